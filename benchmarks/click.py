@@ -1,14 +1,13 @@
-"""What does a click cost the server, page by page, next to a bare Streamlit page with as many widgets?
+"""Measure the processor time of a click on each page, relative to a bare Streamlit page with the same number of widgets.
 
     python -m benchmarks.click [--clicks 20]
 
-Two servers run side by side: the app, and a peer whose one page has nothing but as many text boxes as the page in question has
-widgets.
-Both are clicked in turns, over the websocket (`benchmarks.session`), in short rounds in random order. Counted is the processor
-time of the server's process, so that the client beside it does not matter.
+Two servers run side by side: the app, and a peer. The peer's only page has text boxes, as many as the measured page has
+widgets. Both are clicked in turns, over the websocket (`benchmarks.session`), in short rounds in random order. Only the
+processor time of the server's process counts, so the client beside it does not matter.
 
-- `seen`: every view that is clicked has been shown before: the pickers of the page go through their first choices, and the
-  text goes back and forth between two.
+- `seen`: every clicked view has been shown before. The clicks go through the first choices of the page's pickers, and switch
+  between two texts.
 - `new`: each click types a text that the server has never read.
 """
 
@@ -39,14 +38,14 @@ for index in range(int(st.query_params["widgets"])):
 
 
 def views(session: Session) -> list[dict[str, str]]:
-    """Clicks that stay on the page: two choices of each of its pickers, and two texts."""
+    """Clicks that stay on the page: on two choices of each of its pickers, and two texts."""
     own = {key: options for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1}
     pickers = [{key: option} for key, options in own.items() for option in (options[1], options[0])]
     return [*pickers, {"source": "headlight"}, {"source": "lamp"}]
 
 
 def new_texts(seed: int) -> Iterator[dict[str, str]]:
-    """Texts of eight letters, none of them twice."""
+    """Texts of eight letters, all different."""
     letters = random.Random(seed)
     known: set[str] = set()
     while True:
@@ -57,7 +56,7 @@ def new_texts(seed: int) -> Iterator[dict[str, str]]:
 
 
 async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -> float:
-    """Milliseconds of processor time a click."""
+    """Milliseconds of processor time per click."""
     before = server.cpu_seconds
     for click in clicks:
         await session.click(**click)
@@ -65,14 +64,14 @@ async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -
 
 
 async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str, float]:
-    """Milliseconds of processor time a click on one page, by what was clicked; `widgets` is how many it has."""
+    """Kind of click → milliseconds of processor time per click on one page. `widgets` is the page's number of widgets."""
     ours = Session(app, page, {"model": MODEL, "source": "headlight"})
     await ours.open()
     widgets = len(ours.widgets)
     peer = Session(bare, "", {"widgets": str(widgets)})
     await peer.open()
     seen = views(ours)
-    for click in (*seen, *seen):  # a click on one picker may bring others to the page
+    for click in (*seen, *seen):  # a click on one picker may add others to the page
         await ours.click(**click)
     fresh = new_texts(hash(page))
     milliseconds: dict[str, list[float]] = defaultdict(list)

@@ -1,15 +1,15 @@
-"""Measure what a token of an answer costs: with kept keys and values against reading the whole prefix, and against the plain
-products of matrices that a token needs.
+"""Measure the cost of a token of an answer: with cached keys and values, without a cache, and for the plain matrix products
+that a token needs.
 
     python -m benchmarks.decoding [--quick] [--markdown]
 
 One process, one thread, rounds in random order, compared by their medians. Times are processor time of the thread, because the
-machine may have other work. The model is `vanilla` at full size with random
-weights; it must not write `<eos>`, so every answer has as many tokens as are asked for.
+machine may have other work. The model is `vanilla` at full size with random weights. It must not write `<eos>`, so every
+answer has the requested number of tokens.
 
-- `kept`: `transformer.pipeline.decoding.write`, as `Pipeline.answer` uses it (not traced).
-- `unkept`: the same with `cached=False`.
-- `traced`: kept, with every tensor of every step.
+- `kept`: `transformer.pipeline.decoding.write` with cached keys and values, as `Pipeline.answer` uses it (not traced).
+- `unkept`: the same with `cached=False`, which reads the whole prefix for each token.
+- `traced`: as `kept`, but every tensor of every step is recorded.
 - `products`: the encoder, and for each token only the products of the decoder with its own weights: projections, scores,
   weighted sums, feed-forward, output layer. No residual sum, LayerNorm, softmax, mask or choice.
 """
@@ -47,7 +47,7 @@ def seconds_by_token(model: Transformer, source: Tensor, cached: bool, traced: b
 
 @torch.inference_mode()
 def products(model: Transformer, source: Tensor) -> list[float]:
-    """The seconds of the plain products of each step."""
+    """The seconds of the plain matrix products of each step."""
     config, times, start = model.config, [], time.thread_time()
     memory, _ = model.encode(source)
     row = torch.randn(1, 1, config.d_model)

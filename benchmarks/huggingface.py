@@ -2,9 +2,9 @@
 
     python -m benchmarks.huggingface [--model marian] [--rounds 30]
 
-Random weights in the size of GPT-2 small (124 M parameters) or of Marian; 64 tokens. Both forwards run in one process, in
-random order, and are compared by the medians of their processor time. Memory is what the process gained by opening the folder
-and tracing a text. It needs requirements-huggingface.txt.
+The model has the size of GPT-2 small (124 M parameters) or of Marian, and random weights; texts have 64 tokens. Both forwards
+run in one process, in random order, and are compared by the medians of their processor time. The measured memory is the growth
+of the process by opening the folder and tracing a text. The benchmark needs requirements-huggingface.txt.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def main() -> None:
     arguments = parser.parse_args()
     process = psutil.Process()
     with tempfile.TemporaryDirectory() as path:
-        # In a process of its own, so that the memory of building it does not count.
+        # Written in a separate process, so that the memory needed for building the model does not count.
         written = multiprocessing.get_context("spawn").Process(target=folder, args=(arguments.model, Path(path)))
         written.start()
         written.join()

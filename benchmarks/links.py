@@ -1,9 +1,10 @@
-"""What do links that nobody meant cost in memory, and does a page fail?
+"""Measure the server's memory while visitors open random links, and count the pages that fail.
 
     python -m benchmarks.links [--links 2400] [--sessions 100]
 
-Each visitor opens a random page with a random model, text and parameters, many of them nonsense, clicks once, and leaves; so
-many at a time. Printed are the server's memory and the errors. The links are drawn with a fixed seed.
+Each visitor opens a random page with a random model, text and parameters, many of them nonsense, clicks once, and leaves.
+`--sessions` is the number of visitors at a time. The server's memory and the errors are printed. The links are drawn with a
+fixed seed.
 """
 
 import argparse
@@ -18,11 +19,11 @@ from pages.shell.navigation import name_of
 from tests.fuzz.links import PAGES, parameters
 from transformer import PRESETS, Pipeline
 
-STAY = 10.0  # seconds at most between a visitor's first page and the click
+STAY = 10.0  # most seconds between a visitor's first page and the click
 MODELS = (*Pipeline.available(), *PRESETS, "own-sizes", "nonsense", "")
 WORDS = "the animal did not cross street because it was too tired lamp headlight 12+34 ( ) a b c <b> 🙂 ?"
 NONSENSE = ("true", "", "zzz", "<script>", "1e999")
-# Parameters of lessons, which are no part of a view.
+# Parameters of lessons, which are not part of a view.
 LESSON = ("lesson", "class")
 
 
@@ -49,12 +50,12 @@ def random_link(draw: random.Random) -> Link:
 
 
 def random_text(draw: random.Random) -> str:
-    """Up to twelve words, some of them known to no model."""
+    """Up to twelve words, some of which no model knows."""
     return " ".join(draw.choices(WORDS.split(), k=draw.randint(0, 12)))
 
 
 async def visit(server: Server, link: Link, text: str, seconds: float) -> str | None:
-    """Open a link and type a text after some seconds; what went wrong, or None."""
+    """Open a link and type a text after some seconds. Returns a description of the error, or None."""
     session = Session(server, link.page, link.query)
     try:
         await session.open()
@@ -94,7 +95,7 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=2400)
     parser.add_argument("--sessions", type=int, default=100, help="at a time")
     options = parser.parse_args()
-    # The pages are run here once without a server, to learn their parameters; Streamlit warns of that at every widget.
+    # The pages are run here once without a server, to find their parameters. Streamlit would log a warning for every widget.
     logging.disable(logging.WARNING)
     with serving(ROOT / "app.py") as server:
         asyncio.run(measure(server, options.links, options.sessions))

@@ -1,22 +1,22 @@
-"""A class at once: many sessions over the websocket, each a person who thinks between two clicks.
+"""Measure a class that arrives at once: many sessions over the websocket, each with pauses between two clicks.
 
     python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5]
                               [--heavy texts | --heavy longest | --heavy importance] [--training] [--replicas 1]
 
-The client runs beside the server on the same machine, and what it costs is said. Half of the sessions look at one shared text,
-as a class does that opened one link; the others type a text of their own before every third click. Every other click is on a
-picker of the page; with `--page mix` every fifth opens another page.
+The client runs beside the server on the same machine, and its processor time is printed. Half of the sessions show one shared
+text, like a class that opened one link. The others type a new text at every third click. All other clicks are on a picker of
+the page; with `--page mix` every fifth click opens another page.
 
-Latency is from the request to the end of the script's run; drawing in a browser is not part of it. `first` is the time from
+Latency is the time from the request to the end of the script's run, without the drawing in a browser. `first` is the time from
 connecting to the end of the first run.
 
-With `--heavy`, one more person asks without a pause for expensive work on a model of the paper's base size: ever new texts of
+With `--heavy`, one more session asks without a pause for expensive work on a model of the paper's base size: ever new texts of
 30 words (`texts`), of nearly the most words that it reads (`longest`), or of 30 words with a search for the importance of every
-head (`importance`). The figures are of all the others. With `--training`, the same people come again, beside one more person
-whose model is in training all the time.
+head (`importance`). The figures are those of all other sessions. With `--training`, the sessions are repeated beside one more
+session whose model is in training all the time.
 
-With `--replicas 2`, or more, as many servers run behind nginx (Debian's) with the settings of `deploy/nginx.conf`; memory and
-processor time are those of all of them together.
+With `--replicas 2` or more, this number of servers runs behind nginx (Debian's) with the settings of `deploy/nginx.conf`.
+Memory and processor time are then those of all servers together.
 """
 
 import argparse
@@ -38,14 +38,14 @@ from pages.shell.navigation import name_of, page_files
 
 SHARED_TEXT = "headlight"
 MODEL = "reverse"
-# Words of the texts of the person with heavy work.
+# Number of words in the texts of the session with heavy work.
 WORDS = {"texts": 30, "longest": 62, "importance": 30}
 SECONDS_TO_ARRIVE = 10.0  # the time in which a class opens the link
 
 
 @dataclass
 class Figures:
-    """What was measured. Times in milliseconds, memory in megabytes."""
+    """The measured figures. Times are in milliseconds, memory is in megabytes."""
 
     sessions: int
     page: str
@@ -78,7 +78,7 @@ class Figures:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` per cent of them lie; NaN of none."""
+    """The value below which `share` per cent of the values lie; NaN if there are no values."""
     if not values:
         return float("nan")
     if len(values) == 1:
@@ -89,7 +89,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 async def visit(
     number: int, server: Server | Replicas, figures: Figures, pages: Sequence[str], clicks: int, think: float
 ) -> None:
-    """One person: arrives, clicks with pauses, leaves."""
+    """One session: it arrives, clicks with pauses, and leaves."""
     dice = random.Random(number)
     texts = new_texts(number)
     await asyncio.sleep(dice.uniform(0, SECONDS_TO_ARRIVE))
@@ -115,7 +115,7 @@ async def visit(
 
 
 def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
-    """Another choice in one of the page's pickers; the text again where it has none."""
+    """A random choice in one of the page's pickers; if the page has none, the shared text again."""
     pickers = sorted(key for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1)
     if not pickers:
         return {"source": SHARED_TEXT}
@@ -124,12 +124,12 @@ def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
 
 
 async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> None:
-    """One person who asks for the most expensive work there is, again and again, until cancelled.
+    """One session that asks for the most expensive work again and again, until it is cancelled.
 
     Args:
-        server: where to.
-        kind: of `WORDS`.
-        figures: counts these clicks in `heavy_clicks`.
+        server: the server of the session.
+        kind: a key of `WORDS`.
+        figures: its `heavy_clicks` counts these clicks.
     """
     texts = new_texts(10**6)
     query = {"part": "what-if", "position": "1"} if kind == "importance" else {}
@@ -146,7 +146,7 @@ async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> 
 
 
 async def train(server: Server | Replicas) -> Session:
-    """One person whose model is in training until the session is closed."""
+    """One session whose model is in training until the session is closed."""
     query = {"model": "copy", "source": SHARED_TEXT, "live_steps": "10000"}
     session = Session(server, "training", query)
     await session.open()
@@ -186,7 +186,7 @@ async def measure_alone(server: Server | Replicas, options: argparse.Namespace) 
 
 
 async def measure_both(server: Server | Replicas, options: argparse.Namespace) -> list[Figures]:
-    """The figures without a training, then beside one; both with warm caches."""
+    """The figures without a training, and beside a training; both with warm caches."""
     await measure(server, options)
     without = await measure(server, options)
     session = await train(server)

@@ -1,10 +1,10 @@
-"""Does the memory of a server stay flat while visitors come and go, each with texts that nobody typed before?
+"""Measure whether the memory of a server stays the same while visitors come and go, each with new texts.
 
     python -m benchmarks.memory [--reruns 10000]
 
-Four visitors at a time. Each opens a random page with a random trained model by a link, types new texts, and leaves; then
-another one comes. The server's resident memory is noted after every thousandth rerun. Promised: from 2,000 to 10,000 reruns it
-stays within ±5 % of what it is after 2,000.
+There are four visitors at a time. Each opens a random page with a random trained model by a link, types new texts, and leaves;
+then another visitor comes. The server's resident memory is recorded after every thousandth rerun. The promise: from 2,000 to
+10,000 reruns, it stays within ±5 % of its value after 2,000 reruns.
 """
 
 import argparse
@@ -17,11 +17,12 @@ from pages.shell.navigation import name_of, page_files
 from transformer import Pipeline
 
 VISITORS, CLICKS = 4, 10  # visitors at a time; new texts of one visitor
-EVERY, SETTLED, MOST = 1000, 2000, 0.05  # reruns between two notes; reruns until memory has settled; what it may change by then
+# Reruns between two records of the memory; reruns until the memory has settled; the largest change allowed after that.
+EVERY, SETTLED, MOST = 1000, 2000, 0.05
 
 
 class Visits:
-    """What all visitors did so far."""
+    """The visits of all visitors, and the memory that was recorded."""
 
     def __init__(self, server: Server, reruns: int) -> None:
         self.server, self.most, self.reruns, self.errors = server, reruns, 0, 0
@@ -37,7 +38,7 @@ class Visits:
             print(f"| {self.reruns:,} | {self.server.megabytes:.0f} |", flush=True)
 
     async def visit(self) -> None:
-        """One visitor after another, until there were enough reruns."""
+        """Visit as one visitor after another, until there are enough reruns."""
         pages = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
         while self.reruns < self.most:
             model = self.dice.choice(list(self.worlds))
@@ -51,7 +52,7 @@ class Visits:
             await session.close()
 
     def text(self, model: str) -> str:
-        """A text that the model reads, and that most probably nobody typed before."""
+        """A random text that the model can read, and that most probably was not typed before."""
         world = self.worlds[model]
         if world == "addition":
             return f"{self.dice.randrange(1000)}+{self.dice.randrange(1000)}"

@@ -2,10 +2,10 @@
 
     python -m benchmarks.players [--rounds 12]
 
-A real browser presses the right and the left arrow key on the slider of a player. Two times are taken from the key:
+A real browser presses the right and the left arrow key on the slider of a player. Two times are measured from the key press:
 
-- `player`: to the frame that shows the step. The player has all its steps already;
-- `charts`: to the frame after the last change of the charts on screen, which the server draws once the player stands still.
+- `player`: until the frame that shows the step. The player already has all its steps.
+- `charts`: until the frame after the last change of the charts on screen. The server draws them when the player stands still.
 """
 
 import argparse

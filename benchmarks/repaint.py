@@ -4,13 +4,15 @@
 
 A real browser clicks on two pages served side by side, in a new random order each round:
 
-- `ours`: the app's own Attention page, whole: reading, overview of every head, the head as a map, with all it can save;
+- `ours`: the app's own Attention page with all its parts: reading, overview of every head, the head as a map, and the menus to
+  save them;
 - `subplots`: a page with only the pickers and one Plotly heatmap per head, of the same weights.
 
-The weights are those of an untrained model of the size in question (`own-sizes` in the sidebar). The last size is that of a
-Llama of Hugging Face, with random weights and narrow heads, opened from a folder; it has no page beside it, which would need
-1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time runs from the click to the
-frame after the last change of a picture; bytes are everything that the server sends over the websocket until the page is idle.
+The weights are those of an untrained model of the measured size (`own-sizes` in the sidebar). The last size is that of a Llama
+of Hugging Face, with random weights and narrow heads, opened from a folder. It is measured without the second page, which would
+need 1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time is measured from the
+click to the frame after the last change of a picture. Bytes are everything that the server sends over the websocket until the
+page is idle.
 """
 
 import argparse
@@ -45,7 +47,7 @@ class Size(NamedTuple):
     d_model: int
     seconds: float
     kilobytes: float
-    folder: bool = False  # whether it is a model of Hugging Face, a decoder alone
+    folder: bool = False  # True for a model of Hugging Face, which is a decoder alone
 
     def __str__(self) -> str:
         return f"{self.layers} × {self.heads} × {self.tokens}"
@@ -96,7 +98,7 @@ figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False, aut
 st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
 """
 
-# Records when a picture last changed and when the next frame was shown. The overview sets an attribute when it has painted.
+# Records when a picture last changed and when the next frame was shown. The overview sets an attribute after it has painted.
 WATCH = """() => {
     const now = () => performance.now();
     const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
@@ -144,7 +146,7 @@ class Visit:
         group = self.page.get_by_test_id("stButtonGroup").filter(has_text=LABELS[what])
         if not self.size.folder:
             group.get_by_text(option, exact=True).click()
-        else:  # more options than are drawn as buttons
+        else:  # too many options for buttons
             box = self.page.get_by_test_id("stSelectbox").filter(has_text=LABELS[what]).get_by_role("combobox")
             box.click()
             box.fill(option)
@@ -169,7 +171,7 @@ class Visit:
 
 def write_folder(folder: Path, size: Size) -> None:
     """Write a Llama of a size with random weights, and a tokenizer."""
-    # Here, because all else is measured without `transformers`.
+    # Imported here, because everything else is measured without `transformers`.
     from transformers import LlamaConfig, LlamaForCausalLM
 
     from tests.transformer.huggingface.tiny import save_tokenizer
@@ -191,7 +193,7 @@ def write_folder(folder: Path, size: Size) -> None:
 
 @contextmanager
 def pages(size: Size) -> Iterator[dict[str, str]]:
-    """Addresses of both pages, each with its own server; of a model of Hugging Face ours alone."""
+    """Name → address of both pages, each with its own server; for a model of Hugging Face, only of our page."""
     with ExitStack() as stack:
         if size.folder:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / FOLDER
@@ -218,7 +220,7 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
                 visit = visits[name]
                 visit.page.bring_to_front()
                 clicked = visit.click(what, visit.another(what, choice))
-                if turn:  # the first is a warm-up
+                if turn:  # the first round warms up
                     results[name, what].append(clicked)
     return results
 

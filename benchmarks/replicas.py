@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from benchmarks.server import ROOT, Server, free_port, serving
 
 SETTINGS = ROOT / "deploy" / "nginx.conf"
-# Debian installs it where only root's PATH looks.
+# Debian installs nginx in a folder that is only in root's PATH.
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 SERVER_LINES = re.compile(r"(?: +server 127\.0\.0\.1:85\d\d(.*);\n)+")
 
@@ -27,7 +27,7 @@ class Replicas(NamedTuple):
     """Running servers of one app.
 
     Attributes:
-        address: of the nginx in front of them.
+        address: address of the nginx in front of the servers.
         servers: the replicas.
     """
 
@@ -36,18 +36,18 @@ class Replicas(NamedTuple):
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time that all have used so far; that of nginx is not in it."""
+        """Processor time that all servers have used so far, without that of nginx."""
         return sum(server.cpu_seconds for server in self.servers)
 
     @property
     def megabytes(self) -> float:
-        """Memory that all hold now (resident)."""
+        """Resident memory of all servers now."""
         return sum(server.megabytes for server in self.servers)
 
 
 @contextlib.contextmanager
 def serving_replicas(script: Path, count: int, environment: dict[str, str] | None = None) -> Iterator[Replicas]:
-    """Fresh servers of a script behind nginx; stopped at the end of the context. Raises `RuntimeError`, as `serving` does."""
+    """New servers of a script behind nginx; stopped at the end of the context. Raises `RuntimeError`, as `serving` does."""
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(count) as starting:
 
         def start(_: int) -> Server:
@@ -68,7 +68,7 @@ def behind_nginx(*replicas: str) -> Iterator[str]:
     if not NGINX:
         raise RuntimeError("nginx is missing; install Debian's nginx")
     port = free_port()
-    # Not pytest's tmp_path: nginx started by root works as another user, who cannot enter it.
+    # Not pytest's tmp_path: if root starts nginx, nginx runs as another user, who cannot enter that folder.
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         settings = Path(folder, "nginx.conf")
@@ -92,7 +92,7 @@ def settings_for(replicas: Sequence[str], port: int) -> str:
 
     Args:
         replicas: addresses of the servers, `http://127.0.0.1:<port>`.
-        port: where nginx listens.
+        port: the port on which nginx listens.
     """
     settings = SETTINGS.read_text(encoding="utf-8").replace("listen 127.0.0.1:8080;", f"listen 127.0.0.1:{port};")
     ports = [urlsplit(replica).port for replica in replicas]

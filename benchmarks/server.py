@@ -1,4 +1,4 @@
-"""A Streamlit server of this checkout in a process of its own, for benchmarks and tests."""
+"""A Streamlit server of this checkout in a separate process, for benchmarks and tests."""
 
 import contextlib
 import os
@@ -16,8 +16,8 @@ from typing import IO, NamedTuple
 import psutil
 
 ROOT = Path(__file__).parents[1]
-PORTS = range(20_000, 32_000)  # below those that Linux gives to outgoing connections, 32768 to 60999
-LOG_CHARACTERS = 4_000  # of a server's log that are shown when something fails
+PORTS = range(20_000, 32_000)  # below the ports that Linux gives to outgoing connections, 32768 to 60999
+LOG_CHARACTERS = 4_000  # characters of a server's log that are shown after an error
 
 
 class Server(NamedTuple):
@@ -25,8 +25,8 @@ class Server(NamedTuple):
 
     Attributes:
         address: `http://127.0.0.1:<port>`.
-        process: to ask for its memory and processor time.
-        log_file: what it printed on standard error.
+        process: the process, which tells its memory and processor time.
+        log_file: the file of its standard error.
     """
 
     address: str
@@ -35,31 +35,31 @@ class Server(NamedTuple):
 
     @property
     def log(self) -> str:
-        """The end of what it printed on standard error."""
+        """The end of the server's output on standard error."""
         self.log_file.seek(0)
         return self.log_file.read().decode(errors="replace")[-LOG_CHARACTERS:]
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time it has used so far, in all its threads."""
+        """Processor time that the server has used so far, in all its threads."""
         if sys.platform == "linux":
-            # The clock of that process, as `clock_getcpuclockid` of the C library makes its number: it counts nanoseconds, and
-            # `cpu_times` steps of 10 ms.
+            # The id of the clock of that process, computed as in `clock_getcpuclockid` of the C library. This clock counts
+            # nanoseconds; `cpu_times` counts steps of 10 ms.
             return time.clock_gettime((~self.process.pid << 3) | 2)
         times = self.process.cpu_times()
         return times.user + times.system
 
     @property
     def megabytes(self) -> float:
-        """Memory it holds now (resident)."""
+        """Resident memory of the server now."""
         return self.process.memory_info().rss / 1e6
 
 
 def free_port() -> int:
-    """A port of this machine on which nobody listens.
+    """A port of this machine on which no program listens.
 
-    Not one of the operating system's choice (port 0): those are the ports that it also gives to outgoing connections, so that
-    a server that is stopped and started again can find its port taken by a browser's connection.
+    The operating system does not choose it (port 0), because it would choose among the ports that it also gives to outgoing
+    connections. A server that is stopped and started again could then find its port taken by a browser's connection.
     """
     for port in random.sample(PORTS, len(PORTS)):
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -70,15 +70,15 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
-    """A fresh server of a script on this machine only; stopped at the end of the context.
+    """A new server of a script on this machine only; stopped at the end of the context.
 
     Args:
-        script: what `streamlit run` gets.
-        port: where it listens; 0 for any free port.
-        environment: variables besides those of this process.
+        script: the script for `streamlit run`.
+        port: the port on which it listens; 0 for any free port.
+        environment: environment variables in addition to those of this process.
 
     Raises:
-        RuntimeError: it did not start within a minute.
+        RuntimeError: the server did not start within a minute.
     """
     port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
@@ -100,10 +100,10 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
             raise RuntimeError("the server did not start within 60 s")
         yield server
     except BaseException as error:
-        # A page says no more than that something failed; why is in the log.
+        # A page only says that something failed. The log says why.
         error.add_note(f"The server's log ends with:\n{server.log}")
         raise
     finally:
         child.terminate()
-        child.wait(60)  # can take more than 10 s on a busy machine
+        child.wait(60)  # ending can take more than 10 s on a busy machine
         log.close()

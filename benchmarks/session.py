@@ -1,7 +1,7 @@
 """A visitor without a browser: one session of a Streamlit server, over the same websocket that a browser uses.
 
-The messages are Streamlit's own (`streamlit.proto`). They are no public interface, so this is written for the version that
-`requirements.txt` pins. What a browser does with the answer (drawing) is not part of any time measured here.
+The messages are Streamlit's own (`streamlit.proto`). They are not a public interface, so this module only fits the version that
+`requirements.txt` pins. The drawing in a browser is not part of any time measured here.
 """
 
 import hashlib
@@ -32,29 +32,29 @@ VALUE_FIELDS = {
     "multiselect": "string_array_value",
     "slider": "double_array_value",
 }
-# What Streamlit puts around the id of a component to name the trigger values that its script sends.
+# Streamlit's name for the trigger values that the script of a component sends, made from the id of the component.
 TRIGGERS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 SECONDS_ALLOWED = 60.0
 
 
 class Address(Protocol):
-    """Where sessions go: a server, or a proxy in front of several."""
+    """The destination of sessions: a server, or a proxy in front of several."""
 
     @property
     def address(self) -> str: ...
 
 
 class PageError(Exception):
-    """The page showed an exception, or its script did not come to its end."""
+    """The page showed an exception, or its script did not finish."""
 
 
 class Reply(NamedTuple):
     """The server's answer to one click.
 
     Attributes:
-        seconds: from the request until the script had finished.
-        received: bytes of all messages in between, uncompressed.
+        seconds: time from the request until the script had finished.
+        received: bytes of all messages in this time, uncompressed.
     """
 
     seconds: float
@@ -65,9 +65,9 @@ class Element(NamedTuple):
     """One element of a page.
 
     Attributes:
-        kind: its name in Streamlit's protocol.
-        content: a hash of all it shows; the id of a widget, whose value is the browser's, and of a download.
-        text: of a heading, a paragraph or HTML.
+        kind: the name of its type in Streamlit's protocol.
+        content: a hash of everything that it shows. For a widget, whose value is in the browser, and for a download, its id.
+        text: the text of a heading, a paragraph or HTML; else empty.
     """
 
     kind: str
@@ -80,14 +80,14 @@ class Session:
     """One visitor. Open it with `open`, click with `click`, end with `close`.
 
     Attributes:
-        widgets: key → (id, kind of element), of the widgets that the page has shown so far.
-        choices: key → what can be chosen, of pickers.
-        fragments: key → the fragment that the widget is in, for those in one.
-        parameters: key → the URL parameter that the widget is bound to, for those that are; a click writes it into `query`.
-        elements: place on the page → element, of all that the browser shows.
-        sent: the same, of the last run alone: a run of fragments leaves the rest of the page as it is.
-        unseen: names of the parts of the page that wait to be scrolled to (pages/shell/parts.py).
-        cookie: what a proxy in front of the server gave the visitor, to be sent back.
+        widgets: key → (id, kind of element) of each widget that the page has shown so far.
+        choices: key → options of each picker.
+        fragments: key → the fragment that contains the widget, for widgets in a fragment.
+        parameters: key → the URL parameter that the widget is bound to, for bound widgets; a click writes it into `query`.
+        elements: place on the page → element, for all elements that the browser shows.
+        sent: place on the page → element, for the elements of the last run. A run of fragments does not change the others.
+        unseen: names of the parts of the page that are drawn when they are scrolled to (pages/shell/parts.py).
+        cookie: the cookie that a proxy in front of the server gave the visitor; it is sent back.
     """
 
     server: Address
@@ -102,7 +102,7 @@ class Session:
     unseen: tuple[str, ...] = ()
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
-    _known: dict[str, Element | None] = field(default_factory=dict)  # by their hashes, messages that need not be sent again
+    _known: dict[str, Element | None] = field(default_factory=dict)  # hash → element of messages that need not be sent again
     _page_hash: str = ""
     _socket: Any = None
 
@@ -123,26 +123,26 @@ class Session:
             ping_interval=None,
             open_timeout=SECONDS_ALLOWED,
             additional_headers={"Cookie": self.cookie} if self.cookie else None,
-            compression=None,  # packing costs the client; a browser does it in native code
+            compression=None,  # unpacking would cost the client time; a browser does it in native code
         )
         return await self._run(start)
 
     async def click(self, **values: Any) -> Reply:
-        """Give widgets, by their keys, other values, and wait until the page has been run. Raises `PageError`."""
+        """Set the values of widgets, by their keys, and wait until the page has run. Raises `PageError`."""
         self._values |= values
         self.query |= {self.parameters[key]: str(value) for key, value in values.items() if key in self.parameters}
         return await self._run(time.perf_counter(), next(iter(values), None))
 
     async def rerun(self) -> Reply:
-        """Run the whole page again with nothing changed. Raises `PageError`."""
+        """Run the whole page again without a change. Raises `PageError`."""
         return await self._run(time.perf_counter())
 
     async def scroll(self) -> Reply:
-        """Scroll to the end of the page, as far as it is drawn: its parts come on screen and are drawn. Raises `PageError`."""
+        """Scroll to the end of the page, so that the parts that are not drawn yet are drawn. Raises `PageError`."""
         return await self.send(WATCH, "seen", self.unseen)
 
     async def send(self, key: str, event: str, value: Any) -> Reply:
-        """Let the script of a component, by its key, report an event with a value. Raises `PageError`."""
+        """Report an event with a value, as the script of the component with this key does. Raises `PageError`."""
         return await self._run(time.perf_counter(), triggers={self.widgets[key][0]: [{"event": event, "value": value}]})
 
     async def go(self, page: str) -> Reply:
@@ -155,7 +155,7 @@ class Session:
         return await self._run(time.perf_counter())
 
     async def closed(self) -> None:
-        """Wait until the connection is closed, by either side."""
+        """Wait until either side has closed the connection."""
         await self._socket.wait_closed()
 
     async def close(self) -> None:
@@ -168,9 +168,9 @@ class Session:
         """Send a request and read the answer to its end.
 
         Args:
-            start: when the person clicked, of `time.perf_counter`.
+            start: time of the click, from `time.perf_counter`.
             clicked: the key of the clicked widget.
-            triggers: id of a component → what its script reports.
+            triggers: id of a component → events that its script reports.
         """
         request = self._request(clicked)
         for widget_id, events in (triggers or {}).items():
@@ -179,7 +179,7 @@ class Session:
         await self._socket.send(request.SerializeToString())
         received, started, failure = 0, False, ""
         self.sent, self.unseen = {}, ()
-        fragments, redrawn = set[str](), dict[str, tuple[int, ...]]()  # the fragments of the run, and the place of each
+        fragments, redrawn = set[str](), dict[str, tuple[int, ...]]()  # fragments of the run; fragment → place
         while True:
             raw = await self._socket.recv()
             received += len(raw)
@@ -195,7 +195,7 @@ class Session:
                     self._change_address(message.page_info_changed.query_string)
                 case "delta":
                     if message.delta.fragment_id in fragments:
-                        # First comes the container of the fragment.
+                        # The first message of a fragment is that of its container.
                         redrawn.setdefault(message.delta.fragment_id, tuple(message.metadata.delta_path))
                     failure = self._receive(message) or failure
                 case "ref_hash" if element := self._known.get(message.ref_hash):
@@ -237,7 +237,7 @@ class Session:
         return message
 
     def _replace(self, places: Collection[tuple[int, ...]]) -> None:
-        """Put what was sent in the place of what was shown within some places."""
+        """Replace all elements within these places by the elements that were sent."""
         kept = {
             place: element
             for place, element in self.elements.items()
@@ -246,12 +246,12 @@ class Session:
         self.elements = kept | self.sent
 
     def _change_address(self, query: str) -> None:
-        """Take the parameters that the app has written; those of bound widgets are the browser's own."""
+        """Set `query` to the parameters that the app has written. The browser itself keeps those of bound widgets."""
         own = {name: value for name, value in self.query.items() if name in SIDEBAR or name in self.parameters.values()}
         self.query = own | dict(parse_qsl(query, keep_blank_values=True))
 
     def _receive(self, message: ForwardMsg) -> str:
-        """Note what an element says of itself; return what is wrong if it is an exception."""
+        """Store the data of an element. Returns the message if the element is an exception, else an empty text."""
         if message.metadata.cacheable and message.hash:
             self._known[message.hash] = None
         if message.delta.WhichOneof("type") != "new_element":
@@ -260,7 +260,7 @@ class Session:
         element: Any = getattr(message.delta.new_element, kind, None)
         if element is None:
             return ""
-        # The rest of a download button is the number of a file that this run would make.
+        # A download button also has the number of a file, which differs from run to run.
         whole = kind not in VALUE_FIELDS and kind != "download_button"
         content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
         shown = Element(kind, content, element.body if kind in ("markdown", "heading", "html") else "")
@@ -287,5 +287,5 @@ class Session:
         return ""
 
 
-# Keys of the sidebar, whose values outlive a change of page.
+# Keys of the sidebar, whose values are kept when the page changes.
 SIDEBAR = ("model", "source", "target", "batch", "batch_targets")

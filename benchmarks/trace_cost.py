@@ -3,8 +3,8 @@
     python -m benchmarks.trace_cost [--quick] [--markdown]
 
 Four forwards are timed in one process, two at a time in random order, and compared by their medians. (All four in turn would
-favour ours: three of them use the same weights, which then stay in cache longer than those of `torch`.) Each size has its own
-process: memory left over from other models makes a trace slower.
+favour ours: three of them use the same weights, which would stay in cache longer than those of `torch`.) Each size has its own
+process, because memory left over from other models makes a trace slower.
 
 - `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
 - `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
@@ -56,7 +56,7 @@ class WithoutTaps(ast.NodeTransformer):
     """A syntax-tree transformer that replaces `self.some_tap(values)` by `values`.
 
     Args:
-        names: of all taps.
+        names: the names of all taps.
     """
 
     def __init__(self, names: Collection[str]) -> None:
@@ -71,7 +71,7 @@ class WithoutTaps(ast.NodeTransformer):
 
 
 def without_taps(names: Collection[str]) -> ModuleType:
-    """The model's module, compiled again with the rest of the network from source without calls of taps."""
+    """The module of the model. It and the rest of the network are compiled again from source without calls of taps."""
     copies: dict[str, object] = {}
     copy = ModuleType("")
     for module in (transformer.network.attention, transformer.network.layers, transformer.network.model):
@@ -86,7 +86,7 @@ def without_taps(names: Collection[str]) -> ModuleType:
 
 
 def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) -> dict[str, Callable[[], Any]]:
-    """The four forwards, on the same weights where they have the same parameters, and on the same inputs."""
+    """The four forwards, on the same inputs; those of our network also share their weights."""
     config = TransformerConfig.preset(
         "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
     )

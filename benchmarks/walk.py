@@ -2,10 +2,11 @@
 
     python -m benchmarks.walk [--steps 12] [--markdown]
 
-`vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), 64 tokens on each side, in a real browser: the app as it
-is, which draws a step on a canvas, and the same app with `stop_figure` in its place, each with its own server.
-Each press of the arrow key goes on by one tensor, in the two apps by turns; time runs from the key to the frame after the last
-change of the picture. The steps go through an encoder layer and through a decoder layer.
+The model is `vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), with 64 tokens on each side, in a real
+browser. Two apps are measured, each with its own server: the app itself, which draws a step on a canvas, and the same app with
+`stop_figure` instead of the canvas. Each press of the arrow key moves on by one tensor, in the two apps by turns. Time is
+measured from the key press to the frame after the last change of the picture. The steps go through an encoder layer and through
+a decoder layer.
 """
 
 import argparse
@@ -33,7 +34,7 @@ SECONDS, MEGABYTES = 0.4, 150  # targets: seconds of a step, megabytes of a trac
 STARTS = ("encoder.layers.2.self_attention.query.projected", "decoder.layers.2.self_attention.query.projected")
 STILL = 0.5  # seconds without a change after which a step counts as done
 
-# The app with another function to draw a step.
+# The app, with another function that draws a step.
 PEER = """
 import runpy
 import streamlit as st
@@ -73,7 +74,7 @@ def texts() -> tuple[str, str]:
 
 @contextmanager
 def pages() -> Iterator[dict[str, str]]:
-    """Addresses of the app with either picture, each with its own server."""
+    """Kind of picture → address of the app with this picture, each with its own server."""
     with ExitStack() as stack:
         # Streamlit loads pages from the script's folder.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -143,7 +144,7 @@ def main() -> None:
                 kind = kinds[paths[paths.index(start) + number + 1]]
                 for name, visit in visits.items():
                     seconds, kilobytes = visit.step()
-                    if number:  # the first is a warm-up
+                    if number:  # the first step warms up
                         times[name][kind].append(seconds)
                         sent[name].append(kilobytes)
                         print(kind, name, f"{seconds:.2f} s {kilobytes:.0f} kB", file=sys.stderr)

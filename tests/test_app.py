@@ -1,4 +1,4 @@
-"""The door of the app, as `streamlit run` loads it when the server starts."""
+"""Tests of `app.py`, as `streamlit run` loads it when the server starts."""
 
 import runpy
 from pathlib import Path

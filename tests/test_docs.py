@@ -1,4 +1,4 @@
-"""Tests of the documents: the files, modules and settings that they name exist."""
+"""Tests of the documents: the files, modules and functions that they name exist."""
 
 import importlib
 import re
@@ -58,7 +58,7 @@ def test_every_import_in_an_example_works(document: Path) -> None:
                 resolve(f"{module}.{name}")
 
 
-def test_the_table_of_variants_is_that_of_the_presets() -> None:
+def test_the_table_of_variants_matches_the_presets() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \| ", (ROOT / "docs" / "VARIANTS.md").read_text(), re.MULTILINE)
     configs = [TransformerConfig.preset(name) for name in ("vanilla", "pytorch", "shared_heads")]
     for field, *values in rows:
@@ -71,7 +71,7 @@ def test_the_readme_shows_the_table_of_the_cards() -> None:
     assert table() in (ROOT / "README.md").read_text()
 
 
-def test_no_telemetry_is_promised_only_where_it_holds() -> None:
+def test_no_telemetry_is_promised_only_for_your_own_server() -> None:
     # Community Cloud turns usage statistics on, whatever the settings say.
     for document in DOCUMENTS:
         for sentence in re.split(r"(?<=[.:])\s+", document.read_text()):
@@ -79,7 +79,7 @@ def test_no_telemetry_is_promised_only_where_it_holds() -> None:
                 assert re.search(r"where\s+you\s+host\s+(it|Headlight)\s+yourself", sentence, re.IGNORECASE), sentence
 
 
-def test_every_picture_of_the_readme_is_there_small_and_described() -> None:
+def test_every_picture_of_the_readme_exists_is_small_and_has_a_description() -> None:
     pictures = re.findall(r"!\[(.*?)\]\((\S+?)\)", (ROOT / "README.md").read_text())
     assert len(pictures) == 7
     assert all(len(described) > 40 for described, _ in pictures)

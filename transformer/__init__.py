@@ -1,21 +1,21 @@
-"""A from-scratch encoder–decoder Transformer that hands back every tensor of a forward pass.
+"""A from-scratch encoder–decoder Transformer that returns every tensor of a forward pass.
 
     pipeline = Pipeline.load("reverse")
     trace = pipeline.trace("headlight")
     trace.attention("cross")            # [layer, batch, head, query, key]
 
-Where to read what, each folder needing only those above it:
+The folders, each of which needs only those above it:
 
 - `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`,
   `model`; `tap` names its tensors.
 - `text`: text to ids and back. `worlds`: the small languages that the shipped models were trained on.
-- `tracing`: every tensor of a forward pass, and interventions that change some.
+- `tracing`: every tensor of a forward pass, and interventions that change tensors.
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
 - `draw`: every figure of the app in one call, for notebooks.
 
-`figures` draws arrays and labels, and needs none of the others. `errors` has every error that the library raises on purpose.
+`figures` draws arrays and labels, and needs no other folder. `errors` has every error that the library raises on purpose.
 """
 
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError

@@ -3,12 +3,12 @@
 import os
 
 PREFIX = "HEADLIGHT_"
-# The largest limit: a text box counts its characters with 32 bits, and whole numbers are sent to the browser as such.
+# The largest limit: a text box counts its characters with 32 bits, and whole numbers are sent to the browser with 32 bits.
 MOST = 2**31 - 1
 
 
 def switch(name: str) -> bool:
-    """Whether the environment variable of a choice is 1; it is off if the variable is not set.
+    """Whether the environment variable of a choice is 1; False if the variable is not set.
 
     Raises:
         ValueError: the variable is set to anything but 0 and 1.
@@ -20,7 +20,7 @@ def switch(name: str) -> bool:
 
 
 def setting(name: str, value: int, most: int = MOST) -> int:
-    """The whole number from 1 to `most` in the environment variable of a limit; `value` if it is not set.
+    """The whole number from 1 to `most` in the environment variable of a limit; `value` if the variable is not set.
 
     Raises:
         ValueError: the variable is set to anything else.

@@ -1,4 +1,4 @@
-"""What the library says to people in full sentences: the errors that it raises on purpose, and remarks."""
+"""Sentences for people: the errors that the library raises on purpose, and remarks."""
 
 import re
 import string
@@ -10,9 +10,9 @@ class Sentence:
     """A sentence with values in it, which can be written in another language.
 
     Args:
-        template: the English sentence with named places, always a literal: translations are found by it. `{name!r}` stands for
-            the value's `repr`, shortened.
-        values: for the places, by name. One may be another sentence, which is put there.
+        template: the English sentence with named places. It must be a literal, because it is the key of its translations.
+            `{name!r}` stands for the value's `repr`, shortened.
+        values: the value for each place, by name. A value may be another sentence, which is inserted.
 
     Attributes:
         template, values: as given.
@@ -25,13 +25,12 @@ class Sentence:
         return self.sentence()
 
     def sentence(self, translations: Mapping[str, str] | None = None, **clauses: str) -> str:
-        """The sentence with its values filled in. Each value is shortened, since any of them may hold a piece of a file.
+        """The sentence with its values filled in. Each value is shortened, because any of them may contain a part of a file.
 
         Args:
-            translations: English template → the same sentence in another language. Templates that are missing, or name a
-                place that this sentence does not have, stay English.
-            clauses: values that are words themselves, in the language of `translations`; each takes the place of the value
-                that this sentence has under its name.
+            translations: English template → the same sentence in another language. The sentence stays English if its template
+                is missing, or if the translation names a place that the sentence does not have.
+            clauses: values that are words, in the language of `translations`; each replaces the value of the same name.
         """
         translations = translations or {}
         values = {
@@ -45,10 +44,10 @@ class Sentence:
 
 
 class HeadlightError(Sentence, ValueError):
-    """A value from outside that cannot be used, explained in a sentence a person can act on.
+    """An input is invalid. The message is a sentence that tells a person how to correct it.
 
-    Every error the library raises on purpose is one of these, so a page catches one class and shows it. The sentence says
-    what is wrong and what is allowed:
+    Every error that the library raises on purpose is of this class, so a page catches one class and shows the message. The
+    sentence says what is wrong and what is allowed:
 
         raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
     """
@@ -58,13 +57,13 @@ class HeadlightError(Sentence, ValueError):
         ValueError.__init__(self, self.sentence())
 
     def anew(self) -> Self:
-        """The same error to raise another time. An error that was raised holds the frames it came through, with all their
-        values, and each time it is raised adds some."""
+        """A copy of the error, to raise it another time. A raised error keeps the frames that it passed, with all their values,
+        and each time it is raised adds more."""
         return type(self)(self.template, **self.values)
 
 
 class Remark(Sentence):
-    """What a person should know before they trust the answer to a text that the model can read."""
+    """A warning about the answer to a text. Unlike an error, it comes with an answer, because the model can read the text."""
 
 
 class _Shortening(string.Formatter):
@@ -76,7 +75,7 @@ class _Shortening(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         try:
             return cut(format(value, format_spec), 1000)
-        except (ValueError, OverflowError, RecursionError):  # Python writes out no number of thousands of digits
+        except (ValueError, OverflowError, RecursionError):  # Python does not convert a number with thousands of digits
             return shortened(value)
 
 
@@ -93,19 +92,20 @@ class PathError(HeadlightError):
 
 
 class CheckpointError(HeadlightError):
-    """A file that is not a whole Headlight file, or cannot be written."""
+    """A file that is not a complete Headlight file, or that cannot be written."""
 
 
 def shortened(value: object, limit: int = 60) -> str:
     """`repr(value)` on one line, cut to `limit` characters, so that a long value does not fill the error message."""
     try:
-        text = re.sub(r"\n\s*", " ", repr(value))  # of a tensor or a model, which has a line for each row or module
-    except (ValueError, RecursionError):  # a number of thousands of digits, a list thousands deep
+        text = re.sub(r"\n\s*", " ", repr(value))  # a tensor or a model has a line for each row or module
+    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested lists
         text = f"<{type(value).__name__}>"
     return cut(text, limit)
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` characters of a text; half of a surrogate pair, which no file and no page can hold, is written out."""
+    """At most `limit` characters of a text. Half of a surrogate pair is replaced by its escape sequence, because it has no
+    UTF-8 encoding."""
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""How this process uses memory and processors. A program calls these when it starts; the library never does."""
+"""How this process uses memory and processors. A program calls these functions when it starts; the library never does."""
 
 import ctypes
 import gc
@@ -12,14 +12,15 @@ if sys.platform != "win32":
 
 
 def reuse_freed_memory(largest: int = 32 << 20) -> None:
-    """Tell glibc's `malloc` to keep freed memory for the next trace instead of giving it back to the kernel.
+    """Let glibc's `malloc` keep freed memory for the next trace instead of returning it to the kernel.
 
     A trace is hundreds of large tensors that are freed together. By default glibc returns such blocks to the kernel and gets
-    fresh pages for the next trace: 1.26 × the time at 32 tokens, 3 × at 512 (`benchmarks/`). The process keeps the size of
-    its peak instead, which a bounded cache of traces has anyway. Does nothing where the C library is not glibc.
+    fresh pages for the next trace: 1.26 × the time at 32 tokens, 3 × at 512 (`benchmarks/`). With this setting the process
+    stays as large as its peak; a bounded cache of traces keeps it near its peak anyway. Does nothing if the C library is not
+    glibc.
 
     Args:
-        largest: blocks of at least so many bytes are still given back at once; glibc allows up to 32 MB.
+        largest: blocks of at least this many bytes are still returned at once; glibc allows up to 32 MB.
     """
     if not _has_glibc():
         return
@@ -27,13 +28,14 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(trim_threshold, 1 << 30)
     mallopt(mmap_threshold, largest)
-    # Threads of one arena use each other's freed memory. By default there are eight for each core, each with a peak of its own.
+    # Threads that share an arena reuse each other's freed memory. By default there are eight arenas for each core, and each
+    # has its own peak.
     mallopt(most_arenas, 2)
 
 
 def return_freed_memory() -> None:
-    """Give free memory back to the kernel. Call it after work that used much memory; it takes some milliseconds. Does nothing
-    where the C library is not glibc."""
+    """Return free memory to the kernel. Call it after work that used much memory; it takes some milliseconds. Does nothing if
+    the C library is not glibc."""
     if _has_glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -45,23 +47,23 @@ def _has_glibc() -> bool:
 def ignore_present_objects() -> None:
     """Exclude all objects that exist now from Python's garbage collection. They live as long as the process.
 
-    Call it when everything is imported. A full collection visits each object of torch and Plotly: 160 ms, about once in a
-    hundred clicks, in which no request is served.
+    Call it when everything is imported. Otherwise a full collection visits each object of torch and Plotly. This takes 160 ms,
+    about once in a hundred clicks, and no request is served meanwhile.
     """
     gc.collect()
     gc.freeze()
 
 
 def use_threads(count: int) -> None:
-    """Let a forward pass use this many threads, in whatever thread of the process it runs."""
+    """Set the number of threads of a forward pass, in every thread of the process."""
     torch.set_num_threads(count)
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the limit on open files and connections to this number, or as far as this process may. Never lowers it.
+    """Raise the limit on open files and connections to this number, or as far as this process may. The limit is never lowered.
 
-    A session of a server needs four of them, and many systems allow 1,024 until a program asks for more. Does nothing on
-    Windows, which has no such limit.
+    Each session of a server needs four of them, and many systems allow only 1,024 until a program asks for more. Does nothing
+    on Windows, which has no such limit.
     """
     if sys.platform == "win32":
         return

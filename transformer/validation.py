@@ -13,8 +13,8 @@ Settings = TypeVar("Settings")
 
 
 def by_name(settings: type[Settings]) -> type[Settings]:
-    """The dataclass with a constructor that raises `ConfigError` for an unknown field, a missing one, and values without a
-    name. Python's own `TypeError` would not list the fields.
+    """The dataclass with a constructor that raises `ConfigError` for unknown fields, missing fields and positional values.
+    Python's own `TypeError` would not list the fields.
     """
     declared: Any = settings
     known = [field.name for field in fields(declared)]
@@ -44,11 +44,11 @@ def checked(name: str, value: Any, hint: Any) -> Any:
     """The value of a field as the Python type of its hint: NumPy's numbers become Python's.
 
     Args:
-        name: of the field.
+        name: name of the field.
         hint: `int`, `float`, `bool`, `str` or a `Literal` of texts. Values of any other hint are returned unchecked.
 
     Raises:
-        ConfigError: a value of another type, or NaN.
+        ConfigError: the value has another type, or is NaN.
     """
     if get_origin(hint) is Literal:
         one_of(name, value, get_args(hint))
@@ -63,7 +63,7 @@ def checked(name: str, value: Any, hint: Any) -> Any:
             raise ConfigError("{name} is {value!r}; it must be a whole number.", name=name, value=value)
         if isinstance(value, bool) or not isinstance(value, Real) or value != value:
             raise ConfigError("{name} is {value!r}; it must be a number.", name=name, value=value)
-        # An integer stays one in a float's field: it may be too large for a float, and `within` then refuses it.
+        # An integer stays an integer in a float field. It may be too large for a float; `within` then refuses it.
         return int(value) if isinstance(value, Integral) else float(value)
     return value
 
@@ -71,7 +71,7 @@ def checked(name: str, value: Any, hint: Any) -> Any:
 def as_list(given: Any) -> list[Any] | None:
     """The items of a list, tuple, array, generator, or anything else with an order; a text counts as its characters.
 
-    None for anything else: bytes, mappings and sets among them, whose items are not what a person meant, or have no order.
+    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order.
     """
     if isinstance(given, bytes | bytearray | memoryview | Mapping | Set):
         return None
@@ -82,10 +82,10 @@ def as_list(given: Any) -> list[Any] | None:
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
-    """The value, if it is one of the texts that are allowed.
+    """The value, if it is one of the allowed texts.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it is not one of them.
     """
     allowed = tuple(allowed)
     if not isinstance(value, str) or value not in allowed:
@@ -97,7 +97,7 @@ def within(name: str, value: int | float, least: int | float, most: int | float 
     """Refuse a number below `least` or above `most`. Infinity is always refused.
 
     Raises:
-        ConfigError: it is outside.
+        ConfigError: the value is refused.
     """
     if value == math.inf:
         raise ConfigError("{name} is {value!r}; it must be finite.", name=name, value=value)

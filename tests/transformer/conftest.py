@@ -12,8 +12,8 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.training.run import Training
 
-# Vocabularies check their tokens themselves, which come from files and from people; without this, the import hook would
-# check them first. (It does not check the constructors that `validation.by_name` makes.)
+# Tokens come from files and from people, so vocabularies check them themselves. Without this line, the import hook would check
+# them first. (The hook does not check the constructors that `validation.by_name` makes.)
 Vocabulary.__init__ = inspect.unwrap(Vocabulary.__init__)
 # No time limit for an example: a busy machine must not fail a test.
 settings.register_profile("headlight", deadline=None)
@@ -22,8 +22,8 @@ settings.load_profile("headlight")
 torch.set_num_threads(1)
 
 
-# Files whose tests run the same small functions some hundred thousand times. The other files check the shapes of those
-# functions; here that took 54 of 120 s.
+# Files whose tests call the same small functions some hundred thousand times. Checking the shapes in these files took 54 of
+# 120 s; the tests in other files check the shapes of the same functions.
 REPEATING = {"test_beam", "test_call_tree", "test_mask_invariants", "test_shipped"}
 
 

@@ -85,7 +85,8 @@ def run(
     pad: int,
     eps: float,
 ) -> Result:
-    """The outputs after the parts that both share: layers, with a sum and a norm after each sub-layer, and the final linear."""
+    """The outputs, from the parts that both variants share: layers with a sum and a norm after each sub-layer, and the final
+    linear map."""
     result = Result()
 
     def normalized(path: str, x: Array) -> Array:

@@ -33,8 +33,8 @@ def logits(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Run:
-    """A model and a batch. The model is built on first use, not while Hypothesis draws, because beartype picks the items
-    that it checks with `random`, which Hypothesis refuses there."""
+    """A model and a batch. The model is built on first use, not while Hypothesis draws, because beartype uses `random` to pick
+    the items that it checks. Hypothesis does not allow `random` while it draws."""
 
     seed: int
     settings: dict[str, Any]

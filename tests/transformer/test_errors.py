@@ -1,4 +1,4 @@
-"""Tests of error messages: each is one sentence that a person can act on."""
+"""Tests of error messages: each is one sentence that tells a person what to correct."""
 
 import ast
 import functools
@@ -26,7 +26,7 @@ def trees() -> list[tuple[str, ast.Module]]:
 
 
 def raised() -> Iterator[tuple[str, ast.Call]]:
-    """Each call that makes an error in the library or on a page, with its module and line."""
+    """Each call in the library or on a page that constructs an error, with its module and line."""
     for name, tree in trees():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
@@ -46,7 +46,8 @@ def assigned(name: str, module: str) -> list[ast.expr]:
 
 
 def literals(template: ast.expr, module: str) -> list[str]:
-    """The possible sentences of a template: itself if it is a literal, or those of the constant that it names.
+    """The possible sentences of a template: the template itself if it is a literal, or the sentences of the constant that it
+    names.
 
     The attributes of a tokenizer are left out; `test_errors_of_a_tokenizer_are_sentences` reads them.
     """
@@ -144,14 +145,14 @@ def test_a_value_that_cannot_be_formatted_is_named_by_its_type(template: str):
         assert str(ConfigError(template, value=deep)) == "<list>"
 
 
-def test_a_remark_is_a_sentence_that_can_be_translated_and_no_error():
+def test_a_remark_can_be_translated_and_is_not_an_error():
     remark = Remark("{number} is too large.", number=1000)
     assert str(remark) == "1000 is too large."
     assert remark.sentence({"{number} is too large.": "{number} ist zu groß."}) == "1000 ist zu groß."
     assert not isinstance(remark, Exception)
 
 
-def test_an_error_to_raise_another_time_holds_nothing_of_the_first() -> None:
+def test_a_copy_of_an_error_has_no_traceback() -> None:
     try:
         raise InputError("{count} words.", count=3)
     except InputError as error:

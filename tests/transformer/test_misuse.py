@@ -1,6 +1,6 @@
 """Tests of arguments of the wrong type: the library refuses them in one sentence that names them, not with a Python error.
 
-In other tests a hook checks every annotation before the library gets a value. These run in a process without the hook.
+In other tests a hook checks every annotation before the library gets a value. These tests run in a process without the hook.
 """
 
 import json
@@ -444,7 +444,7 @@ ACCEPTED = {
     "reverse.batch((row for row in ((1,), (1, 2))), 'source').tolist()": "[[1, 0], [1, 2]]",
     "Untrained.of('vanilla', np.array(['a b']), sizes={'d_model': np.int64(8), 'heads': 2}).config.d_model": "8",
     "trace.tokens('cross', np.int64(0))[0]": "('1', '7')",
-    # The same sentence twice in a batch; with several threads its rows can differ in the last digit.
+    # The batch has the same sentence twice. With several threads, its rows can differ in the last digit.
     "round(swap(model, np.array([1, 5, 5]), 1, 2).largest, 5)": "0.0",
     "plane(array, np.array([0, 1])).shares": "(0.0, 0.0)",
     "alignment_mask([], 1, 1)": "array([[False]])",

@@ -1,4 +1,4 @@
-"""Tests of what a program sets for its process."""
+"""Tests of the settings that a program makes for its process."""
 
 import gc
 import resource
@@ -46,7 +46,7 @@ def test_the_limit_on_files_is_raised_and_never_lowered(
     assert calls == ([] if allowed is None else [(resource.RLIMIT_NOFILE, (allowed, limits[1]))])
 
 
-def test_threads_hold_in_every_thread() -> None:
+def test_the_number_of_threads_holds_in_every_thread() -> None:
     before, counts = torch.get_num_threads(), []
     try:
         process.use_threads(2)
@@ -81,7 +81,7 @@ def test_freed_memory_is_returned_with_glibc_only(
 
 
 def test_nothing_loads_the_compiler_of_pytorch() -> None:
-    """It takes 80 MB of a server."""
+    """The compiler would take 80 MB of a server's memory."""
     script = """
 import sys
 import torch

@@ -1,4 +1,4 @@
-"""A run of training so small that a test can do it to the end."""
+"""A training so small that a test can run it to the end."""
 
 import torch
 

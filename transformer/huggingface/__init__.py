@@ -4,8 +4,8 @@
     trace = pipeline.trace("the cat sleeps .")
     trace["encoder.layers.0.self_attention.scores"]
 
-In the order they build on each other: `limits`; `folder` decides what may be opened; `families` says where the tensors are in
-the modules of each architecture; `attention` and `hooks` hand them to the taps; `network` runs the model; `vocabulary` and
-`pipeline` are what a page sees; `opening` builds them from a folder. Nothing here is imported before `Pipeline.open` is called,
-and the packages in requirements-huggingface.txt are needed by no other part.
+The main modules: `limits` has the limits; `folder` decides what may be opened; `families` lists where the tensors are in the
+modules of each architecture; `attention` and `hooks` pass the tensors through taps; `network` runs the model; pages use
+`vocabulary` and `pipeline`; `opening` builds both from a folder. Nothing here is imported before `Pipeline.open` is called, and
+no other part needs the packages in requirements-huggingface.txt.
 """

@@ -1,6 +1,6 @@
 """The attention function that `transformers` calls in place of its own, with a tap at each tensor.
 
-It computes what the implementation called `eager` does, in the same order, so its results are the same bit for bit. A model
+It computes the same as the implementation called `eager`, in the same order, so its results are the same bit for bit. A model
 that is built with `attn_implementation=NAME` calls it in every layer, with the module of that layer.
 """
 
@@ -17,7 +17,7 @@ from transformer.network.masks import Mask, attention_softmax
 from transformer.network.tap import MaskTap, Tap, Taps, watched
 
 NAME = "headlight"
-# The attribute of an attention module that holds its taps, as our own attention holds its own.
+# Name of the attribute in which an attention module stores its taps.
 TAPS = "headlight_taps"
 
 
@@ -25,10 +25,10 @@ class AttentionTaps:
     """The taps of one attention.
 
     Args:
-        taps: of the model; these are added.
-        path: of the attention, such as `encoder.layers.0.self_attention`.
-        heads: of queries.
-        key_heads: of keys and values; where there are fewer, each is shared by a group of query heads.
+        taps: all taps of the model; the taps of this attention are added.
+        path: path of the attention, such as `encoder.layers.0.self_attention`.
+        heads: number of query heads.
+        key_heads: number of key and value heads; if there are fewer of them, a group of query heads shares each.
     """
 
     def __init__(self, taps: Taps, path: str, heads: int, key_heads: int) -> None:
@@ -52,12 +52,13 @@ class AttentionTaps:
 
 
 class Scores(NamedTuple):
-    """Scores on their way to the softmax. A trace keeps queries, keys and weights, and computes the scores again when they are
-    read: kept, they would take three times the memory of the weights.
+    """Attention scores at one stage before the softmax. A trace keeps queries, keys and weights, and computes the scores again
+    when they are read, because kept scores would take three times the memory of the weights.
 
     Attributes:
         values: the scores of the pass, after all edits.
-        again: computes them again, bit for bit. It holds no scores, unless an edit has changed them.
+        again: a function that computes the scores again, bit for bit. It keeps no scores in memory, unless an edit has
+            changed them.
     """
 
     values: Tensor
@@ -65,18 +66,18 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """Scores after a tap."""
+        """The scores after a tap, which may change them."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 
     def then(self, tap: Tap, function: Callable[[Tensor], Tensor]) -> "Scores":
-        """A function of these scores, after a tap."""
-        before = self.again  # not `self`, which holds the scores
+        """The result of a function of these scores, after a tap."""
+        before = self.again  # not `self`, which would keep the scores in memory
         return Scores.seen(tap, function(self.values), lambda: function(before()))
 
 
 def add_tap(taps: Taps, path: str, tap: Tap) -> Tap:
-    """The tap, under its path among those of the model."""
+    """Add a tap to the taps of a model, under its path, and return it."""
     tap.path, tap.taps = path, taps
     taps[path] = tap
     return tap
@@ -93,19 +94,19 @@ def attention(
     softcap: float | None = None,
     **_: Any,
 ) -> tuple[Tensor, Tensor]:
-    """What the heads write, [batch, query, head, d_head], and the weights, [batch, head, query, key].
+    """The outputs of the heads, [batch, query, head, d_head], and the attention weights, [batch, head, query, key].
 
     Args:
-        module: the attention of a layer.
+        module: the attention module of a layer.
         query: [batch, head, query, d_head], after rotary positions.
         key, value: [batch, key_head, key, d_head].
-        attention_mask: added to the scores, [batch, 1, query, key]: 0, or the lowest number where a key is hidden. None where
-            nothing is.
+        attention_mask: added to the scores, [batch, 1, query, key]: the lowest number for a hidden key, 0 for any other. None
+            if no key is hidden.
         scaling: scores are multiplied by it; 1/√d_head by default.
         position_bias: added to the scores, [1, head, query, key].
-        softcap: scores are squeezed between this number and its negative.
+        softcap: the bound of the scores, which are squeezed between `-softcap` and `softcap`.
 
-    Other arguments do not matter here: models that are opened are in evaluation mode, and sliding windows are in the mask.
+    Other arguments are ignored, because models are opened in evaluation mode, and sliding windows are part of the mask.
     """
     taps = getattr(module, TAPS, None)
     if taps is None or not watched():
@@ -132,7 +133,7 @@ def attention(
     def masked(scores: Tensor) -> Tensor:
         for added in (bias, attention_mask):
             scores = scores if added is None else scores + added
-        # An edit may have hidden more keys, or moved the scores of hidden ones.
+        # An edit may have hidden more keys, or changed the scores of hidden keys.
         return scores if mask.closed is None else scores.masked_fill(mask.closed, torch.finfo(scores.dtype).min)
 
     last = scores.then(taps.masked_scores, masked).values
@@ -145,7 +146,7 @@ def attention(
 
 
 def as_mask(attention_mask: Tensor | None, key: Tensor) -> Mask:
-    """The mask that is added to scores as one of True and False."""
+    """The mask whose numbers are added to the scores, as a mask of True and False."""
     if attention_mask is None:
         return Mask.of(torch.ones(1, 1, 1, key.shape[2], dtype=torch.bool))
     return Mask.of(attention_mask == 0)
@@ -166,5 +167,5 @@ def _repeated(keys: Tensor, query: Tensor) -> Tensor:
 
 
 AttentionInterface.register(NAME, attention)
-# Without a mask function of this name, masks would arrive as None and padding would be seen.
+# Without a mask function of this name, masks would arrive as None, and queries would attend to padding.
 AttentionMaskInterface.register(NAME, eager_mask)

@@ -1,13 +1,14 @@
 """Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `Pipeline.open` read.
 
-Marian has what our models have: post-norm layers, the same activations, sinusoidal positions, a table for each side and an
-output of its own.
-Four things are written in another way:
+Marian has all parts of our models: post-norm layers, the same activations, sinusoidal positions, an embedding table for each
+side and a separate output matrix. Four things are different in the folder:
 
-- The dimensions of the residual stream change places, because Marian's positions have all sines first and then all cosines.
-- Both vocabularies become one, with a row for each word of either: Marian has one tokenizer. Words that a side lacks read as
-  `<unk>` there, and have a logit so low that they are never written.
-- A model with one more norm after each stack gets one more layer there, whose sub-layers add nothing: its norms alone act.
+- The dimensions of the residual stream have another order, because Marian's positions have all sines first and then all
+  cosines.
+- Both vocabularies are joined, with a row for each word of either, because Marian has one tokenizer. A side reads a word that
+  it lacks as `<unk>`. A word that the target lacks has a logit so low that it is never written.
+- A model with a norm after each stack gets one more layer in each stack. The sub-layers of this layer add nothing, so only its
+  norms have an effect.
 - One tokenizer reads both sides. It splits and joins texts as ours do, but leaves contractions and numbers as they are typed.
 """
 
@@ -31,7 +32,7 @@ from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
 # English and French words: an elision such as `l'` is a token, and so is `'s`.
 WORDS = r"aujourd'hui|[^\W\d_]+'(?!s\b)|'s\b|[^\W\d_]+(-[^\W\d_]+)*|\d+|[^\w\s]"
-# Name of our tokenizer of the source → the tokens in a text of either side.
+# Name of our tokenizer of the source → pattern of the tokens in a text of either side.
 TOKENS = {
     "characters": r"\S",
     "words and digits": r"[^\W\d_]+|\d|[^\w\s]",
@@ -39,7 +40,7 @@ TOKENS = {
     "french": WORDS,
 }
 NEVER = -1e9  # logit of a word that the target lacks
-# What Marian cannot hold: field of our configuration → the value it must have.
+# Field of our configuration → the only value that Marian can represent.
 NEEDED = {
     "norm_first": False,
     "norm_eps": MARIAN_EPS,
@@ -53,14 +54,14 @@ NEEDED = {
 
 
 def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
-    """Write a model of ours as a folder that `transformers` opens.
+    """Write a model of ours as a folder that `transformers` can open.
 
     Args:
-        pipeline: of a post-norm model with sinusoidal positions.
-        folder: is created if it is missing; files in it are replaced.
+        pipeline: the pipeline of a post-norm model with sinusoidal positions.
+        folder: the folder to write; it is created if it is missing, and files in it are replaced.
 
     Raises:
-        CheckpointError: Marian cannot hold the model; the message names the field.
+        CheckpointError: Marian cannot represent the model; the message names the field.
     """
     config, folder = pipeline.config, Path(folder)
     for field, value in NEEDED.items():
@@ -89,7 +90,7 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
 
     Args:
         pipeline: the model.
-        tokens: of the joint vocabulary.
+        tokens: the tokens of the joint vocabulary.
     """
     model, config = pipeline.model, pipeline.config
     order = torch.arange(config.d_model)
@@ -110,7 +111,7 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
 
 
 def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
-    """The layers of a stack, and one more for a norm after it."""
+    """Name → tensor of the layers of a stack, and of one more layer if there is a norm after the stack."""
     weights: dict[str, Tensor] = {}
     ours: Any = model.encoder if stack == "encoder" else model.decoder
     modules = marian_modules(stack)
@@ -118,7 +119,7 @@ def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
         for name, theirs in modules.items():
             module, path = layer.get_submodule(name), f"model.{stack}.layers.{index}.{theirs}"
             weight, bias = module.weight, module.bias
-            # What a norm or a last map gives is in the residual stream; what the other maps read is.
+            # The output of a norm or of a last map is in the residual stream. For the other maps, the input is.
             written = theirs.endswith(("norm", "out_proj", "fc2"))
             weights[f"{path}.weight"] = weight[order] if written else weight[:, order]
             weights[f"{path}.bias"] = bias[order] if written else bias
@@ -131,21 +132,21 @@ def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
 def _norm_layer(
     weights: dict[str, Tensor], layers: str, index: int, norms: list[str], norm: torch.nn.Module, order: Tensor
 ) -> dict[str, Tensor]:
-    """A layer whose sub-layers add nothing, so that its norms follow one another. The first normalises; those after it find a
-    vector of variance v ≈ 1 and divide it by √(v + ε), for which the last one corrects.
+    """A layer whose sub-layers add nothing, so that its norms follow one another. The first norm normalises. Each later norm
+    reads a vector of variance v ≈ 1 and divides it by √(v + ε). The weight of the last norm corrects for these divisions.
 
     Args:
-        weights: of the stack so far.
+        weights: the weights of the stack so far.
         layers: path of the list of layers.
-        index: of the new layer.
-        norms: its norms, in the order they run.
-        norm: the one after the stack.
-        order: of the dimensions.
+        index: index of the new layer.
+        norms: names of the norms of a layer, in the order they run.
+        norm: the norm after the stack.
+        order: Marian's order of the dimensions.
     """
     last, new = f"{layers}.{index - 1}.", f"{layers}.{index}."
     zeros = {name.replace(last, new): torch.zeros_like(tensor) for name, tensor in weights.items() if name.startswith(last)}
     scale, shift = (weights[f"{last}{norms[-1]}.{part}"].detach().double() for part in ("weight", "bias"))
-    before = float(scale.square().mean() + shift.var(unbiased=False))  # variance of what the layer reads, on average
+    before = float(scale.square().mean() + shift.var(unbiased=False))  # average variance of the layer's input
     variance, factor = before / (before + MARIAN_EPS), 1.0
     for name in norms[:-1]:
         zeros[f"{new}{name}.weight"] = torch.ones_like(scale).float()
@@ -184,7 +185,7 @@ def _config(config: TransformerConfig, vocab: int) -> MarianConfig:
 
 
 def _tokenizer(tokens: tuple[str, ...], source: str, target: str) -> PreTrainedTokenizerFast:
-    """A tokenizer that splits as ours of the source, and joins as ours of the target."""
+    """A tokenizer that splits texts like our tokenizer of the source, and joins tokens like our tokenizer of the target."""
     ids = {token: index for index, token in enumerate(tokens)}
     tokenizer: Any = Tokenizer(models.WordLevel(ids, unk_token=UNK))
     signs = [normalizers.Replace(chr(code), sign) for code, sign in (APOSTROPHES | DASHES).items()]

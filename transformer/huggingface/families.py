@@ -1,8 +1,8 @@
 """Where the tensors of a forward pass are in the modules of each architecture.
 
-A `Point` is the input or the output of a module. Each family names the points of one layer, by our own names for them, and
-those outside the layers. What the attention function sees itself (`attention`) is not listed here: query, key, value, scores,
-weights and head outputs are the same in all architectures.
+A `Point` is the input or the output of a module. Each family lists the points of one layer and the points outside the layers,
+under our own names. The tensors inside the attention function (`attention`) are not listed here, because query, key, value,
+scores, weights and head outputs are the same in all architectures.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,11 +14,12 @@ class Point(NamedTuple):
     """The input or the output of a module.
 
     Attributes:
-        module: its path, or several of which the first that exists is meant, with `|` between them. Empty for the layer itself.
-        end: which of the two.
+        module: path of the module; or several paths with `|` between them, of which the first that exists is used. Empty for
+            the layer itself.
+        end: whether the point is the input or the output.
         stream: whether the tensor is the residual stream, which the layer reads again to add to it. An edit must then change
-            the tensor itself: another one in its place would be seen by this module alone.
-        item: which tensor is meant, where a module returns several.
+            the tensor in place, because only this module would read another tensor.
+        item: index of the tensor, if the module returns several.
     """
 
     module: str
@@ -48,9 +49,9 @@ class Stack:
         module: path of the stack.
         layers: path of its list of layers.
         attentions: our name of an attention → the module in a layer that calls the attention function.
-        points: our path within a layer → point, its module counted from the layer.
-        embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, its module counted from the model.
-            Where no positions are added, or a map follows, `stream` is what the first layer reads.
+        points: our path within a layer → point, whose module path starts at the layer.
+        embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, whose module path starts at the
+            model. If no positions are added, or a map follows, `stream` is the input of the first layer.
     """
 
     module: str
@@ -65,11 +66,11 @@ class Family:
     """An architecture.
 
     Attributes:
-        model_class: its class in `transformers`, with what turns the last layer into logits.
-        encoder, decoder: the stacks it has.
-        other: our path → point, outside stacks.
-        first_position: rows of the table of positions that no token has, given the configuration.
-        note: what is different from our own network, in a sentence or two, as Markdown.
+        model_class: its class in `transformers`, including the output layer that computes logits.
+        encoder, decoder: the stacks of the model; None for a stack that it lacks.
+        other: our path → point outside the stacks.
+        first_position: configuration → number of rows at the start of the position table that no token uses.
+        note: how the network differs from our own, in a sentence or two, as Markdown; may be empty.
     """
 
     model_class: str
@@ -100,7 +101,7 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """The maps to query, key and value, and the one after the heads are joined."""
+    """The points of the query, key and value projections, and of the output projection after the heads are joined."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -109,12 +110,13 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """The heads joined, and what the attention adds to the stream."""
+    """The points of the joined head outputs, and of the attention's output, which is added to the residual stream."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
-    """The feed-forward network: before and after its activation, and what it adds. With a gate, `activated` is the product."""
+    """The points of the feed-forward network: before and after its activation, and its output. With a gate, `activated` is the
+    product of the activated gate and `hidden`."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 
@@ -263,7 +265,7 @@ def _opt(config: Any) -> Family:
     norms = {"self_attention": "self_attn_layer_norm", "feed_forward": "final_layer_norm"}
     points |= add_norms(norms, config.do_layer_norm_before)
     stack = "model.decoder"
-    # Rows of the table that are narrower than the residual stream pass a map first.
+    # If the rows of the table are narrower than the residual stream, a linear map widens them first.
     embedding = {"token": out(f"{stack}.project_in|{stack}.embed_tokens"), "position": out(f"{stack}.embed_positions")}
     embedding["sum"] = into(f"{stack}.layers.0")
     return Family("OPTForCausalLM", decoder=Stack(stack, f"{stack}.layers", {"self_attention": "self_attn"}, points, embedding))
@@ -325,7 +327,7 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "marian": lambda _: _bart("MarianMTModel", norm_first=False, norm_of_embedding=False),
     "bart": lambda _: _bart("BartForConditionalGeneration", norm_first=False, norm_of_embedding=True),
     "mbart": lambda _: _bart("MBartForConditionalGeneration", norm_first=True, norm_of_embedding=True),
-    # Its table has two rows more than it has positions, and positions follow the id of padding.
+    # Its position table has two rows more than there are positions, and positions start after the id of padding.
     "m2m_100": lambda _: _bart("M2M100ForConditionalGeneration", True, False, lambda config: max(0, config.pad_token_id - 1)),
     "blenderbot": lambda _: _bart("BlenderbotForConditionalGeneration", norm_first=True, norm_of_embedding=False),
     "pegasus": lambda _: _bart("PegasusForConditionalGeneration", norm_first=True, norm_of_embedding=False),

@@ -1,6 +1,6 @@
-"""The files of a model's folder: which may be read, and what they say about the model before it is opened.
+"""The files of a model's folder: which of them may be read, and what they say about the model before it is opened.
 
-Needs none of the packages that open a model, so that an app can list its folders without them.
+This module needs none of the packages that open a model, so an app can list its folders without them.
 """
 
 import json
@@ -17,14 +17,14 @@ from transformer.huggingface.limits import MODEL_MEGABYTES, PICKLED_WEIGHTS, TOK
 CONFIG, INDEX, WEIGHTS = "config.json", "model.safetensors.index.json", "model.safetensors"
 GENERATION = "generation_config.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
-# Each holds the pieces of a tokenizer, in the format of one or another.
+# Each of these files contains the pieces of a tokenizer, in one of several formats.
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
-# What is said about the pieces, and what is in it without being read: where the tokenizer was when it was written.
+# Files with the settings of a tokenizer, and their keys that are not read: where the tokenizer was when the file was written.
 TOKENIZER_SETTINGS, NOT_READ = ("tokenizer_config.json", "special_tokens_map.json"), ("name_or_path", "special_tokens_map_file")
 MEGABYTE = 1_000_000
-HEADER_BYTES = 20 * MEGABYTE  # of the largest header of a safetensors file that is read
+HEADER_BYTES = 20 * MEGABYTE  # the largest header of a safetensors file that is read
 NUMBER_BYTES = 4  # weights are read as float32
-# As safetensors writes them; weights of any other type are not numbers with a fraction.
+# The floating-point types, as safetensors names them.
 FLOATS = ("F64", "F32", "F16", "BF16")
 
 
@@ -32,7 +32,7 @@ class Folder:
     """The files of a folder that may be read.
 
     Raises:
-        CheckpointError: it is not a folder, or a file in it leads out of it.
+        CheckpointError: the path is not a folder, or a link in the folder leads out of it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -55,14 +55,14 @@ class Folder:
         """The path of a file.
 
         Args:
-            name: of the file, without a folder.
-            most: megabytes.
+            name: name of the file, without a folder.
+            most: the largest size, in megabytes.
 
         Raises:
-            CheckpointError: it is missing or larger.
+            CheckpointError: the file is missing or larger.
         """
         path = self.root / name
-        if Path(name).name != name or not os.path.isfile(path):  # False for any text
+        if Path(name).name != name or not os.path.isfile(path):  # it raises no error for any text
             raise CheckpointError("The folder {folder!r} has no file {file!r}.", folder=self.name, file=name)
         if path.stat().st_size > most * MEGABYTE:
             raise CheckpointError(
@@ -79,7 +79,7 @@ class Folder:
         return (self.root / name).is_file()
 
     def json(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file. Raises as `file`, and if the file holds anything but an object."""
+        """The object in a JSON file. Raises as `file`, and if the file is not a JSON object or asks for code."""
         data = self.file(name).read_bytes()
         try:
             values = json.loads(data)
@@ -96,7 +96,7 @@ class Folder:
         return values
 
     def tokenizer_files(self) -> None:
-        """Check the files that a tokenizer may read: their size, and that they ask for no code and no other file. Raises as
+        """Check the files that a tokenizer may read: their sizes, and that they ask for no code and no other file. Raises as
         `file`."""
         if not any(self.has(name) for name in TOKENIZERS):
             raise CheckpointError(
@@ -112,7 +112,8 @@ class Folder:
                 self._check_paths(name, self.json(name))
 
     def _check_paths(self, name: str, settings: dict[str, Any]) -> None:
-        """Refuse settings with the path of a file: a tokenizer would read the file, wherever it is, and show what is in it."""
+        """Refuse settings that contain the path of a file, because a tokenizer would read the file, wherever it is, and show
+        its contents."""
         waiting: list[Any] = [value for key, value in settings.items() if key not in NOT_READ]
         while waiting:
             value = waiting.pop()
@@ -131,7 +132,7 @@ def _is_file(text: str) -> bool:
     """Whether a text is the path of a file of this computer, or of a device."""
     try:
         return os.path.exists(text) and not os.path.isdir(text)
-    except ValueError:  # with a zero in it
+    except ValueError:  # the text has a null character
         return False
 
 
@@ -139,18 +140,18 @@ def _lies_in(file: Path, root: Path) -> bool:
     """Whether a file lies in a folder when all links are followed; False for links in a circle."""
     try:
         real = file.resolve()
-        return real.is_relative_to(root) and not real.is_symlink()  # Python 3.13 leaves a circle as it is
+        return real.is_relative_to(root) and not real.is_symlink()  # Python 3.13 does not resolve a circle
     except (OSError, RuntimeError):  # Python 3.11 raises RuntimeError for a circle
         return False
 
 
 class Summary(NamedTuple):
-    """What the files of a folder say about its model.
+    """Facts about a model, from the files of its folder.
 
     Attributes:
         family: `model_type` of its configuration.
-        parameters: numbers in its weight files; of pickled ones, as many as they have room for.
-        nbytes: of memory that they take as float32.
+        parameters: the count of numbers in its weight files; for pickled files, the count that fits into their size.
+        nbytes: bytes of memory that the parameters take as float32.
     """
 
     family: str
@@ -159,10 +160,10 @@ class Summary(NamedTuple):
 
 
 def summary(path: str | Path) -> Summary:
-    """The family and the size of a model, from its configuration and the headers of its weight files. Nothing is opened.
+    """The family and the size of a model, from its configuration and the headers of its weight files. The model is not opened.
 
     Raises:
-        CheckpointError: a folder that cannot be opened, as far as these files tell; or a model above `MODEL_MEGABYTES`.
+        CheckpointError: these files show that the folder cannot be opened, or the model is above `MODEL_MEGABYTES`.
     """
     folder = Folder(path)
     family = config_values(folder)["model_type"]
@@ -186,7 +187,8 @@ def config_values(folder: Folder) -> dict[str, Any]:
     """The values of a configuration.
 
     Raises:
-        CheckpointError: no configuration, or a model that cannot be traced: of an unknown family, quantized, or an adapter.
+        CheckpointError: there is no configuration; or the model cannot be traced, because its family is unknown, its weights
+            are quantized, or it is an adapter.
     """
     values = folder.json(CONFIG)
     if folder.has("adapter_config.json"):
@@ -205,10 +207,10 @@ def config_values(folder: Folder) -> dict[str, Any]:
 
 
 def weight_files(folder: Folder) -> list[Path]:
-    """The safetensors files, of one or several parts.
+    """The safetensors files of a model, which has one or several.
 
     Raises:
-        CheckpointError: there are none, a name is not that of a safetensors file in the folder, or they are too large.
+        CheckpointError: there are none, a name is not that of a safetensors file in the folder, or the files are too large.
     """
     if folder.has(INDEX):
         parts = folder.json(INDEX).get("weight_map")
@@ -236,10 +238,11 @@ def weight_files(folder: Folder) -> list[Path]:
 
 
 def pickle_files(folder: Folder) -> list[Path]:
-    """The files of weights in PyTorch's own format, where the operator allows them and there are no others.
+    """The files of weights in PyTorch's own format. Empty if the operator does not allow them, or if there are safetensors
+    files.
 
     Raises:
-        CheckpointError: one is missing, or they are too large.
+        CheckpointError: a file is missing, or the files are too large.
     """
     if not PICKLED_WEIGHTS or folder.has(INDEX) or folder.has(WEIGHTS):
         return []
@@ -254,10 +257,10 @@ def pickle_files(folder: Folder) -> list[Path]:
 
 
 def _numbers(folder: Folder, file: Path) -> int:
-    """The numbers in a safetensors file, from the header at its start.
+    """The count of floating-point numbers in a safetensors file, from the header at its start.
 
     Raises:
-        CheckpointError: it has no such header.
+        CheckpointError: the file has no valid header.
     """
     try:
         with file.open("rb") as opened:

@@ -1,8 +1,8 @@
-"""What may be opened: a folder of a Hugging Face model, checked file by file before anything large is built.
+"""The configuration and the model in a folder of Hugging Face, which is checked file by file before anything large is built.
 
-Weights come from safetensors files alone, so nothing is unpickled (unless an operator allows it, see
-`transformer.huggingface.pickles`), and no code of the folder is run. All files are read by this module or from paths it has
-checked; `transformers` gets a configuration and tensors, never the folder of the weights.
+Weights are read only from safetensors files, so nothing is unpickled (unless an operator allows it, see
+`transformer.huggingface.pickles`), and no code of the folder is run. All files are read by this module, or from paths that it
+has checked. `transformers` gets a configuration and tensors, never the folder of the weights.
 """
 
 import math
@@ -23,16 +23,16 @@ from transformer.huggingface.files import MEGABYTE, Folder, config_values, pickl
 from transformer.huggingface.limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER
 from transformer.huggingface.pickles import read_pickles
 
-# Keys of a configuration that choose an implementation, another type of number, or code, and the labels of a model that sorts
-# texts, which may be millions; the model is built without them.
+# Keys of a configuration that are ignored: those that choose an implementation, a type of numbers, or code, and the labels of a
+# text classifier, which may be millions.
 IGNORED = re.compile(
     r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels|num_labels|id2label|label2id"
 )
-# Weights of heads that a pre-trained model may have besides the one that is used.
+# Names of tensors that a file may contain and that are not used, such as the weights of other heads of a pre-trained model.
 SPARE = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias|attn\.bias|inv_freq|discriminator_predictions)\b")
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-TENSORS = 20_000  # in the files of weights; a model with two stacks of `MODEL_LAYERS` has about 7,000
-COMPUTED_TABLE = 1 << 23  # numbers in a table of positions, which may be computed number by number
+TENSORS = 20_000  # most tensors in the files of weights; a model with two stacks of `MODEL_LAYERS` has about 7,000
+COMPUTED_TABLE = 1 << 23  # most numbers in a table of positions, which may be computed one by one
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
@@ -42,17 +42,17 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
     """The configuration of a model, and its family.
 
     Raises:
-        CheckpointError: a family that cannot be traced, or values that cannot be built.
+        CheckpointError: the family cannot be traced, or a configuration cannot be built from the values.
     """
     values = config_values(folder)
     name = values["model_type"]
     _check_numbers(folder, values)
     try:
-        # Every family has one class, so the configuration's own type is that of a model built from nothing.
+        # `model_type` alone chooses the class of the configuration.
         config_class = transformers.CONFIG_MAPPING[name]
         config = config_class.from_dict({key: value for key, value in values.items() if not IGNORED.fullmatch(key)})
         family = FAMILIES[name](config)
-    except Exception as error:  # noqa: BLE001 (of whatever kind, from values of whatever kind)
+    except Exception as error:  # noqa: BLE001 (invalid values can cause any exception)
         raise _cannot_build(folder, error) from None
     if getattr(config, "reorder_and_upcast_attn", False) or getattr(config, "add_cross_attention", False):
         raise CheckpointError("The model in {folder!r} has an attention of another kind.", folder=folder.name)
@@ -62,10 +62,10 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
 def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreTrainedModel:
     """The model, in evaluation mode, with weights in float32 and the attention of `transformers` itself (`eager`).
 
-    Sizes are counted from the configuration and from the headers of the files before a weight is read.
+    The size of the model, from its configuration, and the sizes of the files are checked before a weight is read.
 
     Raises:
-        CheckpointError: no safetensors files, a model that is too large, or weights that do not fit the configuration.
+        CheckpointError: there are no safetensors files, the model is too large, or the weights do not fit the configuration.
     """
     pickles = pickle_files(folder)
     files = pickles or weight_files(folder)
@@ -171,8 +171,8 @@ def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _check_types(folder: Folder, weights: dict[str, Tensor], parameters: list[str]) -> None:
-    """Refuse parameters that are whole, complex or of eight bits: they would be read as other numbers. Files may name them
-    without their first part, and hold masks and positions besides."""
+    """Refuse parameters whose type is an integer, complex or of eight bits, because they would be read as other numbers. A file
+    may leave out the first part of a parameter's name. Other tensors in it, such as masks and positions, may have any type."""
     for key, tensor in weights.items():
         known = tensor.dtype in FLOATS or not any(f".{name}".endswith(f".{key}") for name in parameters)
         if not known:
@@ -191,7 +191,7 @@ def _cannot_build(folder: Folder, error: Exception) -> CheckpointError:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an error says, with the next one where it ends with a colon; the error's name if it says
-    nothing."""
+    """The first line of an error's message, and the second line if the first ends with a colon. If the message is empty, the
+    name of the error's class."""
     first, *rest = map(str.strip, str(error).strip().splitlines() or [type(error).__name__])
     return f"{first} {rest[0]}" if first.endswith(":") and rest else first

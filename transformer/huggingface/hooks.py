@@ -1,6 +1,6 @@
-"""Forward hooks that hand the inputs and outputs of modules to taps.
+"""Forward hooks that pass the inputs and outputs of modules through taps.
 
-They are set once, when a model is opened, and record nothing themselves: outside a scope a tap returns what it is given.
+They are registered once, when a model is opened. They record nothing themselves: outside a scope, a tap returns its input.
 """
 
 from collections.abc import Iterator
@@ -15,23 +15,23 @@ from transformer.huggingface.families import Point
 from transformer.huggingface.folder import first_line
 from transformer.network.tap import Tap
 
-# The number of texts in the pass that is running. Some modules get all positions of all texts in one row.
+# The number of texts in the pass that is running. Some modules get the positions of all texts on one axis.
 _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 
 @contextmanager
 def running(texts: int = 1) -> Iterator[None]:
-    """A context in which a model runs, on so many texts.
+    """A context in which a model runs on this number of texts.
 
     Raises:
-        InputError: the code of the model fails on them, as it can with settings that fit some lengths only.
+        InputError: the code of the model fails on the texts. This is possible with settings that fit only some lengths.
     """
     token = _texts.set(texts)
     try:
         yield
     except HeadlightError:
         raise
-    except Exception as error:  # of whatever kind, from a configuration of whatever kind
+    except Exception as error:  # an invalid configuration can cause any exception
         raise InputError("This model fails on your text ({problem}).", problem=first_line(error)) from error
     finally:
         _texts.reset(token)
@@ -49,7 +49,7 @@ def find_module(root: nn.Module, path: str) -> nn.Module | None:
 
 
 def hook(module: nn.Module, point: Point, tap: Tap) -> None:
-    """Let a tap see the input or the output of a module, and change it."""
+    """Pass the input or the output of a module through a tap, which may change it."""
 
     def output(_module: nn.Module, _inputs: Any, result: Any) -> Any:
         values = item(result, point.item)
@@ -61,7 +61,7 @@ def hook(module: nn.Module, point: Point, tap: Tap) -> None:
         seen = see(tap, values)
         if seen is values:
             return None
-        if point.stream:  # the layer adds to this very tensor afterwards
+        if point.stream:  # the layer reads this tensor again afterwards, to add to it
             values.copy_(seen)
             seen = values
         return (seen, *rest)
@@ -73,7 +73,7 @@ def hook(module: nn.Module, point: Point, tap: Tap) -> None:
 
 
 def see(tap: Tap, values: Tensor) -> Tensor:
-    """The tensor after a tap. One that has all texts in a row is split into texts for it, and joined again."""
+    """The tensor after a tap. A tensor with all texts on one axis is split into texts for the tap, and joined again."""
     if values.ndim == 2 and len(tap.axes) == 3:
         split = values.unflatten(0, (_texts.get(), -1))
         seen = tap(split)
@@ -82,12 +82,12 @@ def see(tap: Tap, values: Tensor) -> Tensor:
 
 
 def item(result: Any, index: int) -> Any:
-    """The output of a module, or that of its outputs."""
+    """The output of a module, or the one with this index if the module returns several."""
     return result if isinstance(result, Tensor) else result[index]
 
 
 def with_item(result: Any, index: int, values: Tensor) -> Any:
-    """The output of a module with another tensor in that place."""
+    """The output of a module, with another tensor in the place of the one with this index."""
     if isinstance(result, Tensor):
         return values
     if isinstance(result, tuple):

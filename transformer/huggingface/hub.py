@@ -1,10 +1,10 @@
-"""Models of a hub: their ids, the files that make one up, and the folder of those that were downloaded.
+"""Models of a hub: their ids, the files of a model, and the folder of the downloaded models.
 
-An id is `owner/name`, with a revision after `@`; nothing else of a visitor's text reaches an address. The hub says which files
-there are and how large they are, so sizes are limited before a weight is requested. Only the configuration, safetensors and the
-files of a tokenizer are requested, without a token, so that nobody reads what only the operator may read.
+An id is `owner/name`, with a revision after `@`. No other part of a visitor's text becomes part of an address. The hub lists
+the files and their sizes, so sizes are limited before a weight is requested. Only the configuration, safetensors and the files
+of a tokenizer are requested. Requests have no access token, so no visitor can read what only the operator may read.
 
-Needs `huggingface_hub` (Apache-2.0; `transformers` brings it), which is imported when the hub is asked.
+Needs `huggingface_hub` (Apache-2.0; installed with `transformers`), which is imported when a request is made.
 """
 
 import os
@@ -19,10 +19,10 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.files import CONFIG, GENERATION, INDEX, MEGABYTE, NUMBER_BYTES, TOKENIZERS, WEIGHTS
 from transformer.huggingface.limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKENIZER_MEGABYTES
 
-# Environment variables: of Hugging Face's own library, with the hub's address; and with the folder of what was downloaded.
+# Environment variables: the hub's address, under the name of Hugging Face's own library; and the folder of downloaded models.
 ADDRESS, STORE = "HF_ENDPOINT", PREFIX + "HUB_FOLDER"
 OFFICIAL = "https://huggingface.co"
-# As the hub names models; `--` is not allowed in a name, so it can stand for `/` in the name of a folder.
+# The hub's rules for the names of models; `--` is not allowed in a name, so it can stand for `/` in the name of a folder.
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 ID = re.compile(rf"(?P<owner>{_PART})/(?P<name>{_PART})(?:@(?P<revision>{_PART}|refs/pr/[0-9]{{1,6}}))?")
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -32,7 +32,7 @@ TOKENIZER_PARTS = ("tokenizer_config.json", "special_tokens_map.json", "added_to
 SMALL = (CONFIG, GENERATION, INDEX, *TOKENIZERS, *TOKENIZER_PARTS)
 MARIAN = ("source.spm", "target.spm")
 SIGN = "@"
-SECONDS = 20  # until an answer of the hub is given up
+SECONDS = 20  # after which a request to the hub is given up
 
 
 class HubId(NamedTuple):
@@ -48,7 +48,7 @@ class HubId(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it stands in a link and in the list of models: `owner/name@revision`."""
+        """Its name in links and in the list of models: `owner/name@revision`."""
         return f"{self.repo}@{self.revision}"
 
 
@@ -61,10 +61,10 @@ class HubFile(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a download will request.
+    """The files that a download will request.
 
     Attributes:
-        model: with the commit as its revision.
+        model: the model, with the commit as its revision.
         files: the configuration first, the weights last.
     """
 
@@ -81,7 +81,7 @@ def hub_id(text: str) -> HubId:
     """The model that a text names: `owner/name` or `owner/name@revision`.
 
     Raises:
-        CheckpointError: it is anything else, such as a path or an address.
+        CheckpointError: the text is anything else, such as a path or an address.
     """
     match = ID.fullmatch(text.strip())
     parts = match.groupdict() if match else {}
@@ -94,7 +94,7 @@ def address() -> str:
     """The address of the hub, which the operator may have set.
 
     Raises:
-        CheckpointError: it is not one of http or https.
+        CheckpointError: the address does not start with http or https.
     """
     set_by_operator = os.environ.get(ADDRESS, "").rstrip("/") or OFFICIAL
     if not re.match(r"https?://[^/]", set_by_operator):
@@ -105,12 +105,12 @@ def address() -> str:
 
 
 def store() -> Path:
-    """The folder of the models that were downloaded."""
+    """The folder of the downloaded models."""
     return Path(os.environ.get(STORE) or Path.home() / ".cache" / "headlight" / "hub")
 
 
 def downloaded() -> dict[str, Path]:
-    """The folders of the models that are there as a whole, by name."""
+    """Name → folder of each model that was downloaded completely."""
     folders = sorted(store().iterdir()) if store().is_dir() else []
     return {_name_of(path): path for path in folders if SIGN in path.name and not path.name.startswith(".")}
 
@@ -124,7 +124,7 @@ def changed() -> int:
 
 
 def used(folder: Path) -> None:
-    """Note that a model of the store is in use; any other folder is left alone."""
+    """Record that a model of the store is used now. Any other folder is not changed."""
     if folder.parent == store():
         with suppress(OSError):
             os.utime(folder)
@@ -140,11 +140,11 @@ def _name_of(path: Path) -> str:
 
 
 def plan(model: HubId) -> Plan:
-    """The files that make up a model. Nothing but the hub's own list is read.
+    """The files of a model that a download will request. Only the hub's list of files is read.
 
     Raises:
-        CheckpointError: no such model or revision, one that is not open to everybody, one without safetensors or a tokenizer,
-            one that is too large; or the hub cannot be reached.
+        CheckpointError: there is no such model or revision; the model is not open to everybody, has no safetensors or no
+            tokenizer, or is too large; or the hub cannot be reached.
     """
     import huggingface_hub
 
@@ -194,7 +194,7 @@ def _check_size(model: HubId, files: tuple[HubFile, ...], numbers: int) -> None:
 
 @contextmanager
 def _explained(model: HubId) -> Iterator[None]:
-    """A context in which what the hub answers becomes a sentence."""
+    """A context in which an error of a request to the hub becomes a `CheckpointError` with a sentence."""
     import httpx2
     from huggingface_hub import errors
 

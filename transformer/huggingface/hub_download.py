@@ -1,6 +1,6 @@
-"""Downloads of models of a hub, which stop on request, go on where they ended, and take no more bytes than were announced.
+"""Downloads of models from a hub. They stop on request, continue where they ended, and accept no more bytes than announced.
 
-Needs `huggingface_hub` and what it brings, imported when a download starts.
+Needs `huggingface_hub` and the packages that it installs. They are imported when a download starts.
 """
 
 import hashlib
@@ -15,29 +15,30 @@ from transformer.huggingface.files import CONFIG, MEGABYTE, Folder, config_value
 from transformer.huggingface.hub import SECONDS, HubFile, HubId, Plan, address, downloaded, folder_of, plan, store
 from transformer.huggingface.limits import HUB_MEGABYTES
 
-# Folder of what is not whole, beside the models.
+# Folder of incomplete downloads, beside the models.
 PARTIAL = ".partial"
 TRIES = 4
-RESERVE = 500 * MEGABYTE  # of the disk, which stay free
+RESERVE = 500 * MEGABYTE  # bytes of the disk that must stay free
 
-# Called with the bytes that are there and the bytes of all; returns whether to go on.
+# Called with the number of bytes downloaded so far and of all bytes; returns whether to continue.
 Report = Callable[[int, int], bool]
 
 
-class Cancelled(Exception):  # noqa: N818 (nothing went wrong)
-    """Nobody waits for the download any more."""
+class Cancelled(Exception):  # noqa: N818 (not an error)
+    """The download was stopped, because `report` returned False."""
 
 
 def download(model: HubId, report: Report) -> Path:
-    """The folder of a model, which is downloaded unless it is there. A download that was interrupted goes on where it ended.
+    """The folder of a model, which is downloaded if it is missing. An interrupted download continues where it ended.
 
     Args:
-        model: with any revision.
+        model: the model, with any revision.
         report: called with the progress, several times a second.
 
     Raises:
         Cancelled: `report` returned False.
-        CheckpointError: as `plan`; a family that cannot be traced; no room; other bytes than the hub announced.
+        CheckpointError: as `plan`; or the family cannot be traced, the disk is too full, or the bytes are not those that the
+            hub announced.
     """
     planned = plan(model)
     whole = folder_of(planned.model)
@@ -55,12 +56,12 @@ def download(model: HubId, report: Report) -> Path:
                 _fetch(planned, file, partial, before, report)
                 before += file.nbytes
                 if file.name == CONFIG:
-                    config_values(Folder(partial))  # its family, before the rest
+                    config_values(Folder(partial))  # check the family before the other files are downloaded
             partial.rename(whole)
     except _UnfinishedError:
         raise
     except CheckpointError:
-        # What is wrong with these files is wrong with the same files the next time.
+        # The same files would fail again the next time, so they are not kept.
         shutil.rmtree(partial, ignore_errors=True)
         raise
     except OSError as error:
@@ -69,13 +70,13 @@ def download(model: HubId, report: Report) -> Path:
 
 
 def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Report) -> None:
-    """Download a file, or the rest of it.
+    """Download a file, or its missing part.
 
     Args:
-        planned: what the file is a part of.
-        file: which.
-        folder: to write to.
-        before: bytes of the files that are there.
+        planned: the plan that the file is a part of.
+        file: the file.
+        folder: the folder to write to.
+        before: bytes of the files that come before it in the plan.
         report: as in `download`.
     """
     path = folder / file.name
@@ -95,15 +96,15 @@ def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Repo
 
 
 class _InterruptedError(Exception):
-    """A connection that broke off."""
+    """The connection was interrupted."""
 
 
 class _UnfinishedError(CheckpointError):
-    """A download that goes on where it ended."""
+    """The download is incomplete. The next one continues where it ended."""
 
 
 def _stream(planned: Plan, file: HubFile, path: Path, before: int, report: Report) -> None:
-    """Append to a file what is missing of it."""
+    """Download the missing bytes of a file and append them."""
     import httpx2
     from huggingface_hub import get_session, hf_hub_url
 
@@ -162,7 +163,7 @@ def _alone(partial: Path, report: Report) -> Iterator[None]:
 
 
 def _make_room(planned: Plan, partial: Path) -> None:
-    """Delete the models that were not used for longest, until another one fits beside the rest.
+    """Delete the least recently used models until the planned one fits beside the rest.
 
     Raises:
         CheckpointError: the disk is too full.
@@ -180,7 +181,7 @@ def _make_room(planned: Plan, partial: Path) -> None:
 
 
 def _others(partial: Path) -> list[Path]:
-    """What other downloads left unfinished, and nobody goes on with now."""
+    """The folders of other incomplete downloads that no process continues now."""
     import filelock
 
     left: list[Path] = []

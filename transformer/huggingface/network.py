@@ -27,28 +27,29 @@ from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
 from transformer.tracing.readout import Readout
 
-# Ids of a row of padding, where the tokenizer has no token for it. The model reads id 0 there, and no other position sees it.
+# The id of padding if the tokenizer has no token for it. The model reads id 0 instead, and no other position attends to it.
 NO_PAD = -1
-# Texts and tokens of each in the pass that measures shapes. All different, so that each size names its axis.
+# Number of texts, of source tokens and of target tokens in the pass that measures shapes. They differ, so that the size of an
+# axis tells which axis it is.
 TEXTS, SOURCE, TARGET = 2, 5, 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """The sizes of a model of `transformers`, by the names of `TransformerConfig`.
+    """The sizes of a model of `transformers`, under the names of `TransformerConfig`.
 
     Attributes:
         family: `model_type` of its configuration, such as `marian`.
-        source_vocab, target_vocab: rows of the tables of tokens.
-        source_pad, target_pad: id of padding; `NO_PAD` where the tokenizer has none.
+        source_vocab, target_vocab: number of rows of the token tables.
+        source_pad, target_pad: id of padding; `NO_PAD` if the tokenizer has none.
         d_model: width of the residual stream.
-        heads, key_heads: heads of queries, and of keys and values; of the decoder where there is one.
+        heads, key_heads: number of query heads, and of key and value heads; in the decoder if there is one.
         d_ff: width of the hidden layer.
-        encoder_layers, decoder_layers: depth of each stack; 0 for one that it lacks.
+        encoder_layers, decoder_layers: number of layers of each stack; 0 for a stack that the model lacks.
         d_head: width of a head.
         max_len: most tokens of a text.
         position: how positions enter: a table that is `learned` or `sinusoidal`, `rotary` (queries and keys are turned),
-            `relative` (a bias on the scores), or `none` that is known.
+            `relative` (a bias on the scores), or `none` if no known kind is found.
         norm_first: whether norms come before the sub-layers.
         final_norm: whether there is a norm after the last layer of a stack.
         scale_embedding: whether the rows of the token table are multiplied.
@@ -85,12 +86,12 @@ class KeyValueCache:
 
     Attributes:
         length: number of target positions that were read.
-        kept: as `transformers` keeps them.
+        kept: the cache object of `transformers`.
     """
 
     def __init__(self, crossed: bool) -> None:
         self.length = 0
-        # Without a configuration, so that keys which a sliding window hides are kept, and seen as hidden.
+        # Built without a configuration, so that keys which a sliding window hides are kept, and shown as hidden.
         self.kept: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if crossed else DynamicCache()
 
     def select(self, rows: Sequence[int]) -> None:
@@ -103,23 +104,24 @@ class Network:
 
     Args:
         model: built with `eager` attention, in evaluation mode. It gets hooks and must not be used elsewhere.
-        family: where its tensors are.
-        source_pad, target_pad: id of padding; `NO_PAD` where there is none.
+        family: its architecture, with the places of its tensors.
+        source_pad, target_pad: id of padding; `NO_PAD` if there is none.
         longest: most tokens of a text.
         start: the id that a decoder reads first.
 
     Attributes:
-        model: with taps.
+        model: the model with taps.
         eager: the same weights in a model without taps, as `transformers` would run it.
         config: sizes.
         taps: path → tap.
-        missing: points of the family that this model does not have.
-        readout: how the logits of its decoder are read from the residual stream; None without a decoder, and where that could
-            not be found out.
-        keeps: whether logits are the same where keys and values of earlier positions are kept.
+        missing: paths of the points of the family that this model does not have.
+        readout: how the logits of its decoder are read from the residual stream; None without a decoder, or if the readout
+            does not give the model's logits.
+        keeps: whether logits are the same if keys and values of earlier positions are cached.
 
     Raises:
-        CheckpointError: with taps, the model gives other logits than without; or its decoder attends to later tokens.
+        CheckpointError: the model computes other logits with taps than without, or logits that are not finite; or its decoder
+            attends to later tokens.
     """
 
     def __init__(
@@ -150,7 +152,7 @@ class Network:
 
     @property
     def crossed(self) -> bool:
-        """Whether it has an encoder and a decoder."""
+        """Whether the model has an encoder and a decoder."""
         return len(self.stacks) == 2
 
     # --- running -----------------------------------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ class Network:
         """Logits for the token after each target position; with a cache, after each position that it does not have yet.
 
         Args:
-            target: ids of the decoder's input, with the positions in the cache.
+            target: ids of the decoder's input, including the positions in the cache.
             memory, mask: what `encode` returned; None for both in a decoder alone.
             cache: keys and values of the first positions.
         """
@@ -203,18 +205,18 @@ class Network:
         return self._tapped(logits)
 
     def new_cache(self) -> KeyValueCache | None:
-        """An empty cache for `decode`; None where kept keys and values would change the logits."""
+        """An empty cache for `decode`; None if cached keys and values would change the logits."""
         return KeyValueCache(self.crossed) if self.keeps else None
 
     def target_keys(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch target"]:
-        """True for the target tokens that may be attended to: all but padding. The first is never padding, although some models
-        start with that id."""
+        """True for the target tokens that may be attended to: all but padding. The first token is never padding, although some
+        models start with the id of padding."""
         keep = target != self.config.target_pad
         return torch.cat([torch.ones_like(keep[:, :1]), keep[:, 1:]], dim=1)
 
     def target_mask(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch 1 target target"]:
-        """True where the decoder may attend in its own input: nothing later, and no padding. A layer with a sliding window
-        hides more: its own mask is in `Trace.used_masks`."""
+        """True where the decoder may attend in its own input: not to later tokens, and not to padding. A layer with a sliding
+        window hides more keys. Its own mask is in `Trace.used_masks`."""
         return causal(target.shape[1]) & self.target_keys(target)[:, None, None, :]
 
     def eager_logits(
@@ -232,7 +234,7 @@ class Network:
             return self.eager(**given).logits
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, from its first position on; None where none are added."""
+        """The vectors that are added to the tokens of a side, from its first position on; None if none are added."""
         stack = next((stack for name, stack in self.stacks.items() if STACK_SIDES[name] == side), None)
         point = stack.embedding.get("position") if stack else None
         module: Any = find_module(self.model, point.module) if point else None
@@ -250,7 +252,7 @@ class Network:
     # --- taps --------------------------------------------------------------------------------------------------------------
 
     def _points(self) -> dict[str, tuple[nn.Module, Point]]:
-        """Our path → the module and which of its tensors, for all points that the model has."""
+        """Our path → module and point, for all points that the model has."""
         points: dict[str, tuple[str, Point]] = {path: (point.module, point) for path, point in self.family.other.items()}
         for name, stack in self.stacks.items():
             points |= {f"{STACK_SIDES[name]}_embedding.{path}": (p.module, p) for path, p in stack.embedding.items()}
@@ -273,7 +275,7 @@ class Network:
         return find_module(self.model, stack.layers)
 
     def _shapes(self, points: dict[str, tuple[nn.Module, Point]]) -> dict[str, tuple[int, ...]]:
-        """The shape of the tensor at each point, in a pass of `TEXTS` texts; no shape where none passed."""
+        """Path → shape of the tensor at a point, in a pass of `TEXTS` texts. Points outside the pass are left out."""
         shapes: dict[str, tuple[int, ...]] = {}
         handles = []
         for path, (module, point) in points.items():
@@ -298,7 +300,7 @@ class Network:
         return shapes
 
     def _probe(self, source: str, target: str) -> dict[str, Tensor]:
-        """Ids for the pass that measures shapes, under these names; those of a decoder alone go by the first."""
+        """Ids for the pass that measures shapes, under these names; the ids of a decoder alone have the first name."""
         sizes = {source: SOURCE, target: TARGET} if self.crossed else {source: SOURCE if "encoder" in self.stacks else TARGET}
         rows = self.model.get_input_embeddings().weight.shape[0]
         return {name: (torch.arange(TEXTS * size).view(TEXTS, size) + rows // 2) % rows for name, size in sizes.items()}
@@ -335,7 +337,7 @@ class Network:
         )
 
     def _tokens_of_a_trace(self, heads: int) -> int:
-        """Of how many tokens the attention weights fit into `TRACE_MEGABYTES`."""
+        """The most tokens whose attention weights fit into `TRACE_MEGABYTES`."""
         layers = {name: len(self._layers(stack)) for name, stack in self.stacks.items()}
         attentions = sum(layers.values()) + (layers["decoder"] if len(layers) > 1 else 0)
         return max(1, math.isqrt(int(TRACE_MEGABYTES * MEGABYTE) // (4 * heads * attentions)))
@@ -352,7 +354,7 @@ class Network:
         return "learned" if any(path.endswith("_embedding.position") for path in points) else "none"
 
     def _name(self, taps: Taps, points: dict[str, tuple[nn.Module, Point]], shapes: dict[str, tuple[int, ...]]) -> None:
-        """A tap at each point that has a shape, and at each attention."""
+        """Add a tap at each point that has a shape, and the taps of each attention."""
         for path, (module, point) in points.items():
             if path in shapes and (axes := self._axes(path, shapes[path])):
                 hook(module, point, add_tap(taps, path, Tap(axes)))
@@ -363,17 +365,17 @@ class Network:
                     setattr(module, attention.TAPS, AttentionTaps(taps, path, *_heads(self.model.config, name)))
 
     def _axes(self, path: str, shape: tuple[int, ...]) -> str:
-        """The names of the axes of the tensor at a point; empty for one that is not a vector for each token."""
+        """The names of the axes of the tensor at a point; empty if the tensor does not have a vector for each token."""
         lengths, name = {SOURCE: "source", TARGET: "target"}, path.rpartition(".")[2]
-        if len(shape) == 2 and shape[0] in (TEXTS * SOURCE, TEXTS * TARGET):  # all texts in a row (`hooks.see`)
+        if len(shape) == 2 and shape[0] in (TEXTS * SOURCE, TEXTS * TARGET):  # all texts on one axis (`hooks.see`)
             shape = (TEXTS, shape[0] // TEXTS, shape[1])
-        if name in ("normalized", "projected") and len(shape) == 4:  # each head apart, before they change places with positions
+        if name in ("normalized", "projected") and len(shape) == 4:  # before the axes of positions and heads are swapped
             return f"batch {'query' if '.query.' in path else 'key'} head d_head"
         if not shape or len(shape) not in (2, 3) or shape[-2] not in lengths:
             return ""
         width = "d_model" if shape[-1] == self.config.d_model else "feature"
         sizes = {"vocab": self.config.target_vocab, "d_ff": self.config.d_ff}
-        of_attention = "attention." in path and path.startswith((*STACK_SIDES,))  # all heads may be as wide as a hidden layer
+        of_attention = "attention." in path and path.startswith((*STACK_SIDES,))  # joined heads may be as wide as `d_ff`
         if (".feed_forward." in path and not path.endswith(".output")) or (width == "feature" and not of_attention):
             width = next((axis for axis in reversed(sizes) if shape[-1] == sizes[axis]), width)
         length = lengths[shape[-2]]
@@ -384,10 +386,12 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """The points that a pass did not meet; they are no taps any more. The readout is tried on that pass.
+        """The expected points that a test pass does not reach. Taps that it does not reach are deleted. The readout is tested
+        on the same pass.
 
         Raises:
-            CheckpointError: the logits are not those of the model without taps, or a decoder attends to later tokens.
+            CheckpointError: the logits are not finite, or differ from those of the model without taps; or a decoder attends to
+                later tokens.
         """
         source, target = self._sides()
         with torch.inference_mode(), tracing(self) as values:
@@ -414,7 +418,7 @@ class Network:
         return (None, probe["source"]) if "encoder" not in self.stacks else (probe["source"], probe.get("target"))
 
     def _check_masks(self, masks: Mapping[str, Tensor], allowed: Bool[Tensor, "batch 1 target target"]) -> None:
-        """Refuse a decoder that attends to more than `target_mask` allows, as those do that were made to embed texts."""
+        """Refuse a decoder that attends to more than `target_mask` allows, as decoders for text embeddings do."""
         if any((mask & ~allowed).any() for path, mask in masks.items() if path.startswith("decoder") and "self_" in path):
             raise CheckpointError(
                 "The decoder of this model of the family {family!r} attends to later tokens; it cannot be traced.",
@@ -423,7 +427,7 @@ class Network:
 
     @torch.inference_mode()
     def _keeps(self, start: int) -> bool:
-        """Whether a decoder gives the same logits with a cache, tried on a few ids after the one that it reads first."""
+        """Whether a decoder computes the same logits with a cache. It is tested on a few ids after the start id."""
         source, target = self._sides()
         assert target is not None
         if source is not None:
@@ -435,7 +439,7 @@ class Network:
 
 
 def _heads(config: Any, stack: str) -> tuple[int, int]:
-    """The heads of a stack: of its queries, and of its keys and values."""
+    """The number of query heads of a stack, and of its key and value heads."""
     heads = getattr(config, f"{stack}_attention_heads", None) or config.num_attention_heads
     return heads, getattr(config, "num_key_value_heads", None) or heads
 
@@ -447,22 +451,22 @@ def _d_head(config: Any, heads: int) -> int:
 
 
 def _norm_first(stack: Stack) -> bool:
-    """Whether the norm of a sub-layer reads the residual stream, and not its sum with what the sub-layer adds."""
+    """Whether the norm of a sub-layer reads the residual stream, and not the sum of it and the sub-layer's output."""
     name = "self_attention_add_norm"
     return stack.points.get(f"{name}.sum") != into(stack.points[f"{name}.normalized"].module)
 
 
 def _scaled(path: str, module: nn.Module) -> str:
-    """The path of a token's embedding: `scaled` if the module multiplies it, too."""
+    """The path of a point. The path of a token embedding ends with `scaled` if its module also multiplies it."""
     factor = getattr(module, "embed_scale", 1.0)
     return path.removesuffix("token") + "scaled" if path.endswith("_embedding.token") and float(factor) != 1 else path
 
 
 def _readable(ids: Tensor) -> Tensor:
-    """Ids that a table has a row for."""
+    """The ids with 0 in the place of `NO_PAD`, for which a table has no row."""
     return ids.clamp(min=0)
 
 
 def _numbers(mask: Bool[Tensor, "batch 1 1 key"]) -> Int[Tensor, "batch key"]:
-    """A mask as `transformers` takes it: 1 for the keys that may be attended to."""
+    """A mask in the form that `transformers` accepts: 1 for the keys that may be attended to."""
     return mask[:, 0, 0].long()

@@ -1,4 +1,4 @@
-"""A folder of Hugging Face, opened: its files checked, its tokenizer and its model built."""
+"""Open a folder of Hugging Face: check its files, and build its tokenizer and its model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from transformer.huggingface.pipeline import HuggingFacePipeline
 from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 from transformer.huggingface.writing_ids import WritingIds, read_writing_ids
 
-LEAST_TOKENS = 4  # of the longest text
+LEAST_TOKENS = 4  # that the longest text of a model must have
 LONGROPE = (
     "It reads up to {count} tokens: positions of longer texts are turned by other angles (`longrope`), which neither kept keys "
     "nor threads that share a model allow."
@@ -29,13 +29,13 @@ class Opened(NamedTuple):
     """The parts of a model in a folder.
 
     Attributes:
-        name: of the folder.
-        model: in evaluation mode, with the attention of `transformers` itself.
-        family: where its tensors are.
-        tokenizer: of `transformers`.
-        pad: id of padding; `NO_PAD` where there is none.
+        name: name of the folder.
+        model: the model in evaluation mode, with the attention of `transformers` itself.
+        family: its architecture, with the places of its tensors.
+        tokenizer: its tokenizer, of `transformers`.
+        pad: id of padding; `NO_PAD` if there is none.
         longest: most tokens of a text.
-        writing: ids that it needs to write.
+        writing: ids that the model needs to write.
     """
 
     name: str
@@ -51,7 +51,7 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
     """The pipeline of the model in a folder.
 
     Raises:
-        CheckpointError: a folder that may not be opened, or whose parts do not fit; see `transformer.huggingface.folder`.
+        CheckpointError: the folder may not be opened, or its parts do not fit; see `transformer.huggingface.folder`.
     """
     opened = read_folder(path)
     with readable_model(opened.name):
@@ -71,7 +71,7 @@ def read_folder(path: str | Path) -> Opened:
                 str(folder.root), config=config, local_files_only=True, trust_remote_code=False
             )
             pad, count, pieces = tokenizer.pad_token_id, len(tokenizer), [*tokenizer.get_vocab()]
-    except Exception as error:  # noqa: BLE001 (of whatever kind, from files of whatever kind)
+    except Exception as error:  # noqa: BLE001 (invalid files can cause any exception)
         template = "The tokenizer in {folder!r} cannot be read ({problem})."
         problem = first_line(error).replace(str(folder.root), folder.name)
         raise CheckpointError(template, folder=folder.name, problem=problem) from None
@@ -97,18 +97,18 @@ def read_folder(path: str | Path) -> Opened:
 
 
 def turned_alike(config: PreTrainedConfig, positions: int) -> int:
-    """Of so many positions, those that turn queries and keys by the same angles in texts of all lengths. With `longrope`, all
-    positions of a text that is longer turn by other angles: then keys that were kept would be wrong, and two threads that share
+    """The number of positions, at most `positions`, that turn queries and keys by the same angles in texts of all lengths. With
+    `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and two threads that share
     a model would change each other's angles."""
     given: Any = getattr(config, "rope_parameters", None) or {}
-    rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some have one for each kind of layer
+    rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some have a rule for each kind of layer
     lengths = [rule["original_max_position_embeddings"] for rule in rules if rule.get("rope_type") == "longrope"]
     return min([positions, *lengths])
 
 
 @contextmanager
 def readable_model(name: str) -> Iterator[None]:
-    """A context for work with the model in the folder `name`, in which every error becomes one that is documented.
+    """A context for work with the model in the folder `name`, in which every error becomes a `CheckpointError`.
 
     Raises:
         CheckpointError: anything was raised within the context.
@@ -117,6 +117,6 @@ def readable_model(name: str) -> Iterator[None]:
         yield
     except CheckpointError:
         raise
-    except Exception as error:  # noqa: BLE001 (of whatever kind, from a configuration of whatever kind)
+    except Exception as error:  # noqa: BLE001 (an invalid configuration can cause any exception)
         template = "The model in {folder!r} cannot be run ({problem})."
         raise CheckpointError(template, folder=name, problem=first_line(error)) from None

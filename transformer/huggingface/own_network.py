@@ -1,4 +1,4 @@
-"""A Marian of `transformers` in our own network: the same weights, in a `Transformer` with all its taps.
+"""A Marian model of `transformers` in our own network: the same weights, in a `Transformer` with all its taps.
 
 Marian is a post-norm Transformer with sinusoidal positions, all sines first, and mostly with one table for source, target and
 output. `TransformerConfig` has a field for each of these, so no matrix is changed: both models share the memory of their
@@ -25,12 +25,14 @@ from transformer.network.tap import Edit
 from transformer.tracing.paths import SIDES
 from transformer.tracing.trace import Trace, run_traced
 
-MARIAN_EPS = 1e-5  # of every norm of Marian
+MARIAN_EPS = 1e-5  # the ε of every norm of Marian
 # Marian's name of an activation → ours.
 ACTIVATIONS: dict[str, Literal["relu", "gelu", "swish"]] = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
-# Logits may differ from those of `transformers` by this share of the largest of them: sums of other orders round otherwise.
+# Logits may differ from those of `transformers` by this share of the largest logit, because sums in another order are rounded
+# differently.
 ROUNDING = 1e-4
-# A table of positions that is as close as this to the waves is taken for them: files hold it in single precision.
+# A table of positions counts as sinusoidal if it differs from the sinusoids by less than this: files store it in single
+# precision.
 WAVE_TOLERANCE = 1e-5
 
 
@@ -49,15 +51,15 @@ def marian_modules(stack: str) -> dict[str, str]:
 
 
 def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
-    """A network of ours with the weights of a Marian, in evaluation mode.
+    """A network of ours with the weights of a Marian model, in evaluation mode.
 
     Args:
-        marian: its weights are shared, not copied.
+        marian: the model. Its weights are shared, not copied.
         pad: id of padding, of both sides.
         longest: most tokens of a text.
 
     Raises:
-        CheckpointError: our network cannot hold the model; the message names what it lacks.
+        CheckpointError: our network cannot represent the model; the message says why.
     """
     if marian.config.model_type != "marian":
         template = "Only a model of the type marian runs in our own network; this one is of the type {type!r}."
@@ -85,7 +87,8 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
 
 
 def own_config(marian: PreTrainedModel, pad: int, longest: int) -> TransformerConfig:
-    """The configuration of our network that computes what a Marian does. Arguments and errors as for `own_network`."""
+    """The configuration with which our network computes the same as a Marian model. Arguments and errors as for
+    `own_network`."""
     given: Any = marian.config
     for ours, theirs in (("heads", "attention_heads"), ("d_ff", "ffn_dim")):
         encoder, decoder = (getattr(given, f"{stack}_{theirs}") for stack in ("encoder", "decoder"))
@@ -136,7 +139,7 @@ def _are_waves(table: Tensor) -> bool:
 
 
 class OwnNetworkPipeline(HuggingFacePipeline):
-    """Answers and traces of a Marian in our own network; the texts are read by its own tokenizer.
+    """Answers and traces of a Marian model in our own network. Marian's own tokenizer reads the texts.
 
     Attributes:
         network: the network. Its weights are those of `original`.
@@ -153,22 +156,22 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     @property
     def original(self) -> Any:
-        """The model of `transformers`, with the same memory."""
+        """The model of `transformers`, which shares the memory of its weights with the network."""
         return self._marian
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """Both."""
+        """The encoder and the decoder."""
         return ("encoder", "decoder")
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced: none."""
+        """Paths of tensors that cannot be traced: empty, because all can be."""
         return ()
 
     @property
     def note(self) -> str:
-        """Nothing is different from our own network."""
+        """How the network differs from our own: empty, because it is our own."""
         return ""
 
     @property
@@ -182,12 +185,12 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         return sum(tensor.nbytes for tensor in [*self.network.parameters(), *self.network.buffers()])
 
     def check(self, trace: Trace) -> Agreement:
-        """How the logits of a trace without edits compare with those of `transformers`: they are not the same bit for bit, but
-        up to rounding. One forward pass."""
+        """How the logits of a trace without edits compare with those of `transformers`. They are equal up to rounding, but not
+        bit for bit. One forward pass."""
         return self._agreement(torch.tensor(trace.source_ids), torch.tensor(trace.target_ids), trace.logits)
 
     def check_network(self) -> None:
-        """Refuse a network that computes something else than `transformers` does, which would be a mistake of ours.
+        """Refuse a network that computes other logits than `transformers`, which would be an error in our code.
 
         Raises:
             CheckpointError: on a few ids, one of them padding, the logits differ by more than rounding.
@@ -217,11 +220,11 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
 
 def open_own_network(path: str | Path) -> OwnNetworkPipeline:
-    """The pipeline of the Marian in a folder, in our own network.
+    """The pipeline of the Marian model in a folder, in our own network.
 
     Raises:
-        CheckpointError: a folder that may not be opened (`transformer.huggingface.folder`), or a model that our network cannot
-            hold.
+        CheckpointError: the folder may not be opened (`transformer.huggingface.folder`), or our network cannot represent the
+            model.
     """
     opened = read_folder(path)
     with readable_model(opened.name):

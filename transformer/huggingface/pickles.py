@@ -1,8 +1,8 @@
-"""Weights in PyTorch's own format, which is a pickle: read only where an operator says so (`PICKLED_WEIGHTS`).
+"""Weights in PyTorch's own format, which is a pickle. They are read only if the operator allows it (`PICKLED_WEIGHTS`).
 
-`torch.load(weights_only=True)` builds tensors and containers of them and calls nothing else. What it may build is bounded
-before: the archive is stored without compression, so nothing in it is larger than the file; and each tensor must have as many
-numbers as are in memory.
+`torch.load(weights_only=True)` builds tensors and containers of them and calls nothing else. The memory of the tensors is
+limited: the archive must be stored without compression, so nothing in it is larger than the file, and a tensor must not have
+more numbers than are stored for it.
 """
 
 import pickle
@@ -22,10 +22,10 @@ def read_pickles(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The tensors in files that `torch.save` wrote, by name.
 
     Args:
-        paths: of the files, whose sizes were checked.
+        paths: paths of the files, whose sizes were checked.
 
     Raises:
-        CheckpointError: a file of an older format, compressed, or with anything but tensors in it.
+        CheckpointError: a file has an older format, is compressed, or contains anything but tensors.
     """
     weights: dict[str, Tensor] = {}
     for path in paths:
@@ -45,7 +45,7 @@ def read_pickles(paths: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse all but an archive of uncompressed files."""
+    """Refuse a file that is not an archive of uncompressed files."""
     try:
         with zipfile.ZipFile(path) as archive:
             compressed = any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist())
@@ -57,7 +57,7 @@ def _check_archive(path: Path) -> None:
 
 
 def _is_whole(tensor: object) -> bool:
-    """Whether it is a tensor with a number of its own for each of its places: one that repeats numbers could be of any size."""
+    """Whether a value is a tensor with a stored number for each element. A tensor that repeats numbers could have any size."""
     if not isinstance(tensor, Tensor) or tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
         return False
     return tensor.numel() * tensor.element_size() <= tensor.untyped_storage().nbytes()

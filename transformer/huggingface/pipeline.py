@@ -1,4 +1,4 @@
-"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, as `Pipeline` gives them from our own."""
+"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, with the methods of `Pipeline`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
@@ -43,12 +43,12 @@ NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} 
 class HuggingFacePipeline:
     """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
-    An encoder with a decoder answers as our own models do. A decoder alone writes on: its source is the beginning of a text,
-    its target what follows, and a trace has both as its target. An encoder alone fills in the mask tokens of its source, and
-    has no target.
+    An encoder with a decoder answers as our own models do. A decoder alone continues a text: its source is the beginning of the
+    text, its target is the continuation, and a trace has both together as its target. An encoder alone fills in the mask tokens
+    of its source, and has no target.
 
     Attributes:
-        name: of the folder.
+        name: name of the folder.
         network: the model with its taps.
         trained: True; the files do not say whether a model was trained.
     """
@@ -77,23 +77,24 @@ class HuggingFacePipeline:
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """The stacks it has: `encoder`, `decoder`, or both."""
+        """The stacks of the model: `encoder`, `decoder`, or both."""
         return tuple(self.network.stacks)
 
     @property
     def crossed(self) -> bool:
-        """Whether it has an encoder and a decoder."""
+        """Whether the model has an encoder and a decoder."""
         return len(self.stacks) == 2
 
     @property
     def model(self) -> Transformer | None:
-        """None: no step of a network of `transformers` can be computed again by our rules. The network itself if it is ours."""
+        """The network if it is our own; None for a network of `transformers`, because our code cannot compute its steps
+        again."""
         return self.network if isinstance(self.network, Transformer) else None
 
     @property
     def readout(self) -> Readout | None:
-        """How the logits of its decoder are read from the residual stream; None without a decoder, and where that could not be
-        found out."""
+        """How the logits of its decoder are read from the residual stream; None without a decoder, or if the readout does not
+        give the model's logits."""
         return readout_of(self.model) if self.model is not None else self.network.readout
 
     @property
@@ -103,17 +104,17 @@ class HuggingFacePipeline:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths that models of this family have and this one does not."""
+        """Paths of tensors that other models of this family have and this one does not."""
         return self.network.missing
 
     @property
     def card(self) -> Card:
-        """An empty card: nothing is known of the training."""
+        """An empty card, because nothing is known about the training."""
         return Card(world="", description="", accepts="", longest=self.longest("source"), command="")
 
     @property
     def mask_token(self) -> str:
-        """The token that stands for a word to be filled in; empty for a model with a decoder."""
+        """The token that stands for a word which the model fills in; empty for a model with a decoder."""
         return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) else ""
 
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
@@ -125,7 +126,7 @@ class HuggingFacePipeline:
         return module.get_input_embeddings().weight.detach()
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, of as many positions as the model reads; None where none are
+        """The vectors that are added to the tokens of a side, one for each position that the model reads; None if none are
         added. Do not write to it."""
         if self.model is not None:
             return embedding_of(self.model, side).positions(self.config.max_len).detach()
@@ -133,7 +134,7 @@ class HuggingFacePipeline:
 
     @property
     def note(self) -> str:
-        """What is different from our own network, in a sentence or two; may be empty."""
+        """How the network differs from our own, in a sentence or two; may be empty."""
         return self.network.family.note
 
     @property
@@ -155,30 +156,30 @@ class HuggingFacePipeline:
     # --- reading -------------------------------------------------------------------------------------------------------------
 
     def longest(self, side: Side) -> int:
-        """The most tokens of a text, special ones included. A decoder needs one position more for what it writes."""
+        """The most tokens of a text, special ones included. A decoder needs one more position for the token that it writes."""
         return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
 
     def read(self, text: str, side: Side = "source") -> Reading:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, a text without tokens, or more tokens than the model has positions.
+            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         if side == "target" and self.stacks == ("encoder",):
             raise InputError("An encoder alone has no target.")
         if len(a_text(text)) > CHARACTERS_PER_TOKEN * (most + 1):
             raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=CHARACTERS_PER_TOKEN * (most + 1))
-        # What follows the beginning of a text has no special tokens of its own.
+        # The continuation of a text has no special tokens of its own.
         pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
         ids = pieces.ids
         if side == "target" and self.crossed:
             if ids and ids[-1] == self._writing.end:
                 ids = ids[:-1]
-            if ids[:1] != [self._writing.start]:  # some tokenizers write it themselves
+            if ids[:1] != [self._writing.start]:  # some tokenizers add it themselves
                 ids = [self._writing.start, *ids]
         if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._writing.end:
-            ids = ids[:-1]  # a text that goes on does not end here
+            ids = ids[:-1]  # the text will be continued, so it does not end here
         if not ids and side == "source":
             raise InputError("There is nothing to read in your text; type a few words.")
         if len(ids) > most:
@@ -202,11 +203,11 @@ class HuggingFacePipeline:
         return self.answers([source], edits)[0].text
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
-        """The greedy outputs for several texts. An encoder alone gives its text with the masks filled in.
+        """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in.
 
         Raises:
-            InputError: a text that the model cannot read; for an encoder alone, one without a mask token.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text; or, for an encoder alone, a text has no mask token.
+            PathError: an edit does not fit the model.
         """
         readings, edits = self._readings(several(sources), "source"), as_edits(edits)
         rows = [reading.ids for reading in readings]
@@ -230,11 +231,11 @@ class HuggingFacePipeline:
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, each computed when it is asked for. Arguments and errors as for
+        """The steps of an answer. Each is computed when the iterator reaches it. Arguments and errors as for
         `transformer.pipeline.decoding.write.write`.
 
         Raises:
-            InputError: an encoder alone, which writes nothing.
+            InputError: the model is an encoder alone, which writes nothing.
         """
         if self.stacks == ("encoder",):
             raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
@@ -275,8 +276,8 @@ class HuggingFacePipeline:
         return answers
 
     def _continued(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
-        """What a decoder alone writes on. Texts of one length are one batch; others come one after another, because padding
-        would stand between a text and what follows it."""
+        """The continuations that a decoder alone writes. Texts of one length are one batch. Texts of different lengths are
+        continued one after another, because padding would stand between a text and its continuation."""
         same = len({len(row) for row in rows}) == 1
         if not same and any(getattr(edit, "items", None) is not None for edit in edits):
             raise InputError("Edits with `items` need texts with the same number of tokens.")
@@ -320,13 +321,14 @@ class HuggingFacePipeline:
 
         Args:
             source: a text, or several for a batch; shorter ones are padded at the end.
-            target: what the decoder reads: a text, a reading of it as a target, or an answer; the model's own answer where it
-                is None. For a decoder alone, what follows the source: "" for the source alone. An encoder alone has none.
+            target: the decoder's input: a text, a reading of it as a target, or an answer. If it is None, the input is the
+                model's own answer. For a decoder alone, the target is the continuation of the source, and "" traces the source
+                alone. An encoder alone has no target.
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
-            InputError: a text that the model cannot read, or a batch whose sides differ in number.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), self._readings(several(source), "source")
         targets: list[Any] = [None] * len(sources) if target is None else several(target)
@@ -355,7 +357,7 @@ class HuggingFacePipeline:
         return self._traced(None, self.batch(joined, "target"), edits)
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits are those of the same weights without taps, as `transformers` computes
+        """Whether the logits of a trace without edits equal those of the same weights without taps, as `transformers` computes
         them with its own attention (`eager`). One forward pass."""
         source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
         logits = self.network.eager_logits(source, target)

@@ -14,10 +14,10 @@ from transformer.huggingface.hooks import find_module
 from transformer.tracing.paths import SUBLAYERS, TensorPath
 from transformer.tracing.readout import Norm, Readout, Sublayer
 
-# What a stack calls the norm after its last layer.
+# Names of the norm after the last layer of a stack.
 FINAL_NORMS = ("layer_norm", "final_layer_norm", "final_layernorm", "final_norm", "norm", "ln_f")
-# How far the logits that are read, and the sum of the contributions to one, may be from the model's own, as an absolute and a
-# relative error: rounding only.
+# The largest absolute and relative error, from rounding, of the logits that the readout gives, and of the sum of the
+# contributions to a logit.
 TOLERANCE = 1e-3
 
 
@@ -26,19 +26,19 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
     """The readout of a model with a decoder.
 
     Args:
-        model: of `transformers`.
+        model: a model of `transformers`.
         stack: its decoder.
         norm_first: whether norms come before the sub-layers.
-        values: path → tensor of a pass, with which the readout is tried.
+        values: path → tensor of a pass, on which the readout is tested.
 
     Returns:
-        The readout; None if what it gives in that pass is not what the model gave.
+        The readout; None if its logits in that pass differ from those of the model.
     """
     try:
         readout = _readout(model, stack, norm_first, values)
         read, logits = readout.logits(values[readout.stream[-1]]), values["logits"]
         parts = logit_contributions(readout, values, token=0)
-    except (AttributeError, HeadlightError, KeyError, RuntimeError, StopIteration):  # built in a way that is not known here
+    except (AttributeError, HeadlightError, KeyError, RuntimeError, StopIteration):  # a model of unknown structure
         return None
     close = torch.allclose(read, logits, rtol=TOLERANCE, atol=TOLERANCE)
     adds_up = abs(parts.values.sum() - parts.logit) <= TOLERANCE * (1 + abs(parts.logit))
@@ -46,7 +46,7 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
 
 
 def final_norm(model: Any, stack: Stack) -> nn.Module | None:
-    """The norm after the last layer of a stack; None where there is none."""
+    """The norm after the last layer of a stack; None if there is none."""
     module = find_module(model, stack.module)
     norms = (getattr(module, name, None) for name in FINAL_NORMS)
     return next((norm for norm in norms if isinstance(norm, nn.Module)), None)
@@ -111,6 +111,6 @@ def _found(layer: nn.Module, path: str) -> nn.Module:
 
 
 def _factor(config: Any) -> float:
-    """By which the product with the output layer is multiplied."""
+    """The number by which the output layer's product is multiplied."""
     scaled = getattr(config, "scale_decoder_outputs", False)
     return (config.d_model**-0.5 if scaled else 1.0) / float(getattr(config, "logits_scaling", 1))

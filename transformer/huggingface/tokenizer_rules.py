@@ -1,7 +1,7 @@
-"""The rules in a tokenizer's files, checked before one of them is applied to a text.
+"""Checks of the rules in a tokenizer's files, before a rule is applied to a text.
 
-A tokenizer may replace letters by texts. One that makes a thousand letters of each, four times over, would fill the memory of a
-server with the first word that it reads; and pieces may be as long as their file.
+A tokenizer may replace letters by texts. Rules that replace each letter by a thousand letters, four times in a row, would fill
+the memory of a server with the first word. Also, pieces may be as long as their file.
 """
 
 import base64
@@ -14,20 +14,20 @@ from typing import Any
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import Folder
 
-# How many letters may come of one, by all replacements together, and of how many bytes a replacement in a table of letters may
-# be. Published tokenizers have 1, and 33: a sign that stands for four Arabic words.
+# The most letters that all replacements together may make of one letter, and the most bytes of a replacement in a table of
+# letters. Published tokenizers have at most 1 letter, and 33 bytes: a sign that stands for four Arabic words.
 GROWTH, REPLACEMENT_BYTES = 1_000, 100
-# Letters of a piece. The longest in published vocabularies, of spaces and dashes, have 128.
+# Most letters of a piece. The longest pieces in published vocabularies consist of spaces or dashes, and have 128.
 PIECE = 1_000
 # Parts of `tokenizer.json` that change texts.
 CHANGING = ("normalizer", "pre_tokenizer", "decoder")
 
 
 def check_rules(folder: Folder) -> None:
-    """Refuse a tokenizer whose rules make far more of a text than it has.
+    """Refuse a tokenizer whose rules can make a text far longer.
 
     Raises:
-        CheckpointError: it has such rules, or a file of it is not what its name says.
+        CheckpointError: the tokenizer has such rules, or a file does not have the format that its name says.
     """
     if folder.has("tokenizer.json"):
         _check_json(folder, folder.json("tokenizer.json"))
@@ -52,7 +52,7 @@ def _check_json(folder: Folder, values: dict[str, Any]) -> None:
 
 
 def _rules(part: Any) -> Iterator[dict[str, Any]]:
-    """A rule of `tokenizer.json`, and those in it. Lists of rules stand in rules, but not deeper than Python can follow."""
+    """A rule of `tokenizer.json`, and all rules in it: a rule can contain lists of rules."""
     waiting = [part]
     while waiting:
         rule = waiting.pop()
@@ -77,8 +77,8 @@ def _check_sentencepiece(folder: Folder, name: str) -> None:
 
 
 def _check_letters(folder: Folder, table: bytes) -> None:
-    """Check a table of letters and what they become, as SentencePiece compiles it: the size of an index, the index, and all
-    replacements, each with a zero after it."""
+    """Check a table of letters and their replacements, in the form that SentencePiece compiles: the size of an index, the
+    index, and all replacements, each with a zero byte after it."""
     if not table:
         return
     (index,) = struct.unpack("<I", table[:4].ljust(4, b"\0"))
@@ -101,8 +101,8 @@ def _refusal(folder: Folder, problem: str) -> CheckpointError:
 
 @contextmanager
 def caught_panics() -> Iterator[None]:
-    """A context for calls of a tokenizer, in which a panic of its Rust code becomes a `RuntimeError`: Python's `Exception` does
-    not include it, so it would end the thread.
+    """A context for calls of a tokenizer, in which a panic of its Rust code becomes a `RuntimeError`. A panic is not an
+    `Exception` in Python, so it would otherwise end the thread.
 
     Raises:
         RuntimeError: the code panicked.

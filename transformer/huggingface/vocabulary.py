@@ -12,7 +12,8 @@ from transformer.text.pieces import BYTE_SPACE, CONTINUES, SPACE, readable
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
 from transformer.tracing.paths import Side
 
-# Share of the rows of a table that its tokenizer must have: tables are often rounded up, but not to twice the size.
+# The least share of the rows of a table for which the tokenizer must have a piece. Tables are often rounded up, but not to
+# twice the size.
 LEAST_SHARE = 0.5
 
 
@@ -20,7 +21,7 @@ class Pieces(NamedTuple):
     """A text as pieces.
 
     Attributes:
-        ids: of the pieces, with the special tokens that the tokenizer adds.
+        ids: the ids of the pieces, including the special tokens that the tokenizer adds.
         unknown: the pieces that are read as the unknown token.
     """
 
@@ -32,15 +33,15 @@ class PieceVocabulary:
     """The pieces of a tokenizer, in the order of their ids.
 
     Args:
-        tokenizer: of `transformers`.
-        lock: of the tokenizer, which is in another state while it reads a target.
-        rows: of the model's table: its ids.
-        side: `target` where the tokenizer treats targets differently.
-        pad: id of padding; negative where there is none.
-        sos, eos: ids with which a decoder starts and ends; None where there are none.
+        tokenizer: a tokenizer of `transformers`.
+        lock: the lock of the tokenizer, whose state is different while it reads a target.
+        rows: number of rows of the model's embedding table, which is the number of ids.
+        side: `source` or `target`; some tokenizers treat targets differently.
+        pad: id of padding; negative if there is none.
+        sos, eos: ids with which a decoder starts and ends; None if there are none.
 
     Attributes:
-        tokens: the label of each id: its piece, with `▁` for a space before it, or the id itself where there is no piece.
+        tokens: the label of each id: its piece, with `▁` for a space before it, or the id itself if it has no piece.
         pad, sos, eos: as given.
 
     Raises:
@@ -81,7 +82,7 @@ class PieceVocabulary:
         pieces = [written.get(index, f"<{index}>") for index in range(self.rows)]
         labels = [readable(piece) for piece in pieces]
         count = Counter(labels)
-        # Two pieces can read alike, such as a half of a letter; they keep the name that the tokenizer gives them.
+        # Two pieces can have the same label, such as two halves of letters. They keep the names that the tokenizer gives them.
         return tuple(label if count[label] == 1 else piece for label, piece in zip(labels, pieces, strict=True))
 
     @property
@@ -99,18 +100,18 @@ class PieceVocabulary:
         """A text as pieces.
 
         Args:
-            text: to read.
-            special: whether the special tokens of the tokenizer are put around it.
+            text: the text to read.
+            special: whether the special tokens of the tokenizer are put around the text.
 
         Raises:
-            InputError: the tokenizer's rules fail on it.
+            InputError: the tokenizer's rules fail on the text.
         """
         given = {"text_target": text} if self.side == "target" and special else {"text": text}
         fast = getattr(self.tokenizer, "is_fast", False)
         try:
             with self._lock, caught_panics():
                 encoded = self.tokenizer(**given, add_special_tokens=special, return_offsets_mapping=fast, truncation=False)
-        except Exception as error:  # noqa: BLE001 (of whatever kind, by rules of whatever kind)
+        except Exception as error:  # noqa: BLE001 (a tokenizer's rules can cause any exception)
             raise InputError("The tokenizer of this model cannot read your text ({problem}).", problem=str(error)) from None
         ids = [int(index) for index in encoded["input_ids"]]
         unknown: dict[str, None] = {}
@@ -123,7 +124,7 @@ class PieceVocabulary:
         """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.
 
         Raises:
-            InputError: an id that is not in the vocabulary, or is not a whole number.
+            InputError: an id is not in the vocabulary, or is not a whole number.
         """
         labels = []
         for index in as_ids(ids):
@@ -157,7 +158,8 @@ class PieceVocabulary:
 
     @cached_property
     def _marks(self) -> str:
-        """What the labels of pieces say: where a word goes on (`##`), where one starts (`▁`), or nothing: each is a word."""
+        """The mark in the labels of pieces: `##` if it marks pieces that continue a word, `▁` if it marks pieces that start a
+        word, or empty if each piece is a word."""
         labels = [token for token in self.tokens if len(token) > 2]
         return next((mark for mark in (CONTINUES, SPACE) if any(label.startswith(mark) for label in labels)), "")
 
@@ -177,23 +179,24 @@ class PieceVocabulary:
         return tuple(numbers)
 
     def _goes_on(self, label: str, before: str) -> bool:
-        """Whether a piece goes on the word of the piece before it."""
+        """Whether a piece continues the word of the piece before it."""
         if self._marks == CONTINUES:
             return label.startswith(CONTINUES)
         inside = not label.startswith((SPACE, BYTE_SPACE)) and _is_letter(label[:1]) and _is_letter(before[-1])
         return self._marks == SPACE and (inside or before == SPACE)
 
     def closest_to(self, token: str) -> tuple[str, ...]:
-        """None: pieces are not compared."""
+        """Empty, because the spellings of pieces are not compared."""
         return ()
 
     def text(self, ids: Iterable[int]) -> str:
-        """Ids as a person would write them, without special tokens."""
+        """The text of the ids, as a person would write it, without special tokens."""
         known = [index for index in as_ids(ids) if 0 <= index < len(self.tokenizer)]
         with caught_panics():
             return self.tokenizer.decode(known, skip_special_tokens=True).strip()
 
 
 def _is_letter(sign: str) -> bool:
-    """Whether a sign (none in an empty piece) is part of a word, as far as ASCII tells; others may be halves of letters."""
+    """Whether a sign is part of a word. Any sign outside ASCII counts as a letter, because it may be half of one. False for the
+    empty text of an empty piece."""
     return sign.isalnum() or sign > "\x7f"

@@ -7,16 +7,16 @@ from transformers import PreTrainedConfig
 
 from transformer.huggingface.files import GENERATION, Folder
 
-NO_ID = -1  # of a token that there is not
+NO_ID = -1  # stands for the id of a token that does not exist
 
 
 class WritingIds(NamedTuple):
     """Ids that a decoder reads or writes whatever the text is.
 
     Attributes:
-        start: is read first, where an encoder reads the text.
-        end: ends a text; `NO_ID` where nothing does.
-        forced: step → the id that is always written there, such as the code of a language.
+        start: the id that the decoder reads first, if an encoder reads the text.
+        end: the id that ends a text; `NO_ID` if there is none.
+        forced: step → the id that is always written in this step, such as the code of a language.
     """
 
     start: int = 0
@@ -25,16 +25,16 @@ class WritingIds(NamedTuple):
 
 
 def read_writing_ids(folder: Folder, config: PreTrainedConfig, tokenizer_end: int | None) -> WritingIds:
-    """The ids that a folder names. Its file for writing comes before its configuration: newer versions of `transformers` leave
-    some of them out of the configuration.
+    """The ids that the files of a folder name. An id in `generation_config.json` is used before one in the configuration,
+    because newer versions of `transformers` leave some ids out of the configuration.
 
     Args:
-        folder: of the model.
-        config: of the model.
-        tokenizer_end: the id with which the tokenizer ends a text. It is taken where the folder names several.
+        folder: the folder of the model.
+        config: the configuration of the model.
+        tokenizer_end: the id with which the tokenizer ends a text. It is used if the folder names several.
 
     Raises:
-        CheckpointError: the file for writing is too large, or not a JSON object.
+        CheckpointError: `generation_config.json` is too large, or is not a JSON object.
     """
     given = folder.json(GENERATION) if folder.has(GENERATION) else {}
     rows = getattr(config, "decoder_vocab_size", None) or config.vocab_size

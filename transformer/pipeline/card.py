@@ -17,20 +17,20 @@ class Card:
 
     Attributes:
         world: the world it was trained on; empty for an untrained model.
-        description: one line for a picker.
+        description: one line about the model, for the model picker.
         accepts: description of the texts it accepts.
-        longest: tokens of the longest source it was trained on; if it is untrained, of the longest it reads.
+        longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
         command: the command that trained it, or empty.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
         trained_on: number of pairs it was trained on, repetitions included.
         minutes: duration of the training in minutes.
         machine: hardware of the training.
         tested_on: number of held-out pairs it was tested on.
-        accuracy: share of them answered exactly, 0 to 1.
-        accuracy_by_form: the same for each form of pair ("length 7").
-        history: at intervals along training: step, loss, held-out accuracy, seconds.
-        measures: other measurements, by name. `pronouns` has `layer` and `head` of the head of cross-attention that turns with
-            the pronoun, counted from 1.
+        accuracy: share of these pairs that it answered exactly, 0 to 1.
+        accuracy_by_form: this share for each form of pair, such as "length 7".
+        history: step, loss, held-out accuracy and seconds of each check during training.
+        measures: other measurements, by name. `pronouns` contains `layer` and `head`, counted from 1, of the cross-attention
+            head whose attention turns to the noun that a pronoun refers to.
     """
 
     world: str
@@ -49,10 +49,10 @@ class Card:
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Every field, by name, as JSON.
+        """A JSON object with every field under its name.
 
         Raises:
-            CheckpointError: a field holds a value that JSON or UTF-8 cannot hold.
+            CheckpointError: JSON or UTF-8 cannot represent the value of a field.
         """
         try:
             text = json.dumps(dataclasses.asdict(self), ensure_ascii=False)
@@ -106,8 +106,9 @@ def _check_field(name: str, value: Any, hint: Any) -> None:
 
 
 def fits(value: Any, hint: Any, most: int = MOST) -> bool:
-    """Whether a value read from JSON has the type of the hint, down to the items of a list or a mapping, and every number is
-    from 0 to `most`. Cards and states of runs hold counts, shares, losses and times only."""
+    """Whether a value read from JSON, and each item of a list or mapping in it, has the type of the hint, and every number is
+    from 0 to `most`. Negative numbers are invalid, because cards and states of runs have only counts, shares, losses and
+    times."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True

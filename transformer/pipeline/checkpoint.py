@@ -34,7 +34,7 @@ PICKLE = (
     "The file {name!r} is not a whole safetensors file: it begins like a pickle of Python or PyTorch. Such a file can run any "
     "program when it is opened, so it was not opened."
 )
-# First bytes of a pickle, and of the zip archive in which PyTorch puts one.
+# First bytes of a pickle, and of the zip archive in which PyTorch stores a pickle.
 PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
@@ -44,7 +44,7 @@ class Checkpoint(NamedTuple):
 
     Attributes:
         model: the network, in evaluation mode if it was read from a file.
-        source_vocabulary, target_vocabulary: with as many tokens as the model's configuration has.
+        source_vocabulary, target_vocabulary: their sizes are those in the model's configuration.
         card: the record of its training and accuracy.
     """
 
@@ -55,14 +55,14 @@ class Checkpoint(NamedTuple):
 
 
 def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> None:
-    """Write a checkpoint, its parameters stored as `dtype`; the file appears whole or not at all.
+    """Write a checkpoint file with the parameters stored as `dtype`. No incomplete file is left if this fails.
 
     Raises:
-        CheckpointError: the file cannot be written; or it could not be loaded again, because a number is not finite in that
-            type, a vocabulary does not fit the model, or a field of the card is invalid. Nothing is left behind.
+        CheckpointError: the file cannot be written; or it could not be loaded again, because a number is not finite in
+            `dtype`, a vocabulary does not fit the model, or a field of the card is invalid.
     """
     path = as_path(path)
-    # Read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
+    # The temporary file is read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
     write_whole(path, checkpoint_bytes(checkpoint, dtype), check=lambda beside: _read(beside, path.name))
 
 
@@ -70,13 +70,13 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     """The contents of a checkpoint file, which `read_checkpoint` reads; its parameters are stored as `dtype`.
 
     Raises:
-        CheckpointError: not a checkpoint, or `dtype` is not a floating-point type.
+        CheckpointError: the value is not a checkpoint, or `dtype` is not a floating-point type.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise CheckpointError("dtype is {dtype!r}; it must be a floating-point type, such as torch.float32.", dtype=dtype)
-    # Each parameter once: `state_dict` would name a tied one twice.
+    # `named_parameters` has each parameter once. `state_dict` would have a tied parameter twice.
     tensors = {name: tensor.detach().to(dtype).contiguous() for name, tensor in checkpoint.model.named_parameters()}
     metadata = {
         "config": checkpoint.model.config.to_json(),
@@ -102,12 +102,12 @@ def _read(path: Path, name: str) -> Checkpoint:
     """The checkpoint in a file; errors call the file `name`."""
     with opened(path, name) as file:
         metadata = _ours(file.metadata(), name)
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping, only has its `keys`)
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping, it only has `keys`)
     return _checked(metadata, tensors, name)
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
-    """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call it `name`.
+    """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call the file `name`.
 
     Raises:
         CheckpointError: as for `load_checkpoint`.
@@ -126,7 +126,8 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
         tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     except (KeyError, ValueError, TypeError, RuntimeError, MemoryError, RecursionError, safetensors.SafetensorError) as error:
-        # Asked last: the length of its header, with which a safetensors file begins, can have the same first byte.
+        # Checked only if loading failed: a safetensors file begins with the length of its header, which can have the same
+        # first byte as a pickle.
         if data.startswith(PICKLE_STARTS):
             raise CheckpointError(PICKLE, name=name) from error
         raise CheckpointError(NOT_WHOLE, name=name, problem=str(error)) from error
@@ -138,8 +139,8 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
     try:
         parts = {part: metadata[part] for part in PARTS}
         config = TransformerConfig.from_json(parts["config"])
-        # Sizes are counted before a tensor is read or a model built, so that a false header costs no memory. (PyTorch's meta
-        # device would need no count, but imports 800 modules, which takes seconds.)
+        # Parameters are counted before the model is built, so that a false configuration cannot use up memory. (A model on
+        # PyTorch's meta device would make the count unnecessary, but it imports 800 modules, which takes seconds.)
         count, needed = sum(tensor.numel() for tensor in tensors.values()), parameters(config)
         if count != needed:
             raise CheckpointError(
@@ -174,7 +175,7 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
 
 
 def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> None:
-    """Refuse a card that names a head which the model does not have, because pages open on that head."""
+    """Refuse a card that names a head which the model does not have, because pages show that head first."""
     turning = card.measures.get("pronouns", {})
     for part, most in (("layer", config.decoder_layers), ("head", config.heads)):
         value = turning.get(part, 1)
@@ -184,7 +185,7 @@ def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> Non
 
 
 def read_card(path: str | Path) -> Card:
-    """The card alone. Tensors are not read, which is quick, but unlike `load_checkpoint` this does not compare the digest.
+    """The card of a file. This is fast, because tensors are not read. Unlike `load_checkpoint` it does not compare the digest.
 
     Raises:
         CheckpointError: the file is missing, truncated or not one of ours, or its card is invalid.
@@ -207,10 +208,10 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 def as_path(path: Any) -> Path:
-    """The path given as a text or a path.
+    """A text or a path as a `Path`.
 
     Raises:
-        CheckpointError: it is neither.
+        CheckpointError: the value is neither a text nor a path.
     """
     if not isinstance(path, str | Path):
         raise CheckpointError("The path of a file must be a text or a Path, not {path!r}.", path=path)
@@ -222,11 +223,11 @@ def opened(path: Path, name: str) -> Iterator[Any]:
     """A safetensors file open for reading. It is opened once, so replacing it meanwhile has no effect on the reader.
 
     Args:
-        path: of the file.
-        name: of the file, for errors.
+        path: path of the file.
+        name: name of the file, for errors.
 
     Raises:
-        CheckpointError: it is missing, truncated or cannot be read, also if reading fails within the context.
+        CheckpointError: the file is missing, truncated or cannot be read; also if reading fails within the context.
     """
     try:
         if path.is_dir():
@@ -259,19 +260,20 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
             name=name,
             largest=largest,
         )
-    model.load_state_dict(tensors, strict=False)  # the names are checked above; a tied parameter has one more
+    model.load_state_dict(tensors, strict=False)  # names are checked above; a tied parameter has a second name
     return model.eval()
 
 
 class _Undrawn(TorchFunctionMode):
     """A context in which, for this thread only, initialisation draws no random numbers and leaves weights uninitialised.
 
-    The weights will be overwritten, and another thread may be training with PyTorch's only generator.
+    The weights are overwritten afterwards. Drawing would change the random numbers of another thread that is training,
+    because all threads share PyTorch's generator.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if "generator" in kwargs:  # only random functions take one
+        if "generator" in kwargs:  # only random functions have this argument
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
 
@@ -279,7 +281,8 @@ class _Undrawn(TorchFunctionMode):
 def largest_number(config: TransformerConfig, weight: float) -> float:
     """An upper bound on every number before softmax in a forward pass of any text, if no weight exceeds `weight`.
 
-    Each step is taken at its maximum: a LayerNorm gives at most √d_model, and all terms of a sum have the same sign.
+    Every operation is assumed to return its maximum: a LayerNorm returns at most √d_model, and all terms of a sum have the
+    same sign.
     """
     d_model, root = config.d_model, math.sqrt(config.d_model)
 
@@ -294,15 +297,15 @@ def largest_number(config: TransformerConfig, weight: float) -> float:
     value = linear(max(x, memory), d_model)
     decoded = x + 3 * config.decoder_layers * max(linear(value, d_model), hidden)
     scores = config.d_head * linear(x, d_model) * value
-    # A LayerNorm adds up squares; without a final one, logits are computed from the sum itself.
+    # A LayerNorm adds up the squares of its input. Without a final LayerNorm, logits are computed from the residual stream.
     return max(scores, d_model * encoded**2, d_model * decoded**2, linear(decoded, d_model))
 
 
 def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: str) -> None:
-    """Refuse tensors of other names or shapes, or with anything but finite floating-point numbers.
+    """Refuse tensors whose names or shapes differ from `shapes`, or whose values are not finite floating-point numbers.
 
     Raises:
-        CheckpointError: for the file `name`; the message names the tensor.
+        CheckpointError: a tensor is refused; the message names the file `name` and the tensor.
     """
     for key in sorted(shapes.keys() | tensors.keys()):
         if key not in tensors:
@@ -323,7 +326,7 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
 
 
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
-    """SHA-256 over every tensor and text, by name, in hexadecimal."""
+    """SHA-256 over the names and the values of all tensors and texts, in hexadecimal."""
     sha = hashlib.sha256()
     for name in sorted(parts):
         sha.update(f"{name}\0{parts[name]}\0".encode())
@@ -334,15 +337,15 @@ def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
 
 
 def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path) -> None:
-    """Write a file atomically: its data goes to a temporary file first, which is then renamed.
+    """Write a file atomically: the data is written to a temporary file, which is then renamed.
 
     Args:
-        path: of the file; its folder is created if it is missing.
+        path: path of the file; its folder is created if it is missing.
         data: its content.
-        check: called with the temporary file before it is renamed; raises to refuse it.
+        check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 
     Raises:
-        CheckpointError: the system cannot write it.
+        CheckpointError: the system cannot write the file.
     """
     beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:

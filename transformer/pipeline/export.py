@@ -13,7 +13,7 @@ def trace_file(trace: Trace) -> bytes:
     """A trace as the bytes of a safetensors file.
 
     The metadata holds, as JSON: `axes` (path → names of the axes), `source_tokens`, `target_tokens`, `config`, and `order`
-    (the paths in the order they were computed). Tensors that share memory are each written out.
+    (the paths in the order they were computed). Tensors that share memory are written separately.
     """
     metadata = {
         "headlight-trace": "1",
@@ -30,7 +30,7 @@ def step_file(model: Network, step: DecodingStep) -> bytes:
     """The tensors of one step of an answer as the bytes of a safetensors file.
 
     The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 1, as on the page), and
-    `read` (the ids that the decoder had read).
+    `read` (the ids that the decoder read).
 
     Raises:
         InputError: the step was not traced.

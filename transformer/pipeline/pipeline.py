@@ -42,26 +42,26 @@ if TYPE_CHECKING:
 CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
-CHARACTERS_PER_TOKEN = 100  # a longer text, in characters per allowed token, is refused before it is split
+CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
 NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`."
-UNKNOWN_SIGN = "□"  # typed, it is one token, and in no vocabulary
+UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` take it in place of the text.
+    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
 
     Attributes:
         tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
             the decoder's input, which has no `<eos>`: the last position must predict it.
-        ids: of those tokens.
-        unknown: the unknown tokens, with the known ones nearest to each.
-        typed: the tokens of the text alone, known or not.
+        ids: the id of each of `tokens`.
+        unknown: each unknown token, with the known tokens nearest to it.
+        typed: the tokens of the text itself, known or unknown, without special tokens.
         side: `source` or `target`.
-        words: for tokens that are pieces of words, the number of the word of each, counted from 0; None for special tokens,
-            `<unk>` among them. Empty where every token is a word.
+        words: if tokens are pieces of words, the number of the word of each token, counted from 0; None for special tokens,
+            including `<unk>`. Empty if every token is a word.
     """
 
     tokens: tuple[str, ...]
@@ -74,13 +74,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """The output of a model for one text. `Pipeline.trace` takes it as a target.
+    """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
 
     Attributes:
         text: the tokens joined as a person would write them.
-        tokens: without `<sos>` and `<eos>`.
+        tokens: the tokens without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
-        ids: of the tokens, where tokens alone would not give them (`transformer.huggingface`); else empty.
+        ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
     """
 
     text: str
@@ -94,8 +94,8 @@ class Agreement(NamedTuple):
 
     Attributes:
         equal: whether they are the same bit for bit.
-        difference: the largest between two of them.
-        rounding: whether they differ by no more than the order of sums explains.
+        difference: the largest absolute difference between two corresponding logits.
+        rounding: whether the difference is small enough to be explained by rounding, because sums have another order.
     """
 
     equal: bool
@@ -117,8 +117,8 @@ class Pipeline:
     """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
     Attributes:
-        trained: False for a model with random weights (`transformer.pipeline.untrained`). It reads at most `card.longest`
-            tokens, and writes as many as it reads, `MAX_UNTRAINED_TOKENS` at most, none of them special.
+        trained: False for a model with random weights (`transformer.pipeline.untrained`). Such a model reads at most
+            `card.longest` tokens. It writes as many tokens as it reads, at most `MAX_UNTRAINED_TOKENS`, and no special ones.
     """
 
     name: str
@@ -130,8 +130,8 @@ class Pipeline:
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
-        """The pipeline of a shipped model, by its name; of a snapshot from its training, by model and step, such as
-        `reverse@000316`; or of any checkpoint, by its path.
+        """The pipeline of a shipped model, if `name` is its name; of a snapshot from its training, if `name` has model and
+        step, such as `reverse@000316`; or of any checkpoint, if `name` is its path.
 
         Raises:
             InputError: no shipped model has that name, or there is no snapshot after that step.
@@ -156,15 +156,15 @@ class Pipeline:
         as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
 
         Args:
-            folder: of the model.
-            own_network: run a Marian in our own network (`transformer.huggingface.own_network`), with all its taps.
+            folder: the folder of the model.
+            own_network: run a Marian model in our own network (`transformer.huggingface.own_network`), with all its taps.
 
         Raises:
-            CheckpointError: the packages for it are not installed, the folder cannot be opened, or our own network cannot hold
-                its model.
+            CheckpointError: the packages for it are not installed, the folder cannot be opened, or our own network cannot
+                represent its model.
         """
         try:
-            # From the floor above, and only where it is asked for: the packages it needs are an extra.
+            # Imported only when needed: `transformer.huggingface` imports this module, and its packages are optional.
             from transformer.huggingface.opening import open_folder
             from transformer.huggingface.own_network import open_own_network
         except ModuleNotFoundError as error:
@@ -172,11 +172,11 @@ class Pipeline:
         return open_own_network(folder) if own_network else open_folder(folder)
 
     def write_folder(self, folder: str | Path) -> None:
-        """Write the model as a folder of the class `MarianMTModel`, which `transformers` reads, and `open`; see
+        """Write the model as a folder of the class `MarianMTModel`, which `transformers` and `open` can read; see
         `transformer.huggingface.export`.
 
         Raises:
-            CheckpointError: the packages for it are not installed, or Marian cannot hold the model.
+            CheckpointError: the packages for it are not installed, or Marian cannot represent the model.
         """
         try:
             from transformer.huggingface.export import write_folder
@@ -237,7 +237,8 @@ class Pipeline:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> "Pipeline":
-        """The pipeline in the contents of a checkpoint file; it gets this name. Raises `CheckpointError` as `load`."""
+        """The pipeline, with this name, of the model in the contents of a checkpoint file. Raises `CheckpointError` as
+        `load`."""
         return cls(name, *read_checkpoint(data, name))
 
     def to_bytes(self, dtype: torch.dtype = torch.float32) -> bytes:
@@ -256,7 +257,7 @@ class Pipeline:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced: none."""
+        """Paths of tensors that cannot be traced: empty, because all can be."""
         return ()
 
     @property
@@ -266,7 +267,7 @@ class Pipeline:
 
     @property
     def network(self) -> Transformer:
-        """The model, by the name that every pipeline has for what runs (`transformer.pipeline.protocol`)."""
+        """The model, under the name that the network has in every pipeline (`transformer.pipeline.protocol`)."""
         return self.model
 
     @property
@@ -276,12 +277,12 @@ class Pipeline:
 
     @property
     def note(self) -> str:
-        """What is different from our own network: nothing."""
+        """How the network differs from our own: empty, because it is our own."""
         return ""
 
     @property
     def mask_token(self) -> str:
-        """The token that stands for a word to be filled in: none."""
+        """The token that stands for a word which the model fills in: empty, because this model writes answers."""
         return ""
 
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
@@ -310,7 +311,7 @@ class Pipeline:
         return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
 
     def longest(self, side: Side) -> int:
-        """The most tokens a typed text may have: `max_len` less `<sos>` and, in a source, `<eos>`."""
+        """The most tokens a typed text may have: `max_len` minus `<sos>` and, in a source, `<eos>`."""
         frame = (2 if side == "source" else 1) * self.vocabulary(side).framed
         most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
@@ -319,7 +320,7 @@ class Pipeline:
         """A text as tokens and ids.
 
         Raises:
-            InputError: not a text, a text without tokens, or more tokens than the model has positions.
+            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         most_characters = CHARACTERS_PER_TOKEN * (most + 1)
@@ -353,8 +354,8 @@ class Pipeline:
             edits: interventions applied while the answers are written.
 
         Raises:
-            InputError: a text that the model cannot read.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text.
+            PathError: an edit does not fit the model.
         """
         if isinstance(sources, str):
             raise InputError("`answers` takes a list of texts, not the text {text!r}; `answer` takes one.", text=sources)
@@ -366,18 +367,18 @@ class Pipeline:
         return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
 
     def answer_from(self, source: Source, trace: Trace, most: int | None = None) -> Answer:
-        """The greedy output for a text, from a trace of it whose target is a guess of that output. A right guess costs no
-        forward pass: row `t` of the logits gives the model's choice after the first `t` tokens.
+        """The greedy output for a text, computed from a trace of the text whose target is a guess of the output. A right guess
+        needs no forward pass, because row `t` of the logits gives the model's choice after the first `t` tokens.
 
             pipeline.answer_from("lamp", pipeline.trace("lamp", "pmal")) == pipeline.answers(["lamp"])[0]
 
         Args:
             source: a text, or a reading of it.
-            trace: of that text alone, without edits, by a model that is `trained`.
-            most: stop after this many tokens; by default, where `answers` does.
+            trace: a trace of this text alone, without edits, by a model that is `trained`.
+            most: stop after this many tokens; by default, at the limit of `answers`.
 
         Raises:
-            InputError: the model cannot read the text, or the trace is of other texts.
+            InputError: the model cannot read the text, or the trace has other texts.
         """
         (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
         if trace.source_ids != (reading.ids,) or not trace.target_ids:
@@ -398,8 +399,8 @@ class Pipeline:
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, each computed when it is asked for; as many as `answer` allows. Arguments and errors as for
-        `transformer.pipeline.decoding.write.write`.
+        """The steps of an answer, at most as many as `answer` allows. Each is computed when the iterator reaches it. Arguments
+        and errors as for `transformer.pipeline.decoding.write.write`.
 
             written = Written.of(pipeline.write("the cat sleeps .", Beam(width=3)))
         """
@@ -411,7 +412,7 @@ class Pipeline:
         )
 
     def as_target(self, answer: Answer) -> str:
-        """The text to type as a target so that the decoder reads this answer. `trace` takes the answer itself.
+        """The text to type as a target so that the decoder reads this answer. `trace` also accepts the answer itself.
 
         Raises:
             InputError: the value is not an answer.
@@ -437,15 +438,14 @@ class Pipeline:
             trace = pipeline.trace(reading, answer, edits)
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end. A reading from `read` may stand
-                in its place.
-            target: the decoder's input (teacher forcing): a text, a reading of it as a target, or an answer; the
-                model's own greedy answer where it is None.
+            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be a reading from `read`.
+            target: the decoder's input (teacher forcing): a text, a reading of it as a target, or an answer. If it is None,
+                the input is the model's own greedy answer.
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
-            InputError: a text that the model cannot read, or a batch whose sides differ in number.
-            PathError: an edit that does not fit the model.
+            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), several(source)
         sources = self._readings(sources, "source")
@@ -457,7 +457,8 @@ class Pipeline:
                 targets=len(targets),
             )
         source_rows = [reading.ids for reading in sources]
-        # The whole batch is answered even if only one target is missing: edits name texts by their place in the batch.
+        # The whole batch is answered even if only one target is missing, because edits refer to texts by their index in the
+        # batch.
         own = self._answers(source_rows, edits) if any(given is None for given in targets) else []
         targets = [own[item] if given is None else given for item, given in enumerate(targets)]
         target_rows = [reading.ids for reading in self._readings(targets, "target")]
@@ -472,7 +473,7 @@ class Pipeline:
         )
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits are those of the model when nobody looks. One forward pass."""
+        """Whether the logits of a trace without edits equal those of the model without tracing. One forward pass."""
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
         with torch.inference_mode():
             return Agreement.of(self.model(source, target), trace.logits)
@@ -481,7 +482,7 @@ class Pipeline:
         """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
 
         Raises:
-            InputError: no rows, or rows that are not lists of ids of the vocabulary.
+            InputError: there are no rows, or a row is not a list of ids of the vocabulary.
         """
         vocabulary, listed = self.vocabulary(side), as_list(rows)
         if listed is None:
@@ -496,7 +497,8 @@ class Pipeline:
         return torch.tensor(padded, dtype=torch.long)
 
     def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
-        """The reading of each text; readings are returned as they are. Errors about one of several texts give its number."""
+        """The reading of each text. Readings are returned unchanged. If there are several texts, an error gives the number of
+        the text."""
         readings = []
         for number, text in enumerate(texts, 1):
             try:
@@ -521,8 +523,11 @@ class Pipeline:
         return text
 
     def _with_copies(self, reading: Reading, answer: Answer) -> Answer:
-        """The answer whose text has the unknown words of the source in the place of `<unk>`, in their order, if there are
-        as many of each, and if the text is still read as the same tokens. The tokens stay as they are."""
+        """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
+
+        The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words, or if the new text
+        would be read as other tokens.
+        """
         known = self.source_vocabulary
         if not self.trained:
             return answer
@@ -531,7 +536,7 @@ class Pipeline:
             return answer
         words, target = iter(unknown), self.target_vocabulary
         text = target.text(next(words) if token == UNK else token for token in answer.tokens)
-        # Half of a pair of surrogates, which only a program can send, is no character and cannot be written.
+        # Half of a surrogate pair, which only a program can send, is not a character and cannot be encoded.
         writable = not any(unicodedata.category(character) == "Cs" for character in text)
         same = target.ids(target.split(text)) == target.ids(answer.tokens)
         return replace(answer, text=text) if same and writable else answer
@@ -545,14 +550,15 @@ class Pipeline:
     def _as_answers(self, written: Generated, limits: Sequence[int]) -> list[Answer]:
         vocabulary, answers = self.target_vocabulary, []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
-            # In a batch with a longer row, a row can exceed its own limit; alone it would have been stopped.
+            # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
+            # written alone.
             tokens = vocabulary.tokens_of(row[:limit])
             answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers
 
     def _limit(self, row: Sequence[int]) -> int:
-        """The most tokens of an answer to a source: long enough for any correct one, and a stop for a model that never writes
-        `<eos>`."""
+        """The most tokens of an answer to a source. Any correct answer is shorter; a model that never writes `<eos>` stops
+        there."""
         return 2 * len(row) + 8 if self.trained else min(len(row) - 2 * self.target_vocabulary.framed, MAX_UNTRAINED_TOKENS)
 
     @property
@@ -562,10 +568,10 @@ class Pipeline:
 
 
 def several(given: Any) -> list[Any]:
-    """A list of one text or of several.
+    """A list of the given text or texts.
 
     Raises:
-        InputError: it is neither.
+        InputError: `given` is neither a text nor a list of texts.
     """
     if isinstance(given, str | Reading | Answer):
         return [given]

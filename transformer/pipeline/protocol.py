@@ -40,22 +40,22 @@ class Tokens(Protocol):
 
     @property
     def tokenizer_name(self) -> str:
-        """What its tokens are: `characters`, `english`, `pieces`, …"""
+        """The kind of its tokens: `characters`, `english`, `pieces`, …"""
         ...
 
     @property
     def pad(self) -> int:
-        """The id of padding; negative where there is no token for it."""
+        """The id of padding; negative if there is no padding token."""
         ...
 
     @property
     def sos(self) -> int | None:
-        """The id with which a decoder starts; None where it starts with the text."""
+        """The id with which a decoder starts; None if it starts with the text."""
         ...
 
     @property
     def eos(self) -> int | None:
-        """The id that ends an answer; None where nothing does."""
+        """The id that ends an answer; None if there is no such id."""
         ...
 
     @property
@@ -72,7 +72,7 @@ class Tokens(Protocol):
         ...
 
     def text_of(self, ids: Iterable[int]) -> str:
-        """Ids as a person would write them."""
+        """The text of the ids, as a person would write it."""
         ...
 
     def closest_to(self, token: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Tokens(Protocol):
 
 @runtime_checkable
 class TextPipeline(Protocol):
-    """Answers and traces of one model. The methods of `Pipeline` say what each does and raises."""
+    """Answers and traces of one model. The docstrings of `Pipeline` say what each method does and raises."""
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ class TextPipeline(Protocol):
 
     @property
     def card(self) -> Card:
-        """What is known of its training; an empty card for a model of others."""
+        """The record of its training; an empty card for a model that Headlight did not train."""
         ...
 
     @property
@@ -111,13 +111,13 @@ class TextPipeline(Protocol):
 
     @property
     def network(self) -> Network:
-        """What runs: it encodes, decodes and has taps."""
+        """The network, which encodes, decodes and has taps."""
         ...
 
     @property
     def model(self) -> Transformer | None:
-        """Our own network, of which every step can be computed again; None for a network of others, of which only recorded
-        tensors are available."""
+        """Our own network, in which every step can be computed again; None for any other network, which has only recorded
+        tensors."""
         ...
 
     @property
@@ -127,7 +127,7 @@ class TextPipeline(Protocol):
 
     @property
     def mask_token(self) -> str:
-        """The token that stands for a word to be filled in; empty where the model writes."""
+        """The token that stands for a word which the model fills in; empty for a model that writes answers."""
         ...
 
     @property
@@ -137,13 +137,13 @@ class TextPipeline(Protocol):
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """The stacks it has: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces its source
-        and what follows as one target."""
+        """The stacks of the model: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces its
+        source and the tokens after it as one target."""
         ...
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced, though others of its kind have them; empty for our own."""
+        """Paths of tensors that other models of this family have and this one does not; empty for our own network."""
         ...
 
     @property
@@ -172,7 +172,7 @@ class TextPipeline(Protocol):
         ...
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
-        """Rows of ids as one tensor, padded at the end."""
+        """Rows of ids as one tensor; shorter rows are padded at the end."""
         ...
 
     def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
@@ -192,7 +192,7 @@ class TextPipeline(Protocol):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, each computed when it is asked for."""
+        """The steps of an answer. Each is computed when the iterator reaches it."""
         ...
 
     def trace(
@@ -202,5 +202,5 @@ class TextPipeline(Protocol):
         ...
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits are those of the same weights without taps. One forward pass."""
+        """Whether the logits of a trace without edits equal those of the same weights without taps. One forward pass."""
         ...

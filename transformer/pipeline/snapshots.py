@@ -14,7 +14,7 @@ def snapshot_name(model: str, step: int) -> str:
 
 
 def parse_snapshot_name(name: str) -> tuple[str, int] | None:
-    """The model and the step that a name gives; None if it is not the name of a snapshot."""
+    """The model and the step in the name of a snapshot; None if the text is not such a name."""
     match = re.fullmatch(rf"(.+){SIGN}([0-9]{{{DIGITS}}})", name, re.DOTALL)
     return (match[1], int(match[2])) if match else None
 

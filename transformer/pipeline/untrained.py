@@ -51,8 +51,8 @@ def are_ids(texts: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Ids(Vocabulary):
-    """A vocabulary of ids without words: the token of id 7 is `7`. Nothing is put before or after a text. By convention 0 is
-    padding, 1 starts and 2 ends; an answer of the model starts from 1."""
+    """A vocabulary of ids without words: the token of id 7 is `7`. No special tokens are put around a text. By convention, id 0
+    is padding, 1 starts a text and 2 ends it; the decoder starts an answer with id 1."""
 
     framed: ClassVar[bool] = False
 
@@ -118,8 +118,9 @@ class Untrained:
 
     Attributes:
         preset: the variant.
-        source, target: the words of each side in the order of their ids, without the special tokens; or the number of ids.
-        sizes: fields of the configuration with other values than the preset's.
+        source, target: the words of each side in the order of their ids, without the special tokens; if the texts are ids, the
+            number of ids.
+        sizes: the fields of the configuration that differ from the preset, with their values.
     """
 
     preset: str
@@ -136,12 +137,12 @@ class Untrained:
         Args:
             preset: the variant.
             sources: texts.
-            targets: texts, and None for each that is not typed.
-            sizes: fields of the configuration with other values than the preset's.
+            targets: texts; None for each target that is not typed.
+            sizes: the fields of the configuration that differ from the preset, with their values.
 
         Raises:
-            InputError: not lists of texts, a text that is far too long, or whole numbers that are not ids.
-            ConfigError: no preset of that name, or `sizes` that are not fields with values.
+            InputError: a value is not a list of texts, a text is far too long, or a whole number is not an id.
+            ConfigError: there is no preset of that name, or `sizes` does not map fields to values.
         """
         if isinstance(sources, str):
             raise InputError("Sources must be a list of texts, not the text {text!r}.", text=sources)
@@ -164,7 +165,7 @@ class Untrained:
         """The preset's configuration with these sizes.
 
         Raises:
-            ConfigError: sizes that cannot be built.
+            ConfigError: a model of these sizes cannot be built.
         """
         source, target = (side if isinstance(side, int) else len(SPECIALS) + len(side) for side in (self.source, self.target))
         return TransformerConfig.preset(self.preset, source_vocab=source, target_vocab=target, **dict(self.sizes))
@@ -178,8 +179,8 @@ class Untrained:
         """The model, in evaluation mode, with the same weights each time. Raises as `config`.
 
         Args:
-            weights: of the models of the same preset and sizes that were built before; those of this one are added. Models
-                share the memory of equal weights, so never write to them. By default nothing is shared.
+            weights: the weights of models of the same preset and sizes that were built before. The weights of this model are
+                added. Models share the memory of equal weights, so never write to them. By default nothing is shared.
         """
         config = self.config
         with _Drawn(Weights() if weights is None else weights, config.initialization == "xavier"):
@@ -191,8 +192,8 @@ class Untrained:
 class Weights:
     """The random weights of the models of one preset and sizes: number in the order of drawing → tensor.
 
-    Such models differ only in their vocabularies, so all their weights are equal but those whose shape follows from one. To
-    draw 44 million of them takes half a second; another model of them is built in 0.02 s.
+    Such models differ only in their vocabularies, so their weights are equal, except those whose shape depends on a vocabulary.
+    Drawing 44 million weights takes half a second; building another model from drawn weights takes 0.02 s.
     """
 
     def __init__(self) -> None:
@@ -200,11 +201,12 @@ class Weights:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory of all of them; weights that are drawn twice are counted once."""
+        """Memory of all weights in bytes; weights that are drawn twice are counted once."""
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:
-        """Give a tensor the memory of the weights of this number; if they have another shape, or there are none, draw them."""
+        """Let a tensor use the memory of the weights of this number. If there are none, or they have another shape, draw
+        them."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known
@@ -217,12 +219,12 @@ class _Drawn(TorchFunctionMode):
     """A context in which, for this thread only, initialisation draws from its own generator.
 
     PyTorch's global generator is shared by all threads, so seeding it and restoring its state would change the numbers that
-    another thread draws meanwhile. Each tensor is seeded by its place in the order, so that one more word in a table leaves
-    the weights of the layers unchanged.
+    another thread draws meanwhile. The seed of each tensor is its number in the order of drawing, so one more word in an
+    embedding table leaves the weights of the layers unchanged.
 
     Args:
-        weights: that were drawn before.
-        xavier: whether every matrix is drawn anew at the end, so that PyTorch's own draw of it can be left out.
+        weights: the weights that were drawn before.
+        xavier: whether every matrix is drawn again at the end, so that PyTorch's own draw of it can be left out.
     """
 
     def __init__(self, weights: Weights, xavier: bool) -> None:
@@ -242,10 +244,10 @@ class _Drawn(TorchFunctionMode):
 
 
 def _texts(texts: Any, may_lack: bool = False) -> list[Any]:
-    """A list of texts; None stands for a missing one, where that is allowed.
+    """The texts as a list. If `may_lack`, None stands for a missing text.
 
     Raises:
-        InputError: it is something else, or a text is longer than any that the model reads.
+        InputError: the value is not a list of texts, or a text is longer than any that the model reads.
     """
     listed, most = as_list(texts), CHARACTERS_PER_TOKEN * (LONGEST + 1)
     if listed is None:
@@ -264,7 +266,7 @@ def _fields(sizes: Any) -> tuple[tuple[str, Any], ...]:
             raise ConfigError("Sizes must be fields with their values; {name!r} is not the name of a field.", name=name)
         if name in ("source_vocab", "target_vocab"):
             raise ConfigError("{name} follows from the texts; leave it out.", name=name)
-        if not isinstance(value, str | Number | np.bool_):  # other values may be unhashable, and could not be cache keys
+        if not isinstance(value, str | Number | np.bool_):  # other values may be unhashable, so they could not be cache keys
             raise ConfigError("{name} is {value!r}; it must be a number, a text, True or False.", name=name, value=value)
     return tuple(sizes.items())
 

@@ -32,19 +32,20 @@ RUNS = Path("runs")  # states of unfinished runs; not shipped
 
 
 def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str) -> Accuracy:
-    """The test result of a model that is trained to the end; its checkpoint and snapshots are written.
+    """Train a model to the end, write its checkpoint and snapshots, and return its test result.
 
     Args:
-        name, recipe: of the model.
+        name, recipe: name and recipe of the model.
         out: folder for the checkpoint, and for its snapshots in `snapshots/`; created if missing.
         runs: folder for the state of a stopped run; created if missing.
-        resume: continue from that state instead of starting anew.
+        resume: continue from that state instead of starting again.
         command: the command line of the run, for the model's card.
 
     Raises:
-        CheckpointError: a folder cannot be written to, checked before training starts; there is no state to resume, or it
-            belongs to another recipe; a file cannot be written, after saving a state in `runs` that `resume` continues from.
-        KeyboardInterrupt: after saving such a state.
+        CheckpointError: a folder cannot be written to (checked before training starts); there is no state to resume, or it
+            belongs to another recipe; or a file cannot be written. In the last case a state is saved in `runs` first, from
+            which `resume` continues.
+        KeyboardInterrupt: Ctrl-C was pressed. Such a state is saved first.
     """
     for folder in (out, runs):
         check_writable(folder)
@@ -55,7 +56,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
     with tqdm(total=recipe.steps, initial=training.step, desc=name, unit="step") as bar:
         try:
             with deferred_interrupt() as raise_if_interrupted:
-                if training.step in snapshots:  # the first one; or, resumed, one that could not be written
+                if training.step in snapshots:  # step 0, or a snapshot that the stopped run could not write
                     save_snapshot(training, out)
                 for step in training:
                     exact = step.accuracy if step.accuracy is not None else exact
@@ -78,7 +79,7 @@ def check_writable(folder: Path) -> None:
     """Create a folder if it is missing, and check that a file can be written to it.
 
     Raises:
-        CheckpointError: it cannot.
+        CheckpointError: the folder cannot be created or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,8 +95,8 @@ def check_writable(folder: Path) -> None:
 def deferred_interrupt() -> Iterator[Callable[[], None]]:
     """Within this context, Ctrl-C raises `KeyboardInterrupt` only when the function it yields is called.
 
-    Anywhere else it could interrupt an optimiser step between two parameters. Such a half step can be neither saved nor
-    repeated, so a resumed run would end with other weights.
+    Otherwise it could interrupt an optimiser step between two parameters. Such a half step can be neither saved nor repeated,
+    so a resumed run would end with other weights.
     """
     signals: list[int] = []
 
@@ -125,7 +126,7 @@ def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pip
 
 
 def test_again(name: str, recipe: Recipe, out: Path) -> Accuracy:
-    """Test a checkpoint as it is stored, and rewrite its card.
+    """Test a stored checkpoint, and rewrite its card.
 
     Raises:
         HeadlightError: there is no such checkpoint.
@@ -150,7 +151,8 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a message."""
+    """Run the command line, and return the exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a
+    message."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
     parser.add_argument("--all", action="store_true", help="every model, one after the other")

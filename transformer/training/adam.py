@@ -1,7 +1,7 @@
 """Adam, the optimiser of the paper (section 5.3; Kingma and Ba 2015), written out.
 
-`torch.optim.Adam` makes the same numbers, but the first one that a process makes loads PyTorch's compiler: 80 MB for a server,
-and seconds before a training starts.
+`torch.optim.Adam` computes the same numbers, but the first instance in a process loads PyTorch's compiler. This takes 80 MB of
+a server's memory, and seconds before a training starts.
 """
 
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ class Moments(NamedTuple):
     """The two running means that Adam keeps of each weight of a parameter; both have its shape.
 
     Attributes:
-        mean: of the gradient.
-        square: of the square of the gradient.
+        mean: running mean of the gradient.
+        square: running mean of the square of the gradient.
     """
 
     mean: Tensor
@@ -26,7 +26,7 @@ class Moments(NamedTuple):
 
 
 class Adam:
-    """Changes parameters against their gradients, each weight by about the learning rate.
+    """Moves parameters against their gradients, each weight by about the learning rate.
 
         optimizer = Adam(model.parameters())
         loss.backward()
@@ -34,12 +34,12 @@ class Adam:
         optimizer.zero_grad()
 
     Args:
-        parameters: of a model.
+        parameters: the parameters of a model.
 
     Attributes:
-        parameters: the same, as a list.
-        moments: of each parameter; zeros before the first step.
-        number: steps done.
+        parameters: the parameters, as a list.
+        moments: the moments of each parameter; zeros before the first step.
+        number: number of steps done.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
@@ -48,13 +48,13 @@ class Adam:
         self.number = 0
 
     def zero_grad(self) -> None:
-        """Forget the gradients, to which `backward` would add."""
+        """Delete the gradients. Otherwise `backward` would add to them."""
         for parameter in self.parameters:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """Take one step. A parameter without a gradient stays as it is."""
+        """Take one step. A parameter without a gradient does not change."""
         self.number += 1
         # Both means start at 0, so they are too small at first.
         mean_share, square_share = (1 - beta**self.number for beta in BETAS)

@@ -22,9 +22,9 @@ class Accuracy(NamedTuple):
     """The exact matches of a test.
 
     Attributes:
-        right, total: number of pairs answered exactly, and of all pairs.
-        by_form: form, or detail → (right, total).
-        wrong: up to 20 pairs with a wrong answer, with that answer.
+        right, total: number of pairs answered exactly, and number of all pairs.
+        by_form: form or detail of pairs → (right, total).
+        wrong: up to 20 pairs that were answered wrongly, each with that answer.
     """
 
     right: int
@@ -64,7 +64,7 @@ def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> lis
     chosen: dict[str, Pair] = {}
     counts = Counter[str]()
     pairs = world.pairs("held-out", seed)
-    # Bounded: a form may be rare, or have fewer held-out sources than `per_form`.
+    # The number of draws is limited, because a form may be rare, or have fewer held-out sources than `per_form`.
     for pair in itertools.islice(pairs, MOST_DRAWS):
         if pair.source not in chosen and any(counts[stratum] < per_form for stratum in pair.strata):
             chosen[pair.source] = pair
@@ -75,7 +75,7 @@ def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> lis
 
 
 def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
-    """Kind of attention → measure → its mean over the pairs, per layer and head. The decoder reads the right answer."""
+    """Kind of attention → measure → mean over the pairs, per layer and head. The decoder reads the right answer."""
     measures: dict[str, list[dict[str, PerHead]]] = {str(kind): [] for kind in Kind}
     for pair in pairs:
         trace = pipeline.trace(pair.source, pair.target)
@@ -88,7 +88,7 @@ def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> di
 
 
 def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[str, dict[str, float | int]]]:
-    """For each kind and measure the head with the largest value; layers and heads are counted from 1, as on the pages."""
+    """Kind → measure → the head with the largest value. Layers and heads are counted from 1, as on the pages."""
     return {
         kind: {
             name: {"layer": layer + 1, "head": head + 1, "value": round(float(values[layer, head]), 4)}
@@ -100,7 +100,8 @@ def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[s
 
 
 def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
-    """How far each cross-attention head turns to the other noun, at the step that writes the pronoun; mean over the pairs."""
+    """How much attention each cross-attention head moves to the other noun, at the step that writes the pronoun; mean over the
+    pairs."""
     shifts = []
     for pair in pairs:
         rows = []
@@ -132,7 +133,7 @@ def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair], edits: Sequ
 
 
 def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str, PerHead]:
-    """Kind of attention → share of right pronouns while one head is silenced, for each of its heads."""
+    """Kind of attention → share of right pronouns while one head is silenced, per layer and head."""
     config = pipeline.config
     shares: dict[str, PerHead] = {}
     for kind in Kind:
@@ -150,8 +151,8 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
 
 
 def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """The head measures of a card: the strongest head by kind and measure; in a world with pronouns also the share of right
-    pronouns and the head that turns furthest."""
+    """The head measures of a card: the strongest head by kind and measure. In a world with pronouns also the share of right
+    pronouns, and the cross-attention head that moves the most attention to the other noun."""
     pairs = list(itertools.islice(world.pairs("held-out", "heads"), sentences))
     measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, world, pairs))}
     reference_pairs = world.reference_pairs(references, "test")
@@ -170,7 +171,8 @@ def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, refere
 
 
 def _silenced(pipeline: Pipeline, pairs: list[ReferencePair], layer: int, head: int) -> dict[str, Any]:
-    """What silencing does: the share of right pronouns without the head that turns, and without each head."""
+    """The effect of silencing heads: the share of right pronouns without the given cross-attention head, without the head that
+    is needed most, and without each head."""
     without = pronouns_without(pipeline, pairs)
     kind, needed = min(without.items(), key=lambda item: item[1].min())
     needed_layer, needed_head = np.unravel_index(needed.argmin(), needed.shape)
@@ -192,5 +194,5 @@ def batched(items: list[Pair], size: int) -> Iterator[list[Pair]]:
 
 
 def _natural(form: str) -> tuple[object, ...]:
-    """Sorts "length 2" before "length 10"."""
+    """A sort key that puts "length 2" before "length 10"."""
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in form.split())

@@ -1,4 +1,4 @@
-"""One gradient step, opened: the loss of each token, the gradient of one weight, and what Adam makes of it."""
+"""One gradient step in detail: the loss of each token, the gradient of one weight, and what Adam computes from it."""
 
 import copy
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
 from transformer.training.adam import BETAS, EPSILON, Adam
 
-NUDGE = 1e-4  # by which a weight is moved to check its gradient
+NUDGE = 1e-4  # change of a weight to check its gradient
 
 # Batches of one run differ in length, so their sizes are not compared.
 Batch = tuple[Int[Tensor, "_ _"], Int[Tensor, "_ _"]]
@@ -24,8 +24,8 @@ class Weight(NamedTuple):
     """One number of a model.
 
     Attributes:
-        name: of its parameter, as in the checkpoint.
-        index: within the parameter.
+        name: name of its parameter, as in the checkpoint.
+        index: its index in the parameter.
     """
 
     name: str
@@ -36,7 +36,7 @@ class StepSettings(NamedTuple):
     """The settings of a step.
 
     Attributes:
-        learning_rate: of this step.
+        learning_rate: learning rate of this step.
         smoothing: ε of label smoothing, 0 to 1.
         clip: largest 2-norm of the gradient over all parameters.
     """
@@ -47,14 +47,14 @@ class StepSettings(NamedTuple):
 
 
 class AdamUpdate(NamedTuple):
-    """What Adam makes of the gradient of one weight (section 5.3).
+    """The numbers that Adam computes from the gradient of one weight (section 5.3).
 
     Attributes:
-        number: of the step, from 1.
-        gradient: after clipping.
+        number: number of the step, from 1.
+        gradient: the gradient after clipping.
         mean_before, square_before: the running means of the gradient and of its square, before this step.
-        mean, square: after it.
-        corrected_mean, corrected_square: divided by 1 − βᵗ, because both means start at 0.
+        mean, square: the running means after this step.
+        corrected_mean, corrected_square: `mean` and `square` divided by 1 − βᵗ, because both start at 0.
         change: −learning rate · corrected mean / (√corrected square + ε).
     """
 
@@ -73,19 +73,19 @@ class OpenedStep(NamedTuple):
     """One step of training on a batch, in double precision and without dropout.
 
     Attributes:
-        losses: cross-entropy of each target token, in nats, label smoothing included; also where the target is padding.
-        shares: probability that the model gives each target token.
-        best: the most probable tokens.
-        counted: False where the target is padding.
-        loss_at_start: mean of the losses that count, before the steps on other batches.
-        loss: the same after them, before this step.
-        loss_after: the same for the same batch after the step.
-        value, value_after: of the weight.
-        gradient: of the loss by the weight, from autograd.
+        losses: cross-entropy of each target token, padding included, in nats, with label smoothing.
+        shares: the model's probability of each target token.
+        best: the most probable token at each position.
+        counted: whether each target token counts: False for padding.
+        loss_at_start: mean of the losses of the last batch that count, before the steps on the earlier batches.
+        loss: this mean after the steps on the earlier batches, before the step on the last batch.
+        loss_after: this mean, for the last batch, after the step on it.
+        value, value_after: the weight before and after the step.
+        gradient: derivative of the loss with respect to the weight, from autograd.
         nudged: the losses with the weight made smaller and larger by `NUDGE`.
         norms: parameter → 2-norm of its gradient.
-        norm: of the whole gradient, before clipping.
-        update: of the weight.
+        norm: 2-norm of the gradient over all parameters, before clipping.
+        update: Adam's computation for the weight.
     """
 
     losses: Float[np.ndarray, "batch target"]
@@ -110,17 +110,17 @@ class OpenedStep(NamedTuple):
 
 
 def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, settings: StepSettings) -> OpenedStep:
-    """Take a step on a copy of a model, and keep every number on the way.
+    """Take a step on a copy of a model, and return the numbers that are computed in it.
 
     Args:
-        pipeline: of the model; it is not changed.
-        batches: ids of sources and of targets, with `<sos>` and `<eos>`. The step is taken on the last; ordinary steps on those
-            before it give Adam's running means a past.
-        weight: the number to follow.
-        settings: of all these steps.
+        pipeline: the pipeline of the model, which is not changed.
+        batches: ids of sources and of targets, with `<sos>` and `<eos>`. The returned step is taken on the last batch. Ordinary
+            steps on the earlier batches come first, so that Adam's running means are not 0.
+        weight: the weight whose gradient and change are returned.
+        settings: the settings of all these steps.
 
     Raises:
-        InputError: there is no batch, no such weight, or a learning rate, smoothing or clip below 0.
+        InputError: there is no batch or no such weight; a setting is below 0, or smoothing above 1.
     """
     if not batches:
         raise InputError("There is no batch to take a step on.")
@@ -174,7 +174,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
 
 
 def _parameter(model: Transformer, weight: Weight) -> nn.Parameter:
-    """The parameter that a weight is in.
+    """The parameter that contains a weight.
 
     Raises:
         InputError: there is no such weight.
@@ -196,10 +196,10 @@ def adam_update(number: int, gradient: float, mean: float, square: float, learni
     """Adam's formula for one weight.
 
     Args:
-        number: of the step, from 1.
-        gradient: after clipping.
+        number: number of the step, from 1.
+        gradient: the gradient after clipping.
         mean, square: the running means before this step.
-        learning_rate: of this step.
+        learning_rate: learning rate of this step.
     """
     new_mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
     new_square = BETAS[1] * square + (1 - BETAS[1]) * gradient**2

@@ -13,13 +13,14 @@ from transformer.worlds import Pair
 
 
 class HeldOut(NamedTuple):
-    """A test on pairs that were in no training.
+    """A test on pairs that are not used for training.
 
     Attributes:
-        pairs: how many.
-        loss: mean over their target tokens, in nats, with label smoothing if it was asked for.
-        right_tokens: share of the tokens that are the most probable after the right ones before them, 0 to 1.
-        exact: share of the pairs of which all tokens are, 0 to 1. Greedy decoding answers just these exactly.
+        pairs: number of pairs.
+        loss: mean over their target tokens, in nats, with label smoothing if `held_out` was called with it.
+        right_tokens: share of the target tokens that are the most probable token after the right tokens before them, 0 to 1.
+        exact: share of the pairs in which every target token is the most probable one, 0 to 1. These are the pairs that greedy
+            decoding answers right.
     """
 
     pairs: int
@@ -32,7 +33,7 @@ def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "ba
     """Ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded.
 
     Raises:
-        InputError: the model cannot read one of them.
+        InputError: the model cannot read one of the texts.
     """
     rows = [[*pipeline.read(pair.target, "target").ids, pipeline.target_vocabulary.eos] for pair in pairs]
     return pipeline.batch([pipeline.read(pair.source).ids for pair in pairs], "source"), pipeline.batch(rows, "target")
@@ -43,12 +44,12 @@ def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) 
     """Test a model under teacher forcing: the decoder reads the right target.
 
     Args:
-        pipeline: of the model.
+        pipeline: the pipeline of the model.
         pairs: at least one.
-        smoothing: ε of label smoothing, 0 to 1; that of its training gives the loss that training made small.
+        smoothing: ε of label smoothing, 0 to 1. With the ε of its training, the loss is the one that training minimised.
 
     Raises:
-        InputError: no pairs, or one that the model cannot read.
+        InputError: there are no pairs, or the model cannot read one.
     """
     if not pairs:
         raise InputError("There are no pairs to test on.")

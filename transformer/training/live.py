@@ -5,8 +5,8 @@
     training.progress.losses
     training.stop()
 
-It runs in a process of its own (`worker.py`), because a thread would hold Python's interpreter lock for most of each step, and
-because a process gives all of its memory back. The process has a low priority and one thread.
+It runs in its own process (`worker.py`), because a thread would hold Python's interpreter lock for most of each step, and
+because a process returns all of its memory when it ends. The process has a low priority and one thread.
 """
 
 import os
@@ -23,13 +23,13 @@ from transformer.training.messages import Message, receive, send
 from transformer.training.settings import LiveSettings
 
 ROOT = Path(__file__).parents[2]
-# The priority is lowered before torch is imported, which takes as long as a hundred steps. The process stays in the session of
-# this one: Linux weighs processes by their priority only within a session (`sched_autogroup`).
+# The priority is lowered before torch is imported, because the import takes as long as a hundred steps. The process stays in
+# the session of this process, because Linux compares priorities only within a session (`sched_autogroup`).
 WORKER = "transformer.training.worker"
 START = f"import os, runpy; getattr(os, 'nice', int)({{}}); runpy.run_module('{WORKER}', None, '__main__')"
-# How long a process may take to end by itself after it was asked to, before it is killed.
+# After a command to stop, a process is killed if it has not ended by itself after this time.
 SECONDS_TO_END = 1.5
-# Steps from which the present speed is taken.
+# Number of recent steps over which the present speed is averaged.
 RECENT_STEPS = 50
 
 Status = Literal["new", "starting", "running", "paused", "stopping", "stopped", "done", "failed"]
@@ -52,21 +52,21 @@ class Copy:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is. Never changed: each report makes a new one.
+    """The progress of a training. It is immutable: each report makes a new one.
 
     Attributes:
         status: `new` (not started), `starting`, `running`, `paused`, `stopping`, `stopped` (can be resumed), `done` (the last
             step, or the limit on time), or `failed`.
-        step, steps: done, and of the whole run.
+        step, steps: steps done, and steps of the whole run.
         losses, rates: loss in nats and learning rate of each step, from the first.
         checks: (step, share of exact answers on held-out pairs) of each check.
         seconds: time spent in steps.
-        steps_per_second: at present; 0 before the first report.
-        problem: why it failed: `crashed`, or `diverged` (the loss is not a number any more).
-        exit_code: of a process that crashed; negative for a signal.
-        view: what the model wrote for the watched text; None before the first.
-        unreadable: the watched text that cannot be read and why; None if it can.
-        copy: the latest copy of the model; None before the first.
+        steps_per_second: the present speed; 0 before the first report.
+        problem: why the training failed: `crashed`, or `diverged` (the loss is not finite any more).
+        exit_code: exit code of a process that crashed; negative for a signal.
+        view: the model's latest answer to the watched text, with its attention weights; None before the first answer.
+        unreadable: if the watched text cannot be read, the text and the reason; else None.
+        copy: the latest copy of the model; None before the first copy.
     """
 
     status: Status = "new"
@@ -85,12 +85,12 @@ class Progress:
 
     @property
     def alive(self) -> bool:
-        """Whether it has a process."""
+        """Whether the training has a process."""
         return self.status in ALIVE
 
     @property
     def seconds_left(self) -> float | None:
-        """Time to the last step at the present speed; None if that is not known."""
+        """Time to the last step at the present speed; None if the speed is unknown."""
         return (self.steps - self.step) / self.steps_per_second if self.steps_per_second else None
 
 
@@ -98,13 +98,13 @@ class LiveTraining:
     """One training. All methods return at once unless they say otherwise, and can be called from any thread.
 
     Args:
-        settings: of the run.
-        on_end: called without arguments, in another thread, each time when the process has gone.
-        niceness: of the process: 0 for the priority of this one, up to 19 for the lowest.
+        settings: the settings of the run.
+        on_end: called without arguments, in another thread, each time the process has ended.
+        niceness: niceness of the process, from 0 (the priority of this process) to 19 (the lowest priority).
 
     Attributes:
         settings: as given.
-        progress: the latest.
+        progress: the latest progress.
     """
 
     def __init__(self, settings: LiveSettings, on_end: Callable[[], None] = lambda: None, niceness: int = 10) -> None:
@@ -113,18 +113,18 @@ class LiveTraining:
         self._state = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
-        # Held while `progress` is replaced; notified at each message.
+        # The lock is held while `progress` is replaced. Threads that wait for a change are notified at each message.
         self._changed = threading.Condition()
         self._writing = threading.Lock()
 
     @property
     def can_resume(self) -> bool:
-        """Whether `start` goes on from where it ended, with the same losses as a run without a stop."""
+        """Whether `start` continues from the last state, with the same losses as a run without a stop."""
         return bool(self._state) and self.progress.status in ("stopped", "failed") and self.progress.problem != "diverged"
 
     def start(self) -> None:
-        """Start the process; if the run was stopped or has crashed, it goes on from its last state. Does nothing while there is
-        a process."""
+        """Start the process. If the run was stopped or has crashed, it continues from its last state. Does nothing while there
+        is a process."""
         with self._changed:
             if self.progress.alive:
                 return
@@ -142,15 +142,16 @@ class LiveTraining:
             self._thread.start()
 
     def pause(self) -> None:
-        """Stop computing until `go`; the process stays."""
+        """Stop computing until `go` is called. The process does not end."""
         self._command("pause")
 
     def go(self) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         self._command("go")
 
     def watch(self, text: str) -> None:
-        """Ask what the model writes for a text now; the answer becomes `progress.view`, or `progress.unreadable`."""
+        """Request the model's present answer to a text. It is stored in `progress.view`, or an error in
+        `progress.unreadable`."""
         self._command("watch", text=text)
 
     def stop(self) -> None:
@@ -160,7 +161,7 @@ class LiveTraining:
             if process is None or status not in ("starting", "running", "paused"):
                 return
             self.progress = replace(self.progress, status="stopping")
-        if status == "starting":  # it has done nothing that could be lost
+        if status == "starting":  # there are no results yet that could be lost
             process.kill()
             return
         self._send(process, "stop")
@@ -169,15 +170,15 @@ class LiveTraining:
         killer.start()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait until the process has gone; False if it has not after so many seconds."""
+        """Wait until the process has ended, at most `seconds`. Returns whether it has ended."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)
         return thread is None or not thread.is_alive()
 
     def copy(self, seconds: float = 3.0) -> Copy | None:
-        """Wait for a copy of the model of now, at most so many seconds; the latest one if there is no process that could make
-        one, or not in time; None before the first."""
+        """Request a copy of the present model, and wait for it at most `seconds`. Returns the latest copy if there is no
+        process to make one, or if none comes in time; None if there is no copy yet."""
         with self._changed:
             before = self.progress.copy
             if self.progress.status not in ("running", "paused"):
@@ -198,10 +199,10 @@ class LiveTraining:
             with self._writing:
                 send(process.stdin, kind, data, **values)
         except (OSError, ValueError):
-            return  # it has gone, which `_follow` notes
+            return  # the process has ended; `_follow` records this
 
     def _follow(self, process: subprocess.Popen[bytes], state: bytes) -> None:
-        """Read messages until the process has gone."""
+        """Read messages until the process has ended."""
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -211,13 +212,13 @@ class LiveTraining:
                     self.progress = self._after(message)
                     self._changed.notify_all()
         except Exception:
-            process.kill()  # nobody would read what it writes, so it would wait for ever
+            process.kill()  # its messages are not read any more, so it would wait for ever
             raise
         finally:
             self._end(process)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait until a process has gone, and note what became of it."""
+        """Wait until a process has ended, and set the status of `progress`."""
         assert process.stdin is not None
         assert process.stdout is not None
         code = process.wait()
@@ -225,9 +226,9 @@ class LiveTraining:
             try:
                 pipe.close()
             except OSError:
-                continue  # what was left to write to a process that has gone
+                continue  # some data was not written before the process ended
         with self._changed:
-            if self._process is process:  # not yet started anew
+            if self._process is process:  # no new process was started meanwhile
                 self._process = None
                 if self.progress.status == "stopping":
                     self.progress = replace(self.progress, status="stopped")
@@ -241,7 +242,7 @@ class LiveTraining:
         now, values = self.progress, message.values
         match message.kind:
             case "ready":
-                # A process that was killed can have reported steps that its last state does not have.
+                # A process that was killed may have reported steps after its last state; they are done again.
                 done = values["step"]
                 now = replace(now, step=done, losses=now.losses[:done], rates=now.rates[:done])
                 now = replace(now, checks=tuple(check for check in now.checks if check[0] <= done))

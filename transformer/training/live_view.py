@@ -1,4 +1,4 @@
-"""What a model in training writes for one text at a moment, with the weights of all its heads."""
+"""The present answer of a model in training to one text, with the attention weights of all its heads."""
 
 import json
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ PARTS = ("step", "text", "answer", "ended", "written", "probabilities", "right",
 
 @dataclass(frozen=True, eq=False)
 class LiveView:
-    """One text at one step of a training.
+    """The model's answer to one text at one step of a training.
 
     Attributes:
         step: optimiser steps done.
         text: the source.
-        answer: what the model writes, as text.
-        ended: whether it ended its answer itself.
-        written: the tokens of the answer, and `<eos>` if it ended.
-        probabilities: of each of these tokens when it was written.
+        answer: the model's answer, as text.
+        ended: whether the model ended its answer with `<eos>`.
+        written: the tokens of the answer, and `<eos>` if the model wrote it.
+        probabilities: the probability of each token of `written`.
         right: the right answer; None if the text is not in the language of the world.
         tokens: kind of attention → the tokens of its queries and of its keys.
         weights: kind of attention → weights of all heads, [layer, head, query, key].
@@ -55,7 +55,7 @@ class LiveView:
         """The inverse of `to_bytes`.
 
         Raises:
-            CheckpointError: not a safetensors file.
+            CheckpointError: the data is not a safetensors file.
         """
         metadata, tensors = read_safetensors(data, "view")
         parts: dict[str, Any] = json.loads(metadata["view"])
@@ -69,7 +69,7 @@ class LiveView:
 
 
 def live_view(pipeline: Pipeline, text: str, step: int) -> LiveView:
-    """What a model writes for a text, and all its heads while it writes.
+    """The model's answer to a text, with the attention weights of all heads.
 
     Raises:
         InputError: the model cannot read the text.

@@ -1,6 +1,6 @@
 """Messages between the process of a live training and the program that started it, over two pipes.
 
-A message is a line of JSON. If it has `bytes`, so many bytes follow: a safetensors file.
+A message is a line of JSON. If its field `bytes` is above 0, this many bytes follow: a safetensors file.
 """
 
 import json
@@ -9,12 +9,12 @@ from typing import IO, Any, NamedTuple
 
 
 class Message(NamedTuple):
-    """What one side tells the other.
+    """One message.
 
     Attributes:
-        kind: its name.
-        values: by name, of the types that JSON has.
-        data: a file that comes with it.
+        kind: the kind of message, such as `steps`.
+        values: named values of the types that JSON has.
+        data: the contents of a file that is sent with the message.
     """
 
     kind: str
@@ -26,7 +26,7 @@ def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None
     """Write one message.
 
     Raises:
-        OSError: the other side has gone.
+        OSError: the other process has ended.
     """
     head = {"kind": kind, "bytes": len(data), "values": values}
     stream.write(json.dumps(head, allow_nan=False).encode() + b"\n" + data)
@@ -34,7 +34,7 @@ def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None
 
 
 def receive(stream: IO[bytes]) -> Message | None:
-    """Wait for the next message; None if the other side has gone."""
+    """Wait for the next message; None if the other process has ended."""
     line = stream.readline()
     if not line.endswith(b"\n"):
         return None

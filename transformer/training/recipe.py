@@ -19,7 +19,7 @@ BOUNDS: dict[str, tuple[int | float, int | float]] = {
     **dict.fromkeys(("warmup", "clip", "stillness", "turning", "turning_from", "decisive"), (0, math.inf)),
     **dict.fromkeys(("hard", "hard_from"), (0, math.inf)),
     **dict.fromkeys(("learning_rate", "hard_rate", "label_smoothing"), (0, 1)),
-    "seed": (-(2**63), 2**64 - 1),  # what PyTorch's generators take
+    "seed": (-(2**63), 2**64 - 1),  # the range that PyTorch's generators accept
 }
 
 
@@ -29,36 +29,39 @@ class Recipe:
     """Every setting of a training run; the same recipe on the same machine gives the same weights.
 
     Attributes:
-        world: which world to learn.
-        steps: optimiser steps.
-        start: the shipped model whose weights are the initial ones; empty for random ones.
+        world: name of the world to learn.
+        steps: number of optimiser steps.
+        start: the shipped model whose weights are the initial ones; empty for random weights.
         batch: pairs per step.
         pool: number of batches whose pairs are drawn together and sorted by length, so that a batch has little padding.
         learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
         warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
         clip: largest 2-norm of the gradient over all parameters.
-        seed: of the initial weights, the dropout and the pairs.
+        seed: seed of the initial weights, the dropout and the pairs.
         bf16: whether the forward pass runs under PyTorch's bfloat16 autocast; parameters stay float32.
         check_every: steps between two checks on held-out pairs.
         check_pairs: pairs per check.
         test_pairs: held-out pairs per form in the final test.
         stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
-            (`Training.reference_shift`); 0 for none. It trains a model that is right without a head that shows why.
-        turning: weight of a penalty on a head of cross-attention that does not look at the noun a pronoun refers to, at the
-            step that writes the pronoun (`Training.looking_elsewhere`); 0 for none. It trains a head that turns.
-        turning_from: steps before that penalty begins.
-        decisive: weight of a penalty on what the model still knows of the gender of a pronoun while that head is silenced
-            (`Training.known_without_head`); 0 for none. It trains a model whose head that turns also decides.
-        turning_layer, turning_head: the head of both penalties, counted from 1.
-        hard: pairs drawn for each pair of a batch, of which half the batch are those that the model finds hardest
-            (`Training.hardest`); 0 for none. Rare words and forms are learnt by it, which few batches have.
-        hard_from: steps before that begins, with the first pool after them.
-        hard_rate: the peak of a second rise and fall of the learning rate, which begins with it; 0 for none.
-        half: whether the weights are stored in half precision, which takes half the space. The test reads them so.
-        snapshots: the steps after which a snapshot is saved, in order; 0 is the model before training, and
-            those beyond the last step are not reached.
-        about: one line for a picker, complete in itself, for a model that its world's description does not describe.
+            (`Training.reference_shift`); 0 for no penalty. The trained model is right, but no head shows why.
+        turning: weight of a penalty if a head of cross-attention does not attend to the noun that a pronoun refers to, at the
+            step that writes the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains a head that turns: its
+            attention moves to the noun that the pronoun refers to.
+        turning_from: number of steps before the penalty `turning` begins.
+        decisive: weight of a penalty if the model can still predict the gender of a pronoun while that head is silenced
+            (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also decides the
+            pronoun.
+        turning_layer, turning_head: layer and head of these two penalties, counted from 1.
+        hard: number of pairs drawn for each pair of a batch. Half of the batch are then the drawn pairs that are hardest for
+            the model (`Training.hardest`); 0 to train on all drawn pairs. It makes the model learn rare words and forms, which
+            are in few batches.
+        hard_from: number of steps before `hard` is used; it begins with the first pool after them.
+        hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
+        half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
+        snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
+            one have no effect.
+        about: one line for the model picker, if the description of the world does not describe the model; else empty.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
@@ -116,7 +119,7 @@ class Recipe:
 
     @property
     def description(self) -> str:
-        """One line for a picker: what the model does. `about`, or the world's description.
+        """One line for the model picker, which says what the model does: `about`, or the world's description.
 
         Raises:
             InputError: there is no world of that name.
@@ -132,7 +135,7 @@ class Recipe:
         """The world to learn.
 
         Raises:
-            InputError: there is no recipe of that name.
+            InputError: there is no world of that name.
         """
         return world(self.world)
 
@@ -141,7 +144,7 @@ class Recipe:
 
         Raises:
             InputError: there is no world of that name.
-            ConfigError: no preset or no field of that name, or a value that cannot be built.
+            ConfigError: there is no preset or no field of that name, or a model with a value cannot be built.
         """
         world = self.make_world()
         sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
@@ -161,7 +164,7 @@ class Recipe:
         """A copy with other values in the named fields.
 
         Raises:
-            ConfigError: no field of that name, or a bad value.
+            ConfigError: there is no field of that name, or a value is invalid.
         """
         return dataclasses.replace(self, **values)
 
@@ -189,7 +192,7 @@ RECIPES: dict[str, Recipe] = {
         bf16=False,
         check_every=100,
         half=True,
-        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing is learnt by heart
+        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-redundant": Recipe(
         world="english-french",
@@ -208,7 +211,7 @@ RECIPES: dict[str, Recipe] = {
         check_every=500,
         snapshots=(0, 196, 1000, 4000, 7000),
         half=True,
-        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing is learnt by heart
+        config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-static": Recipe(
         world="english-french-static",

@@ -31,7 +31,7 @@ from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 from transformer.worlds import Pair, World
 
-TINY = 1e-6  # added to a weight of attention, so that its logarithm is finite
+TINY = 1e-6  # added to an attention weight, so that its logarithm is finite
 _GENERATOR = threading.Lock()
 
 
@@ -40,7 +40,7 @@ def seeded(seed: int) -> Iterator[None]:
     """Within this context PyTorch's random generator starts from `seed`; afterwards its former state is restored.
 
     Dropout can only draw from this generator, which all threads share, so threads in this context wait for one another. A
-    thread that draws outside of it still changes the numbers drawn within.
+    thread that draws outside this context still changes the numbers that are drawn inside it.
     """
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -51,9 +51,9 @@ class TrainingStep(NamedTuple):
     """The result of one optimiser step.
 
     Attributes:
-        step, steps: number of this step, from 1, and of steps in the whole run.
+        step, steps: number of this step, from 1, and number of steps of the whole run.
         loss: mean over the target tokens of the batch, in nats, label smoothing included.
-        learning_rate: of this step.
+        learning_rate: learning rate of this step.
         seconds: training time so far, including earlier runs.
         accuracy: share of exact answers on held-out pairs, 0 to 1; None after a step without a check.
     """
@@ -67,12 +67,12 @@ class TrainingStep(NamedTuple):
 
 
 class References(NamedTuple):
-    """Sentences in which a pronoun refers back.
+    """Sentences in which a pronoun refers back to a noun.
 
     Attributes:
-        source, target: their ids.
-        rows: the row of the logits that predicts the pronoun.
-        nouns: the position in the source of the noun that it refers to.
+        source, target: ids of each sentence and of its translation.
+        rows: for each sentence, the row of the logits that predicts the pronoun.
+        nouns: for each sentence, the position in the source of the noun that the pronoun refers to.
     """
 
     source: Int[Tensor, "sentences source"]
@@ -90,24 +90,25 @@ class Training:
         training.pipeline().save(path)
 
     The pairs and the dropout of a step depend only on the recipe's seed and the step's number, so a resumed run ends with the
-    same weights as an uninterrupted one. So do runs in several threads: only one of them takes a step at a time (`seeded`).
+    same weights as an uninterrupted one. The same holds for runs in several threads, because only one of them takes a step at a
+    time (`seeded`).
 
     Args:
-        name, recipe: of the model.
-        world: draws the pairs in the place of the recipe's world, with the same vocabularies (`shortened.Shortened`).
+        name, recipe: name and recipe of the model.
+        world: a world with the same vocabularies that draws the pairs instead of the recipe's world (`shortened.Shortened`).
 
     Attributes:
-        name, recipe, world: of the model.
+        name, recipe, world: name and recipe of the model, and the world that draws the pairs.
         model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
             a step, in evaluation mode after a check.
         step: optimiser steps done.
-        seconds: time spent in them, including earlier runs.
+        seconds: time spent in these steps, including earlier runs.
         history: `step`, `loss`, `accuracy` and `seconds` of each check.
         check_pairs: the held-out pairs of a check.
-        pool: the number of the pool of pairs drawn last, and its batches.
+        pool: number and batches of the pool of pairs that was drawn last.
 
     Raises:
-        InputError: there is no world of that name.
+        InputError: there is no world of the recipe's name.
         ConfigError: the model cannot be built; or the model to start from has another configuration.
     """
 
@@ -151,8 +152,8 @@ class Training:
         return start
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"], learning_rate: float) -> float:
-        """One gradient step on a batch; the decoder reads the target without its last token and predicts it without its
-        first (teacher forcing). Returns the loss, in nats."""
+        """One gradient step on a batch. The decoder reads the target without its last token and predicts the target without its
+        first token (teacher forcing). Returns the loss, in nats."""
         self.model.train()
         with self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -170,8 +171,9 @@ class Training:
         return loss.item()
 
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
-        """How far cross-attention shifts, at the step that writes a pronoun, between two sentences that differ in the adjective
-        which decides its antecedent: squared difference of the weights, summed over layers, heads and keys, mean over pairs."""
+        """How far cross-attention shifts between two sentences that differ in one adjective, which decides what a pronoun
+        refers to. It is the squared difference of the weights at the step that writes the pronoun, summed over layers, heads
+        and keys, mean over the pairs of sentences."""
         source, target, rows, _ = self.references(count)
         self.model.eval()  # dropout would change the weights as well
         with tracing(self.model) as values, self.autocast():
@@ -183,8 +185,8 @@ class Training:
         return total
 
     def looking_elsewhere(self, count: int = 4) -> Float[Tensor, ""]:
-        """How little the head of the recipe looks at the noun that a pronoun refers to, at the step that writes the pronoun:
-        the negative logarithm of that weight, mean over the sentences."""
+        """How little the recipe's head attends to the noun that a pronoun refers to, at the step that writes the pronoun: the
+        negative logarithm of its weight on the noun, mean over the sentences."""
         source, target, rows, nouns = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         self.model.eval()  # dropout would change the weights as well
@@ -194,12 +196,12 @@ class Training:
         return -weights[items, recipe.turning_head - 1, rows, nouns].float().add(TINY).log().mean()
 
     def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
-        """What the model still knows of the gender of a pronoun while the head of the recipe is silenced: squared difference of
-        the log-probabilities of the right pronoun and of the other one, in nats², mean over the sentences."""
+        """How well the model still predicts the gender of a pronoun while the recipe's head is silenced: squared difference
+        between the log-probabilities of the right pronoun and of the other pronoun, in nats², mean over the sentences."""
         source, target, rows, _ = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         head = Ablate(str(Kind.CROSS.path(recipe.turning_layer - 1)), heads=(recipe.turning_head - 1,))
-        self.model.eval()  # dropout would hide some of it
+        self.model.eval()  # dropout would change the probabilities as well
         with tracing(self.model, [head], keep=False), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         # Position `row` of the logits predicts the token after that position of the decoder's input, which starts with <sos>.
@@ -209,7 +211,7 @@ class Training:
         return (log_probabilities[items, pronouns] - log_probabilities[items, other_pronouns]).square().mean()
 
     def references(self, count: int) -> References:
-        """The sentences of `count` pairs of the training split, the two of a pair after one another."""
+        """The sentences of `count` pairs of the training split; the two sentences of a pair are neighbouring rows."""
         pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
@@ -230,7 +232,7 @@ class Training:
 
     def batches(self, pool: int) -> list[list[Pair]]:
         """The batches of `recipe.pool` steps: pairs of similar length share one, and the batches come in random order. With
-        `recipe.hard` they are so many times as large, for `hardest` to choose from."""
+        `recipe.hard` each batch is that many times as large, and `hardest` chooses from it."""
         recipe = self.recipe
         choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
         seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
@@ -243,12 +245,12 @@ class Training:
 
     @torch.no_grad()
     def hardest(self, pairs: list[Pair]) -> list[Pair]:
-        """A batch of the pairs given: one half evenly from all of them, so that nothing is forgotten; the other half those with
-        the least probable token under teacher forcing (hard example mining: Shrivastava et al. 2016)."""
+        """A batch chosen from the pairs. One half is taken at even intervals, so that the model forgets nothing. The other half
+        are the pairs with the least probable token under teacher forcing (hard example mining: Shrivastava et al. 2016)."""
         size = self.recipe.batch
         evenly = set(range(0, len(pairs), -(-2 * len(pairs) // size)))
         source, target = self.ids(pairs)
-        self.model.eval()  # dropout would choose as well
+        self.model.eval()  # dropout would change the choice
         logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         words = self.world.target_vocabulary
         losses = nn.functional.cross_entropy(logits.mT, target[:, 1:], ignore_index=words.pad, reduction="none").amax(-1)
@@ -275,7 +277,7 @@ class Training:
         return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
 
     def card(self, command: str = "") -> Card:
-        """The card of the run so far, without a test."""
+        """The card of the run so far, without the result of a test."""
         world, recipe = self.world, self.recipe
         return Card(
             world=world.name,
@@ -324,7 +326,7 @@ class Training:
         self._resume(metadata, tensors, name)
 
     def resume(self, state: bytes, name: str = "state") -> None:
-        """Resume from what `state` returned. Raises as `load_state`, and calls the state `name`."""
+        """Resume from the bytes that `state` returned. Raises as `load_state`; messages call the state `name`."""
         self._resume(*read_safetensors(state, name), name)
 
     def _resume(self, metadata: dict[str, str], tensors: dict[str, Tensor], name: str) -> None:

@@ -1,4 +1,4 @@
-"""The settings of a live training: the few that a person chooses, and the recipe and world that they make."""
+"""The settings of a live training that a person chooses, and the recipe and the world that follow from them."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -9,22 +9,23 @@ from transformer.training.shortened import can_be_shortened, shortened
 from transformer.validation import checked, within
 from transformer.worlds import World, world
 
-# Steps between two checks on held-out pairs, and pairs per check: a check takes as long as three steps or so.
+# Steps between two checks on held-out pairs, and pairs per check. A check takes about as long as three steps.
 CHECK_EVERY, CHECK_PAIRS = 50, 128
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiveSettings:
-    """What a person chooses before a live training starts.
+    """The settings that a person chooses before a live training starts.
 
-    With the defaults, `reverse` is right in 99 % of held-out pairs after 500 of the 700 steps.
+    With the defaults, `reverse` answers 99 % of held-out pairs right after 500 of the 700 steps.
 
     Attributes:
         world: name of the world to learn.
-        longest: tokens of the longest source to draw; a world that cannot be shortened ignores it.
-        d_model, heads, layers, d_ff: sizes of the model; `layers` in the encoder, and as many in the decoder.
-        pre_norm: whether a LayerNorm stands before each sub-layer, with one more after the last layer; else after the sum.
-        dropout: share of numbers that are set to zero.
+        longest: length in tokens of the longest source to draw; a world that cannot be shortened ignores it.
+        d_model, heads, layers, d_ff: sizes of the model; encoder and decoder have `layers` layers each.
+        pre_norm: True for a LayerNorm before each sub-layer and one more after the last layer; False for a LayerNorm after
+            each residual sum.
+        dropout: share of numbers that dropout sets to zero.
         steps, batch, learning_rate, warmup, label_smoothing, seed: as in `Recipe`.
         minutes: limit on the time of training.
 

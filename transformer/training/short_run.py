@@ -12,7 +12,7 @@ from transformer.training.run import Training
 from transformer.worlds import Pair
 
 CHECK_EVERY = 10  # steps between two points of a curve
-CHECKED = 48  # held-out pairs of a point
+CHECKED = 48  # held-out pairs that each point is measured on
 SIZES = sizes(32, 4, 1, 64, dropout=0.0)
 
 
@@ -21,9 +21,9 @@ class ShortRun(NamedTuple):
 
     Attributes:
         world: the name of the world to learn.
-        learning_rate: the peak.
+        learning_rate: the peak of the learning rate.
         warmup: steps of warm-up.
-        steps, batch: number of steps, and pairs of each.
+        steps, batch: number of steps, and pairs per step.
         pairs: the model sees only this many different pairs, again and again; 0 for new pairs in every step.
         config: fields of the configuration.
     """
@@ -58,9 +58,9 @@ class Point(NamedTuple):
 
     Attributes:
         step: steps done.
-        loss: of the last batch, before its step.
-        held_out_loss: on pairs that are never learnt.
-        exact: share of those that are answered exactly, 0 to 1.
+        loss: loss of the last batch, before the step on it.
+        held_out_loss: loss on pairs that are never learnt.
+        exact: share of these pairs that are answered exactly, 0 to 1.
     """
 
     step: int
@@ -77,7 +77,7 @@ class TrainingOnFewPairs(Training):
         self.few = list(itertools.islice(self.world.pairs("train", "few"), pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The next pairs in turn, as many as a batch takes."""
+        """A list of one batch: the next of the few pairs, in turn."""
         start, count = pool * self.recipe.batch, len(self.few)
         return [[self.few[(start + index) % count] for index in range(self.recipe.batch)]]
 
@@ -86,9 +86,9 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
     """Train from random weights, and test every `CHECK_EVERY` steps.
 
     Args:
-        settings: of the training.
+        settings: the settings of the training.
         seconds: time limit.
-        report: called after each step with the steps done and the steps in all; whatever it raises ends the training.
+        report: called after each step with the number of steps done and of all steps; an exception in it ends the training.
 
     Raises:
         InputError: there is no such world, or the training is not done within the limit.

@@ -1,4 +1,4 @@
-"""A world of letters with a limit on the length of its sources, so that a training is done sooner."""
+"""A world of letters with a limit on the length of its sources, so that a training takes less time."""
 
 import random
 from typing import Any
@@ -8,12 +8,12 @@ from transformer.worlds.letters import LetterWorld
 
 
 def can_be_shortened(world: World) -> bool:
-    """Whether each length of source is drawn equally often, so that a limit on it leaves the same task."""
+    """Whether all lengths of sources are drawn equally often. A limit on the length then does not change the task."""
     return isinstance(world, LetterWorld)
 
 
 def shortened(world: World, longest: int) -> World:
-    """A world that draws sources of at most `longest` tokens, and is otherwise the given one, with the same split.
+    """A world that draws sources of at most `longest` tokens, and is otherwise like the given world, with the same split.
 
     Args:
         world: one that `can_be_shortened`.

@@ -2,11 +2,11 @@
 
 | command | what it does |
 |---|---|
-| `start` | begins; values are those of `LiveSettings`, the data is the state of a run to resume, or empty |
-| `pause`, `go` | stops computing for a while, goes on |
-| `watch` | asks for a `view` of what the model writes for `text` now |
-| `copy` | asks for a `checkpoint` of now |
-| `stop` | asks for a `state`, and ends the process |
+| `start` | begins; the values are those of `LiveSettings`, the data is the state of a run to resume, or empty |
+| `pause`, `go` | stops computing, continues |
+| `watch` | requests a `view`: the model's present answer to `text` |
+| `copy` | requests a `checkpoint` of the present model |
+| `stop` | requests a `state`, and ends the process |
 
 The process ends when its standard input is closed, so it never outlives the program that started it.
 """
@@ -30,7 +30,7 @@ from transformer.training.messages import Message, receive, send
 from transformer.training.settings import LiveSettings
 
 SECONDS_BETWEEN_REPORTS = 0.2
-# So that a run that is killed can be resumed from a moment ago. A state takes some milliseconds to make.
+# A run that is killed can be resumed from its last state. Making a state takes some milliseconds.
 SECONDS_BETWEEN_STATES = 10.0
 
 
@@ -42,9 +42,9 @@ class Worker:
     """One run, from its first command to its end.
 
     Args:
-        commands: where they come from.
-        answers: where messages go.
-        on_gone: called in another thread when no more commands can come; by default it ends the process at once.
+        commands: the stream from which commands are read.
+        answers: the stream to which messages are written.
+        on_gone: called in another thread when the stream of commands has ended; by default it ends the process at once.
     """
 
     def __init__(self, commands: IO[bytes], answers: IO[bytes], on_gone: Callable[[], None] = _end_process) -> None:
@@ -65,7 +65,7 @@ class Worker:
         self.reported = self.saved = time.monotonic()
 
     def listen(self, commands: IO[bytes]) -> None:
-        """Put each command in the queue until no more can come."""
+        """Put each command in the queue until the stream ends; then call `on_gone`."""
         while (command := receive(commands)) is not None:
             self.queue.put(command)
         self.on_gone()
@@ -101,7 +101,7 @@ class Worker:
         self.tell("done", step=training.step)
 
     def obey(self) -> None:
-        """Do what was asked since the last step; while paused, wait for more."""
+        """Carry out the commands that came since the last step. While paused, wait for more commands."""
         while not self.stopped and (self.paused or not self.queue.empty()):
             command = self.queue.get()
             match command.kind:
@@ -121,7 +121,7 @@ class Worker:
                     self.stopped = True
 
     def report(self, accuracy: float | None = None) -> None:
-        """Tell the steps since the last report."""
+        """Send the losses and learning rates of the steps since the last report."""
         training = self.training
         self.tell(
             "steps", step=training.step, losses=self.losses, rates=self.rates, accuracy=accuracy, seconds=training.seconds
@@ -129,7 +129,7 @@ class Worker:
         self.losses, self.rates, self.reported = [], [], time.monotonic()
 
     def tell_view(self, text: str) -> None:
-        """Tell what the model writes for a text now, and all its heads."""
+        """Send the model's present answer to a text, with the attention weights of all its heads."""
         try:
             view = live_view(self.training.pipeline(), text, self.training.step)
         except InputError as problem:
@@ -138,7 +138,7 @@ class Worker:
         self.tell("view", view.to_bytes())
 
     def tell_copy(self) -> None:
-        """Tell the model as it is now: the contents of a checkpoint file."""
+        """Send the present model, as the contents of a checkpoint file."""
         pipeline = self.training.pipeline()
         card = pipeline.card
         recipe = card.recipe | {"longest": self.training.world.longest}
@@ -146,7 +146,7 @@ class Worker:
         self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
 
     def tell_state(self) -> None:
-        """Tell all that a resumed run needs."""
+        """Send all data that a resumed run needs."""
         self.saved = time.monotonic()
         self.tell("state", self.training.state(), step=self.training.step)
 
@@ -156,13 +156,13 @@ class Worker:
 
 
 def main() -> None:
-    """Run as a process of its own: on one thread; it ignores Ctrl-C, which is for the program that started it."""
+    """Run as a separate process with one thread. It ignores Ctrl-C, which is meant for the program that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
-    # Not `sys.stdin`: Python closes that at its end, and aborts because the thread that listens still reads from it.
+    # A copy of `sys.stdin`: Python closes `sys.stdin` at exit, and aborts if the listening thread still reads from it.
     commands = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not stand between the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # other output must not be mixed with the messages
     Worker(commands, answers).run()
 
 

@@ -1,4 +1,4 @@
-"""A small hub on this machine: folders of models, served as a hub serves them."""
+"""A small hub on this machine, which serves folders of models as the real hub does."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 class Hub:
-    """What the hub has, and how it misbehaves.
+    """The models of the hub, and its faults.
 
     Attributes:
         models: id → folder.
-        announced: name of a file → the size that the hub says it has.
-        breaks: name of a file → bytes after which each connection breaks off, once.
+        announced: name of a file → a size that the hub announces instead of the real one.
+        breaks: name of a file → number of bytes after which a connection is interrupted, once.
         gate: while it is not set, no file larger than 5 kB is served.
         requests: paths and ranges of all requests for files.
         listings: number of requests for the list of files.
@@ -38,7 +38,7 @@ class Hub:
 
 @contextmanager
 def serving(hub: Hub) -> Iterator[Hub]:
-    """Serve a hub, whose `address` is then set."""
+    """Serve a hub, and set its `address`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

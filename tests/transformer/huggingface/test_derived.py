@@ -1,4 +1,5 @@
-"""Scores that a trace does not keep are computed again when they are read, and are those of the pass bit for bit."""
+"""Tests of scores that a trace does not keep: they are computed again when they are read, and equal those of the pass bit for
+bit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from transformer.tracing.trace import Trace
 def traced_with_copies(
     monkeypatch: pytest.MonkeyPatch, name: str, edits: Callable[[str], list[Edit]] = lambda _: []
 ) -> tuple[Trace, dict[str, Tensor]]:
-    """The trace of two texts, and a copy of every tensor, taken while the pass ran."""
+    """The trace of two texts, and a copy of every tensor, made during the pass."""
     pipeline, copies, see = opened(name), dict[str, Tensor](), Scope.see
     target: Any = None if pipeline.stacks == ("encoder",) else ["a dog runs .", "it sees the big cat ."]
     kind = "encoder.layers.1.self_attention" if pipeline.stacks == ("encoder",) else "decoder.layers.1.self_attention"
@@ -56,7 +57,7 @@ EDITS: dict[str, Callable[[str], list[Edit]]] = {
 
 @pytest.mark.parametrize("name", ["marian", "t5", "llama", "gemma2", "bert"])
 @pytest.mark.parametrize("edit", EDITS)
-def test_also_in_a_run_with_edits(monkeypatch: pytest.MonkeyPatch, name: str, edit: str) -> None:
+def test_every_tensor_of_a_trace_with_edits_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch, name: str, edit: str) -> None:
     trace, copies = traced_with_copies(monkeypatch, name, EDITS[edit])
     for path, values in copies.items():
         assert torch.equal(trace[path].values, values), path

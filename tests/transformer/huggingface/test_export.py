@@ -1,4 +1,4 @@
-"""Our models written for `transformers`, and opened again as anybody's."""
+"""Tests of our models written for `transformers`, and opened again like any other model."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def written(pipeline: Pipeline, folder: Path) -> Any:
 
 
 def compare(ours: Pipeline, theirs: Any, source: str, target: str) -> tuple[float, float]:
-    """The largest difference of logits and of attention weights between the same run of both, padding included."""
+    """The largest differences of logits and of attention weights between both models, on a padded batch."""
     sources, targets = [source, source.split()[0] if " " in source else source[:2]], [target, target.split()[0]]
     one, other = ours.trace(sources, targets), theirs.trace(sources, targets)
     assert other.source_tokens == one.source_tokens
@@ -77,7 +77,7 @@ def test_the_shipped_translation_model_answers_the_same_as_marian(tmp_path: Path
     last = f"decoder.layers.{ours.config.decoder_layers}"
     assert (trace[f"{last}.feed_forward.output"].values == 0).all()
     assert (trace[f"{last}.cross_attention.output"].values == 0).all()
-    # And transformers itself reads the folder.
+    # `transformers` itself reads the folder, too.
     _, report = MarianMTModel.from_pretrained(tmp_path / "model", output_loading_info=True)
     assert not report["missing_keys"]
     assert not report["unexpected_keys"]
@@ -100,7 +100,7 @@ def test_a_model_without_a_norm_after_its_stacks_agrees_to_rounding(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("preset", "field"), [("vanilla", "norm_eps"), ("shared_heads", "position")])
-def test_what_marian_cannot_hold_is_refused(preset: str, field: str, tmp_path: Path) -> None:
+def test_a_model_that_marian_cannot_represent_is_refused(preset: str, field: str, tmp_path: Path) -> None:
     vocabulary = Vocabulary.of("abc", "characters")
     config = TransformerConfig.preset(preset, source_vocab=7, target_vocab=7, d_model=16, heads=2, d_ff=8, max_len=16)
     pipeline = Pipeline("letters", Transformer(config).eval(), vocabulary, vocabulary, Pipeline.load("reverse").card)

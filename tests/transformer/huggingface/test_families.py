@@ -1,4 +1,4 @@
-"""Each family, tiny and random, against the same weights in `transformers` without anything of ours."""
+"""Tests of each family: a tiny model with random weights against the same weights in `transformers` without our code."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from transformer.pipeline.pipeline import Agreement, Pipeline
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import Trace
 
-# The module after the joined heads of the last attention of layer 1 (counted from 0), and the one after its hidden layer.
+# Two modules of layer 1 (counted from 0): the one after the joined heads of its last attention, and the one after the hidden
+# layer of its feed-forward network.
 LAST_LAYER = {
     "marian": ("model.decoder.layers.1.encoder_attn.out_proj", "model.decoder.layers.1.fc2"),
     "bart": ("model.decoder.layers.1.encoder_attn.out_proj", "model.decoder.layers.1.fc2"),
@@ -42,16 +43,16 @@ LLAMA = ("model.layers.1.self_attn.o_proj", "model.layers.1.mlp.down_proj")
 
 
 def traced(name: str, edits: Any = ()) -> Trace:
-    """Two texts of different length, the shorter one padded on both sides."""
+    """The trace of two texts of different length; the source and the target of the shorter one are padded."""
     pipeline = opened(name)
     target = None if pipeline.stacks == ("encoder",) else ["a dog runs .", "it sees the big cat ."]
     return pipeline.trace([SHORT, LONG], target, edits)
 
 
 def inputs(trace: Trace, pad: int) -> dict[str, Any]:
-    """What `transformers` is given for the same run: 0 in the mask where the shorter text is padded."""
+    """The arguments of `transformers` for the same run. The mask is 0 where the shorter text is padded."""
     sides = {"": trace.source_ids or trace.target_ids} | ({"decoder_": trace.target_ids} if trace.source_ids else {})
-    # With a cache, keys lie elsewhere in memory, and the last bit of a product may differ.
+    # With a cache, keys are at another place in memory, so the last bit of a product may differ.
     given: dict[str, Any] = {"use_cache": False} if trace.target_ids else {}
     for prefix, rows in sides.items():
         if rows:
@@ -101,9 +102,9 @@ def test_the_trace_has_every_point_of_a_layer_with_its_axes(name: str) -> None:
     assert trace.probabilities.sum(-1).allclose(torch.ones(1))
 
 
-def test_widths_are_not_taken_for_one_another(tmp_path: Path) -> None:
-    """All heads of this Llama are together as wide as its hidden layer, and the rows of the OPT's table half as wide as its
-    stream."""
+def test_equal_widths_get_the_right_names(tmp_path: Path) -> None:
+    """The joined heads of this Llama are as wide as its hidden layer. The rows of the OPT's table are half as wide as its
+    residual stream."""
     save_model("llama", tmp_path, head_dim=6)
     save_tokenizer(tmp_path, ends=False)
     trace = Pipeline.open(tmp_path).trace(SHORT, "")
@@ -115,17 +116,17 @@ def test_widths_are_not_taken_for_one_another(tmp_path: Path) -> None:
     assert (embedding["token"] + embedding["position"]).equal(embedding["sum"])
 
 
-# Models that add both sub-layers at once, or a part of what they write.
+# Models that add the outputs of both sub-layers at once, or a multiple of an output.
 OTHER_SUMS = ("phi", "gpt_neox", "granite")
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in OTHER_SUMS])
-def test_the_residual_stream_is_the_sum_of_what_the_sub_layers_add(name: str) -> None:
+def test_the_residual_stream_is_the_sum_of_the_outputs_of_the_sub_layers(name: str) -> None:
     trace = traced(name)
     stack = "decoder" if "decoder" in opened(name).stacks else "encoder"
     layer = f"{stack}.layers.1"
     last = "cross_attention" if len(trace.kinds) == 3 else "self_attention"
-    # A norm after the sum makes the stream of the next sub-layer, and one after the sub-layer what is added.
+    # The output of a norm after the sum is the stream of the next sub-layer. The output of a norm after the sub-layer is added.
     norm_first = f"{layer}.feed_forward_add_norm.normalized" in trace.steps and torch.equal(
         trace[f"{layer}.feed_forward_add_norm.sum"].values, _layer_output(name, trace)
     )
@@ -147,7 +148,7 @@ def _layer_output(name: str, trace: Trace) -> Tensor:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_edits_do_what_a_hook_of_ones_own_does(name: str) -> None:
+def test_edits_have_the_same_effect_as_a_forward_hook(name: str) -> None:
     pipeline, plain = opened(name), traced(name)
     heads, hidden = LAST_LAYER.get(name) or LLAMA
     kind = plain.kinds[-1]
@@ -176,4 +177,4 @@ def test_edits_do_what_a_hook_of_ones_own_does(name: str) -> None:
         expected = model(**inputs(plain, pipeline.config.target_pad)).logits
     assert edited.logits.allclose(expected, atol=1e-6)
     assert not edited.logits.allclose(plain.logits, atol=1e-3)
-    assert pipeline.check(plain).equal  # nothing of an edit stays on the model
+    assert pipeline.check(plain).equal  # the edit did not change the model

@@ -1,4 +1,4 @@
-"""Folders that are refused, each with one sentence, and before anything large is built."""
+"""Tests of folders that are refused: with one sentence, and before anything large is built."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ from transformer.huggingface.opening import open_folder
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of the folder of a tiny GPT-2, to be changed."""
+    """A copy of the folder of a tiny GPT-2, which a test may change."""
     return Path(shutil.copytree(folder_of("gpt2"), tmp_path / "model"))
 
 
@@ -52,14 +52,14 @@ def index(folder: Path, part: str) -> None:
 
 
 def header(folder: Path, tensors: dict[str, list[int]]) -> None:
-    """Weights without numbers: names and shapes only."""
+    """Write a file of weights that has names and shapes but no numbers."""
     parts = {name: {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]} for name, shape in tensors.items()}
     text = json.dumps(parts).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text)
 
 
 class Opened:
-    """Leaves a mark where it is unpickled."""
+    """Creates the file `mark` when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -211,7 +211,7 @@ def test_wrong_files_are_refused(folder: Path, spoil: Callable[[Path], object], 
 
 
 @pytest.mark.parametrize(("values", "problem"), WRONG_CONFIGURATIONS.values(), ids=WRONG_CONFIGURATIONS)
-def test_a_configuration_that_lies_is_refused(folder: Path, values: dict[str, Any], problem: str) -> None:
+def test_a_wrong_configuration_is_refused(folder: Path, values: dict[str, Any], problem: str) -> None:
     change(folder, "config.json", **values)
     with pytest.raises(CheckpointError) as error:
         open_folder(folder)
@@ -224,9 +224,7 @@ def save_pickle(folder: Path, values: object = None) -> None:
     torch.save(tensors if values is None else values, folder / "pytorch_model.bin")
 
 
-def test_weights_in_the_format_of_pytorch_are_read_where_an_operator_allows_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pickled_weights_are_read_if_the_operator_allows_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_pickle(folder)
     with pytest.raises(CheckpointError, match="weights in other formats are not read"):
         open_folder(folder)
@@ -257,7 +255,9 @@ def test_pickled_weights_with_anything_else_are_refused(
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_pickles_that_are_no_plain_archive_are_refused(folder: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pickle_that_is_not_an_uncompressed_archive_is_refused(
+    folder: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "PICKLED_WEIGHTS", True)
     as_pickle(folder)
     if compressed:
@@ -275,8 +275,8 @@ def test_a_header_with_more_numbers_than_its_file_is_refused_before_it_is_listed
         files.summary(folder)
 
 
-def test_labels_of_a_model_that_sorts_texts_are_not_built(folder: Path) -> None:
-    change(folder, "config.json", num_labels=10_000_000, label2id="x")  # a name for each of them would take a minute
+def test_labels_of_a_text_classifier_are_not_built(folder: Path) -> None:
+    change(folder, "config.json", num_labels=10_000_000, label2id="x")  # to build a name for each label would take a minute
     assert open_folder(folder).network.model.config.num_labels == 2
     change(folder, "config.json", num_labels=2, id2label="x", quantization_config=None, dtype="evil")
     assert open_folder(folder).read("the cat").ids
@@ -296,7 +296,7 @@ def test_the_reason_of_a_wrong_value_is_given(folder: Path) -> None:
 
 def test_a_text_on_which_the_code_of_a_model_fails_is_refused(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "model"))
-    change(folder, "config.json", chunk_size_feed_forward=5)  # as many positions as in the text that a model is tried on
+    change(folder, "config.json", chunk_size_feed_forward=5)  # the number of positions in the text that a model is tested on
     pipeline = open_folder(folder)
     assert pipeline.trace("the cat sleeps .").logits.shape[1] == 5
     with pytest.raises(InputError, match=r"This model fails on your text \(The dimension to be chunked 6"):
@@ -306,7 +306,7 @@ def test_a_text_on_which_the_code_of_a_model_fails_is_refused(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("path", ["nowhere", "a\0b", 7, None])
-def test_what_is_no_folder_is_refused(path: Any) -> None:
+def test_a_path_that_is_not_a_folder_is_refused(path: Any) -> None:
     with pytest.raises(CheckpointError):
         Folder(path)
 
@@ -356,7 +356,7 @@ def test_code_in_the_folder_is_never_run(folder: Path) -> None:
 
 def test_a_model_that_cannot_run_is_refused(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "model"))
-    change(folder, "config.json", chunk_size_feed_forward=3)  # positions come in parts of 3, and no text has a multiple of it
+    change(folder, "config.json", chunk_size_feed_forward=3)  # no test text has a multiple of 3 positions
     with pytest.raises(CheckpointError, match="cannot be run"):
         open_folder(folder)
 
@@ -383,7 +383,7 @@ def test_weights_in_parts_are_read(folder: Path) -> None:
 
 
 def test_weights_named_as_in_the_published_gpt2_are_read(folder: Path) -> None:
-    """Its file leaves out the name of the stack, and holds the causal mask of each layer."""
+    """The published file leaves out the name of the stack, and contains the causal mask of each layer."""
     whole = open_folder(folder).trace("the cat sleeps .", "")
     tensors = {key.removeprefix("transformer."): tensor for key, tensor in load_file(folder / "model.safetensors").items()}
     masks = {f"h.{layer}.attn.bias": torch.ones(64, 64).tril()[None, None] for layer in range(2)}
@@ -392,7 +392,7 @@ def test_weights_named_as_in_the_published_gpt2_are_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", ["[-5]", "[NaN]", "[1e308]", "[true]", '"abc"'])
-def test_a_header_with_sizes_that_are_none_is_refused_before_it_is_listed(folder: Path, shape: str) -> None:
+def test_a_header_with_invalid_sizes_is_refused_before_it_is_listed(folder: Path, shape: str) -> None:
     header = f'{{"a": {{"dtype": "F32", "shape": {shape}, "data_offsets": [0, 0]}}}}'.encode()
     (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
     with pytest.raises(CheckpointError, match="are not whole safetensors files"):
@@ -409,7 +409,7 @@ def test_families_that_cannot_be_traced_are_refused_by_name(folder: Path, name: 
 
 
 def test_a_text_on_which_the_rules_of_a_tokenizer_fail_is_refused(folder: Path) -> None:
-    """The code of tokenizers panics then, which is no `Exception` of Python."""
+    """The Rust code of the tokenizer panics on this text. A panic is not an `Exception` in Python."""
     rules(
         folder,
         pre_tokenizer={"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False},
@@ -420,7 +420,7 @@ def test_a_text_on_which_the_rules_of_a_tokenizer_fail_is_refused(folder: Path) 
     assert pipeline.read("the cat").ids
 
 
-def test_where_a_tokenizer_was_when_it_was_written_does_not_matter(folder: Path) -> None:
+def test_the_former_place_of_a_tokenizer_does_not_matter(folder: Path) -> None:
     change(folder, "tokenizer_config.json", special_tokens_map_file=__file__, name_or_path=__file__, vocab_file="/no/such/file")
     assert open_folder(folder).read("the cat").ids
 

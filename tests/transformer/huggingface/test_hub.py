@@ -1,4 +1,4 @@
-"""Models of a hub, which is a small server on this machine."""
+"""Tests of models of a hub, which is a small server on this machine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ TINY = HubId("owner/tiny", "main")
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with the model `owner/tiny`, which has more files than are needed."""
+    """A hub with the model `owner/tiny`, which also has files that are not needed."""
     source = tmp_path / "source"
     source.mkdir()
     for file in folder_of("gpt2").iterdir():
@@ -55,7 +55,7 @@ def refusal(model: HubId = TINY) -> str:
         *("owner/na me", "owner/a--b", "o/" + "n" * 97),
     ],
 )
-def test_what_is_no_id_reaches_no_address(text: str) -> None:
+def test_an_invalid_id_is_refused_before_it_reaches_an_address(text: str) -> None:
     with pytest.raises(CheckpointError, match="is not the id of a model; expected owner/name"):
         hub_id(text)
 
@@ -82,13 +82,13 @@ def test_a_download_has_the_files_that_are_needed_and_opens(hub: Hub) -> None:
     assert len(hub.requests) == asked
 
 
-def test_a_download_goes_on_where_it_ended(hub: Hub) -> None:
-    hub.breaks[WEIGHTS] = 3000  # the connection breaks off, and the rest is asked for
+def test_an_interrupted_download_continues_where_it_ended(hub: Hub) -> None:
+    hub.breaks[WEIGHTS] = 3000  # the connection is interrupted, and the rest is requested
     download(TINY, go_on)
     assert [wanted for name, wanted in hub.requests if name == WEIGHTS] == [None, "bytes=3000-"]
 
 
-def test_a_cancelled_download_goes_on_another_time(hub: Hub) -> None:
+def test_a_cancelled_download_continues_at_the_next_call(hub: Hub) -> None:
     hub.breaks[WEIGHTS] = 3000
     limit = sum(path.stat().st_size for path in hub.models["owner/tiny"].glob("*.json")) + 2500
     with pytest.raises(Cancelled):
@@ -100,7 +100,7 @@ def test_a_cancelled_download_goes_on_another_time(hub: Hub) -> None:
     assert len(hubs.downloaded()) == 1
 
 
-def test_what_cannot_be_opened_is_refused_before_its_weights(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_cannot_be_opened_is_refused_before_its_weights(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = hub.models["owner/tiny"]
     assert refusal(HubId("owner/other", "main")) == "The hub has no model 'owner/other', or it is not open to everybody."
     assert refusal(HubId("owner/tiny", "v9")) == "'owner/tiny' has no revision 'v9'."
@@ -128,12 +128,12 @@ def test_more_or_other_bytes_than_announced_are_not_kept(hub: Hub, monkeypatch: 
     hub.announced["config.json"] = 100
     assert refusal() == "'config.json' of 'owner/tiny' is larger than the hub announced."
     hub.announced.clear()
-    monkeypatch.setattr("hashlib.sha256", __import__("hashlib").sha1)  # the digests that the hub lists
+    monkeypatch.setattr("hashlib.sha256", __import__("hashlib").sha1)  # changes the digests that the hub lists
     assert refusal() == f"'{WEIGHTS}' of 'owner/tiny' has other bytes than the hub announced."
     assert not [path for path in (hubs.store() / PARTIAL).iterdir() if path.is_dir()]
 
 
-def test_the_model_that_was_not_used_for_longest_makes_room(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_model_is_deleted_to_make_room(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     old = download(TINY, go_on)
     hub.models["owner/new"] = hub.models["owner/tiny"]
     size = sum(path.stat().st_size for path in old.iterdir())

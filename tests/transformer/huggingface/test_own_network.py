@@ -1,4 +1,4 @@
-"""Tests of a Marian in our own network against the same weights in `transformers`."""
+"""Tests of a Marian model in our own network against the same weights in `transformers`."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from transformer.tracing.trace import run_traced
 PAD = 39
 SIZES = {**MODELS["marian"][1], "decoder_attention_heads": 2, "pad_token_id": PAD, "decoder_start_token_id": PAD}
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 2], [9, 4, 2, PAD, PAD]]), torch.tensor([[PAD, 5, 8, 7], [PAD, 9, 6, PAD]])
-# As the published models have it: one table, the decoder starts with the id of padding. Then two tables, and three.
+# First as in the published models: one table, and the decoder starts with the id of padding. Then two tables, and three.
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {"activation_function": "swish", "scale_embedding": True, "encoder_layers": 3},
     "output": {"activation_function": "gelu", "share_encoder_decoder_embeddings": False, "decoder_vocab_size": 47},
@@ -36,7 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def marian(**changes: Any) -> Any:
-    """A Marian with random weights, output bias included."""
+    """A Marian model with random weights, output bias included."""
     torch.manual_seed(3)
     model = MarianMTModel(MarianConfig(**{**SIZES, **changes}))
     with torch.no_grad():
@@ -65,7 +65,7 @@ def test_logits_and_attention_are_those_of_transformers(tied: str) -> None:
     assert network.source_embedding.table.weight.data_ptr() == model.model.encoder.embed_tokens.weight.data_ptr()
 
 
-def test_positions_that_are_no_waves_are_a_table() -> None:
+def test_positions_that_are_not_sinusoids_are_a_learned_table() -> None:
     model = marian(activation_function="silu")
     with torch.no_grad():
         model.model.decoder.embed_positions.weight[3, 2] += 0.5
@@ -84,7 +84,7 @@ def test_positions_that_are_no_waves_are_a_table() -> None:
         ({"dropout": 1.0}, "dropout is 1.0"),
     ],
 )
-def test_what_our_network_cannot_hold_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_a_model_that_our_network_cannot_represent_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         own_network(marian(**changes), PAD, 64)
 
@@ -117,7 +117,7 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
     edit = [Ablate("decoder.layers.0.cross_attention.weights", heads=(1,))]
     edited, their_edited = (each.trace(SHORT, SHORT, edit).logits for each in (ours, theirs))
     assert (edited - their_edited).abs().max() < 1e-5 < (edited - trace.logits[:1, : edited.shape[1]]).abs().max()
-    # There positions are counted as parameters, and here the bias of the output.
+    # `transformers` counts the position tables as parameters, and our network counts the bias of the output.
     assert ours.parameters == theirs.parameters - 2 * 64 * 16 + VOCAB
 
 

@@ -1,4 +1,4 @@
-"""Reading, answering, writing and editing with models of Hugging Face."""
+"""Tests of reading, answering, writing and editing with models of Hugging Face."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ WRITERS = ("marian", "t5", "gpt2", "llama", "mistral")
 
 @pytest.fixture
 def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if the packages were not installed."""
+    """Make the packages look as if they were not installed."""
     loaded = {name: module for name, module in sys.modules.items() if name.startswith("transformer.huggingface")}
     for name in loaded:
         monkeypatch.delitem(sys.modules, name)
@@ -35,7 +35,7 @@ def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in sys.modules if name.startswith("transformer.huggingface")]:
         del sys.modules[name]
     sys.modules.update(loaded)
-    # A package imported anew has taken the place of the loaded one, and lacks its modules.
+    # The package that was imported again has replaced the loaded one, and lacks its modules.
     attributes = vars(sys.modules["transformer"])
     attributes.pop("huggingface", None)
     if "transformer.huggingface" in loaded:
@@ -64,7 +64,7 @@ def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
     pipeline = opened(name)
     reading = pipeline.read(SHORT)
     model: Any = reference(name)
-    model.generation_config.forced_eos_token_id = None  # Marian's default writes id 0 last, where there is no more room
+    model.generation_config.forced_eos_token_id = None  # Marian's default writes id 0 at the limit of tokens
     start = {"decoder_start_token_id": model.config.decoder_start_token_id} if pipeline.network.crossed else {}
     limit = 2 * len(reading.ids) + 8 if pipeline.network.crossed else 20
     never = [[0]] if pipeline.network.crossed else None
@@ -99,8 +99,8 @@ def without_end(name: str, folder: Path) -> Path:
 
 
 def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any) -> tuple[list[int], float]:
-    """The answer that `generate` writes by beam search, and its score. It gets room for one token more than ours: we rank an
-    answer that does not end by its score with the next token, too."""
+    """The answer that `generate` writes by beam search, and its score. Its limit is one token higher than ours, because our
+    score of an answer that does not end includes the next token."""
     ids = pipeline.read(SHORT).ids
     limit = 2 * len(ids) + 8 if pipeline.crossed else 20
     settings |= {"bad_words_ids": [[0]] if pipeline.crossed else None, "pad_token_id": 0, "return_dict_in_generate": True}
@@ -120,7 +120,7 @@ def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
         assert [*written.ids()] == ids
         assert written.best.score == pytest.approx(score, abs=1e-3)
     endless: Any = Pipeline.open(without_end(name, tmp_path))
-    for penalty in (0.0, 1.0):  # where no answer ends, both rank the same hypotheses
+    for penalty in (0.0, 1.0):  # if no answer ends, both rank the same hypotheses
         ids, score = beams(model, endless, 3, penalty, eos_token_id=None)
         written = Written.of(endless.write(SHORT, Beam(width=3, length_penalty=penalty)))
         assert ([*written.ids()], written.ended) == (ids, False)
@@ -131,8 +131,8 @@ LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.
 
 
 @pytest.mark.parametrize("name", ["phi3", "llama", "gemma3_text"])
-def test_longrope_is_read_as_far_as_all_positions_turn_alike(name: str, tmp_path: Path) -> None:
-    """The angles of longer texts are set on the module, where threads share them, and do not fit keys that were kept."""
+def test_longrope_is_limited_to_positions_that_turn_alike_in_all_texts(name: str, tmp_path: Path) -> None:
+    """The angles of longer texts are stored on the module, which threads share, and they do not fit cached keys."""
     rule: dict[str, Any] = {**LONGROPE, "factor": 4.0, "original_max_position_embeddings": 12}
     if name == "gemma3_text":
         rule |= {factor: 2 * rule[factor] for factor in ("short_factor", "long_factor")}  # its heads are twice as wide
@@ -162,8 +162,9 @@ def test_a_decoder_that_attends_to_later_tokens_is_refused(name: str, changes: d
         Pipeline.open(tmp_path)
 
 
-def test_no_keys_are_kept_where_that_changes_the_logits(tmp_path: Path) -> None:
-    """M2M-100 counts positions along the ids without padding. A model that starts with padding loses count with a cache."""
+def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
+    """M2M-100 counts only positions of ids that are not padding. With a cache, the count is wrong for a model that starts with
+    padding."""
     save_model("m2m_100", tmp_path, decoder_start_token_id=1, pad_token_id=1)
     save_tokenizer(tmp_path, pad=1)
     pipeline: Any = Pipeline.open(tmp_path)
@@ -232,7 +233,7 @@ def test_texts_are_read_as_pieces_with_their_words() -> None:
         opened("marian").trace(target)
 
 
-def test_a_sliding_window_is_seen_in_the_mask_of_its_layer() -> None:
+def test_the_mask_of_a_layer_has_its_sliding_window() -> None:
     trace = opened("mistral").trace("the old dog sees a big house .", "")
     near = torch.ones(8, 8, dtype=torch.bool).tril().triu(-3)  # a token and the three before it
     for layer in range(2):
@@ -244,7 +245,7 @@ def test_a_sliding_window_is_seen_in_the_mask_of_its_layer() -> None:
 # --- edits ------------------------------------------------------------------------------------------------------------------
 
 
-def test_an_edit_of_the_residual_stream_goes_on_in_the_stream() -> None:
+def test_an_edit_of_the_residual_stream_is_kept_in_later_sums() -> None:
     """In a pre-norm layer, the tensor that the next norm reads is also what the layer adds to."""
     for name, attention in (("gpt2", "transformer.h.0.attn"), ("llama", "model.layers.0.self_attn")):
         pipeline, model = opened(name), reference(name)
@@ -254,7 +255,7 @@ def test_an_edit_of_the_residual_stream_goes_on_in_the_stream() -> None:
         before: dict[str, Any] = {}
         layer = model.get_submodule(attention.rpartition(".")[0])
         layer.register_forward_pre_hook(lambda _module, inputs, kept=before: kept.update(stream=inputs[0]))
-        # Half of the sum of both, less the one that is added afterwards.
+        # Half of the sum of stream and output, minus the stream, because the layer adds the stream afterwards.
         model.get_submodule(attention).register_forward_hook(
             lambda _module, _inputs, result, kept=before: (
                 0.5 * (kept["stream"] + result[0]) - kept["stream"],
@@ -293,7 +294,7 @@ def test_no_edit_of_scores_gives_weight_to_padding() -> None:
         assert trace[attention].values.sum(-1).allclose(torch.ones(1))
 
 
-def test_tensors_can_be_put_in_the_place_of_others() -> None:
+def test_a_tensor_can_replace_another() -> None:
     pipeline = opened("gpt2")
     one, other = pipeline.trace("the cat sleeps .", ""), pipeline.trace("the dog eats .", "")
     path = "decoder.layers.1.feed_forward_add_norm.sum"
@@ -308,7 +309,7 @@ def test_tensors_can_be_put_in_the_place_of_others() -> None:
     assert uniform[attention].values[0, 0].allclose(torch.ones(4, 4).tril() / torch.arange(1, 5)[:, None])
 
 
-def test_grouped_heads_are_counted_by_themselves() -> None:
+def test_key_and_value_heads_of_groups_have_their_own_numbers() -> None:
     pipeline, model = opened("llama"), reference("llama")
     path = "decoder.layers.0.self_attention.value.heads"
     trace = pipeline.trace(SHORT, "", [Ablate(path, heads=(1,))])
@@ -359,11 +360,11 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
     assert results == dict.fromkeys(range(4), True)
     assert pipeline.network.taps["logits"].taps is pipeline.network.taps
     assert pipeline.check(plain) == Agreement(equal=True, difference=0.0)
-    with torch.inference_mode():  # without a scope the model gives the same
+    with torch.inference_mode():  # without a scope the model computes the same logits
         assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
 
 
-def test_many_heads_read_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_with_many_heads_reads_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformer.huggingface.network.TRACE_MEGABYTES", 0.000_25)
     pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
     assert pipeline.card.longest == 3 - 1  # 15 pairs fit

@@ -37,19 +37,19 @@ def test_the_lens_and_the_contributions_end_in_the_models_own_logits(name: str, 
 
 @pytest.mark.parametrize(("name", "norm"), [("gpt2", "transformer.ln_f"), ("llama", "model.norm"), ("gemma", "model.norm")])
 def test_the_lens_is_the_output_layer_on_the_hidden_states(name: str, norm: str) -> None:
-    """Computed from what `transformers` itself hands back, without a tap."""
+    """The expected logits are computed from the hidden states that `transformers` itself returns, without a tap."""
     pipeline, model = opened(name), reference(name)
     trace = pipeline.trace(SHORT)
     with torch.inference_mode():
         output = model(torch.tensor(trace.target_ids), output_hidden_states=True)
-        # The last of these states is normed already.
+        # The last of these states is already normalised.
         expected = [model.lm_head(model.get_submodule(norm)(state)) for state in output.hidden_states[:-1]]
     lens = logit_lens(pipeline.readout, {step.path: step.values for step in trace})
     torch.testing.assert_close(lens[:-1], torch.stack(expected), atol=1e-5, rtol=1e-5)
 
 
-def test_the_contribution_of_a_head_is_what_its_part_of_the_map_adds() -> None:
-    """In GPT-2, whose map after the heads has a row for each number that it reads."""
+def test_the_contribution_of_a_head_comes_from_its_rows_of_the_output_matrix() -> None:
+    """Tested with GPT-2, whose matrix after the heads has a row for each input number."""
     pipeline = opened("gpt2")
     trace, model = pipeline.trace(SHORT), pipeline.original
     values = {step.path: step.values for step in trace}
@@ -62,7 +62,7 @@ def test_the_contribution_of_a_head_is_what_its_part_of_the_map_adds() -> None:
     assert share == pytest.approx(float(carried @ model.lm_head.weight.detach()[7]), abs=1e-5)
 
 
-def test_a_model_that_is_read_otherwise_has_no_readout() -> None:
+def test_a_model_whose_readout_fails_has_none() -> None:
     pipeline = opened("llama")
     stack, trace = pipeline.network.stacks["decoder"], pipeline.trace(SHORT)
     values = {step.path: step.values for step in trace}

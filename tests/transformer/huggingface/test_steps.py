@@ -1,4 +1,4 @@
-"""Tests of the steps of a head in models of Hugging Face: every number is made of the numbers that the step says."""
+"""Tests of the steps of a head in models of Hugging Face: every number follows from the numbers that its step names."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_a_number_of_every_step_is_explained_from_the_trace(name: str) -> None:
                     assert found.agrees, (kind, step.name, row, column, found)
 
 
-def test_the_steps_have_what_only_some_families_have() -> None:
+def test_the_steps_include_those_of_only_some_families() -> None:
     assert "position_bias" in step_names(opened("t5").trace(LONG), "encoder")
     assert "capped_scores" in step_names(opened("gemma2").trace(LONG), "decoder")
     assert "position_bias" not in step_names(opened("gpt2").trace(LONG), "decoder")

@@ -1,4 +1,4 @@
-"""Tokenizers of the kinds that real models have, trained here on a few sentences."""
+"""Tests of tokenizers of the kinds that real models have, trained here on a few sentences."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ SENTENCES = [
 
 
 def marian_tokenizer(folder: Path, **settings: Any) -> list[str]:
-    """Write the files of a tokenizer as Marian has them; returns its pieces."""
+    """Write the files of a Marian tokenizer, and return its pieces."""
     folder.mkdir()
     for side in ("source", "target"):
         pieces = sentencepiece_model(folder / f"{side}.spm")
@@ -42,7 +42,7 @@ def marian_tokenizer(folder: Path, **settings: Any) -> list[str]:
 
 
 def sentencepiece_model(path: Path) -> list[str]:
-    """Write a model of SentencePiece, trained on the sentences; returns its pieces without the special ones."""
+    """Write a model of SentencePiece, trained on the sentences, and return its pieces without the special ones."""
     corpus = path.parent.parent / "corpus.txt"
     corpus.write_text("\n".join(SENTENCES))
     sentencepiece.SentencePieceTrainer.train(
@@ -70,7 +70,7 @@ def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: P
     assert "".join(target.tokens[1:]) == "▁le▁chat▁dort▁."
     assert pipeline.target_vocabulary.text(target.ids) == "le chat dort ."
     trace = pipeline.trace(["the cat sleeps .", "the cat"], ["le chat dort .", "le chat"])
-    assert trace.masks.target[1, 0, :, 0].all()  # the first padding is the start, and is seen
+    assert trace.masks.target[1, 0, :, 0].all()  # the first padding token is the start, which may be attended to
     assert not trace.masks.target[1, 0, -1, -1]
     assert pipeline.check(trace).equal
 

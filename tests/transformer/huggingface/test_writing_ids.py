@@ -1,4 +1,4 @@
-"""The ids that a model needs to write, as its folder names them."""
+"""Tests of the ids that a model needs to write, as the files of its folder name them."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def named(folder: Path, given: dict[str, Any] | None, **config: Any) -> WritingI
     )
 
 
-def test_a_model_writes_first_what_its_file_for_writing_says(tmp_path: Path) -> None:
+def test_a_model_starts_with_the_ids_of_its_generation_config(tmp_path: Path) -> None:
     save_model("bart", tmp_path)
     save_tokenizer(tmp_path)
     values = json.loads((tmp_path / GENERATION).read_text())
@@ -48,7 +48,7 @@ def test_a_model_writes_first_what_its_file_for_writing_says(tmp_path: Path) -> 
     assert pipeline.trace(SHORT).target_ids[0][:2] == (5, 7)
 
 
-def test_the_file_for_writing_comes_before_the_configuration(tmp_path: Path) -> None:
+def test_the_generation_config_is_used_before_the_configuration(tmp_path: Path) -> None:
     assert named(tmp_path, None) == WritingIds(0, NO_ID, {})
     assert named(tmp_path, None, eos_token_id=9, bos_token_id=4) == WritingIds(4, 9, {})
     assert named(tmp_path, {"eos_token_id": 8, "decoder_start_token_id": 3}, eos_token_id=9, bos_token_id=4).end == 8
@@ -56,18 +56,18 @@ def test_the_file_for_writing_comes_before_the_configuration(tmp_path: Path) -> 
     assert named(tmp_path, {"forced_bos_token_id": 7}).forced == {0: 7}
 
 
-def test_of_several_ends_the_one_of_the_tokenizer_is_taken(tmp_path: Path) -> None:
+def test_of_several_end_ids_the_one_of_the_tokenizer_is_used(tmp_path: Path) -> None:
     assert named(tmp_path, {"eos_token_id": [9, END]}).end == END
     assert named(tmp_path, {"eos_token_id": [9, 8]}).end == 9
 
 
 @pytest.mark.parametrize("value", [VOCAB, -1, True, 2.0, "2", [], [[2]], {"a": 2}, 10**400])
-def test_what_is_no_id_is_left_out(tmp_path: Path, value: Any) -> None:
+def test_a_value_that_is_not_an_id_is_ignored(tmp_path: Path, value: Any) -> None:
     names = ("eos_token_id", "decoder_start_token_id", "forced_bos_token_id", "bos_token_id")
     assert named(tmp_path, dict.fromkeys(names, value)) == WritingIds(0, NO_ID, {})
 
 
-def test_a_file_for_writing_that_is_no_object_is_refused(tmp_path: Path) -> None:
+def test_a_generation_config_that_is_not_an_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / GENERATION).write_text("[" * 100_000)
     with pytest.raises(CheckpointError, match=f"'{GENERATION}' in the folder .* is not a JSON object"):
         named(tmp_path, None)

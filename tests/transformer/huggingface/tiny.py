@@ -86,7 +86,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "electra": ("ElectraForMaskedLM", {**_ONE, "embedding_size": 8}),
     "modernbert": ("ModernBertForMaskedLM", {**_ONE, **_MODERNBERT}),
 }
-# Where its pages of positions follow the id of padding, that id is 1 as in the real models.
+# In these families positions start after the id of padding, which is 1 as in the real models.
 PAD_IS_ONE = ("m2m_100", "roberta", "xlm-roberta")
 
 
@@ -94,10 +94,10 @@ def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = T
     """Write a tokenizer of words.
 
     Args:
-        folder: to write to.
-        pad: the id of `<pad>`, 0 or 1; `<s>` has the other.
+        folder: the folder to write to.
+        pad: the id of `<pad>`, 0 or 1; `<s>` has the other id.
         size: number of pieces.
-        ends: whether it puts `</s>` after a text.
+        ends: whether the tokenizer puts `</s>` after a text.
     """
     specials = SPECIALS if pad == 0 else ["<s>", "<pad>", *SPECIALS[2:]]
     words = [*specials, *WORDS, *(f"w{index}" for index in range(size))][:size]
@@ -110,7 +110,8 @@ def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = T
 
 
 def save_model(name: str, folder: Path, **changes: Any) -> None:
-    """Write a model with random weights. Biases and norms are random, too, so that none of them is a zero that hides."""
+    """Write a model with random weights. Biases and norms are random, too, because an error could stay hidden if they were
+    0 or 1."""
     class_name, config = MODELS[name]
     model_class = getattr(transformers, class_name)
     torch.manual_seed(1)
@@ -124,7 +125,7 @@ def save_model(name: str, folder: Path, **changes: Any) -> None:
 
 @functools.cache
 def folder_of(name: str) -> Path:
-    """The folder of a model, written once for a run of the tests."""
+    """The folder of a model, which is written once per run of the tests."""
     above = tempfile.mkdtemp(prefix="headlight-")
     atexit.register(shutil.rmtree, above, ignore_errors=True)
     folder = Path(above) / name
@@ -140,6 +141,6 @@ def opened(name: str) -> Any:
 
 
 def reference(name: str) -> PreTrainedModel:
-    """The same weights as `transformers` itself opens them, with its own attention. A new model at each call."""
+    """The same weights, opened by `transformers` itself with its own attention. Each call returns a new model."""
     model_class = getattr(transformers, MODELS[name][0])
     return model_class.from_pretrained(folder_of(name), attn_implementation="eager", local_files_only=True).eval()

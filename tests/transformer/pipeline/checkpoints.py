@@ -22,7 +22,7 @@ def checkpoint(preset: str = "pytorch", **values: object) -> Checkpoint:
 
 
 def refused(path: Path, message: str = "") -> None:
-    """Loading the file raises a `CheckpointError` with that message and the name of the file."""
+    """Check that loading the file raises a `CheckpointError` with this message and the name of the file."""
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(path)
     assert message in str(caught.value), str(caught.value)
@@ -35,7 +35,7 @@ def forged(
     tensors: dict[str, Tensor | None] | None = None,
     parts: dict[str, str | None] | None = None,
 ) -> Path:
-    """The checkpoint with other tensors or texts (None removes one) and a new digest."""
+    """A copy of the checkpoint with other tensors or texts (None removes one) and a matching digest."""
     texts = read_metadata(path) | (parts or {})
     texts = {name: text for name, text in texts.items() if text is not None}
     values = {name: tensor for name, tensor in (load_file(path) | (tensors or {})).items() if tensor is not None}

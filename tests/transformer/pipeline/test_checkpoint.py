@@ -84,7 +84,7 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Restoring the generator's state afterwards would not help another thread that trains meanwhile."""
+    """Restoring the generator's state afterwards would not be enough: another thread may draw numbers meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
     state, initialize, states = torch.get_rng_state(), Transformer.initialize, []
     monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), states.append(torch.get_rng_state())))
@@ -276,7 +276,8 @@ def test_a_file_with_an_overwritten_range_is_refused(data: bytes, damaged: Calla
 
 
 def test_a_file_that_begins_with_the_byte_of_a_pickle_can_be_a_safetensors_file():
-    # It begins with the length of its header, which is filled up to a multiple of 8: one of 32 lengths has that byte.
+    # A safetensors file begins with the length of its header, which is padded to a multiple of 8. One of 32 such lengths
+    # begins with the first byte of a pickle.
     starts = set()
     for count in range(0, 256, 8):
         data = save({"weight": torch.ones(2)}, {"text": count * "x"})

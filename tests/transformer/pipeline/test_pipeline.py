@@ -24,7 +24,7 @@ LETTERS = Vocabulary.of("abcdef", "characters")
 
 @pytest.fixture(scope="module", params=PRESETS)
 def untrained(request: pytest.FixtureRequest) -> Pipeline:
-    """A model with random weights, of each variant."""
+    """A model of each variant, with random weights."""
     model = small(request.param)
     with torch.no_grad():
         # In `vanilla`, a padding query attends to later positions, so a model that writes <pad> would read tokens that it has
@@ -268,7 +268,7 @@ def test_every_shipped_model_is_listed_and_loads():
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
     world = WORLDS[card.world]
-    # Its description comes from the recipe at training time; the present one is tested with the recipes.
+    # The description of a card comes from the recipe at training time; the present description is tested with the recipes.
     assert card.description
     assert (card.accepts, card.longest) == (world.accepts, world.longest)
     assert f"transformer.training {name}" in card.command

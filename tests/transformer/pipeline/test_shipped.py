@@ -82,7 +82,7 @@ def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
     assert card["shift"] >= 0.9
 
 
-def test_that_head_decides_the_pronoun_in_one_model_and_not_in_the_other() -> None:
+def test_the_head_that_turns_decides_the_pronoun_in_only_one_model() -> None:
     pairs = world("english-french").reference_pairs(60, "decides")
     silenced = [Ablate("decoder.layers.0.cross_attention", heads=(1,))]
     decided, redundant = load("english-french"), load("english-french-redundant")
@@ -93,7 +93,7 @@ def test_that_head_decides_the_pronoun_in_one_model_and_not_in_the_other() -> No
         assert pronoun_accuracy(pipeline, pairs) >= 0.98
 
 
-def test_the_static_translator_is_right_without_such_a_head() -> None:
+def test_the_static_translator_is_right_without_a_head_that_turns() -> None:
     pipeline, task = load("english-french-static"), world("english-french-static")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() <= 0.2
@@ -134,7 +134,7 @@ def test_cards_number_the_strongest_head_from_one() -> None:
     assert strongest == {"cross": {"self": {"layer": 1, "head": 2, "value": 0.9}}}
 
 
-# Claims in the hints of the examples: in the row that writes a word, the largest weight that any head gives to each token.
+# Claims in the hints of the examples: in the row that writes the word, some head gives each of these tokens a large weight.
 FRENCH, STATIC = "english-french", "english-french-static"
 TIRED, WIDE = (f"the animal did not cross the street because it was too {word}" for word in ("tired", "wide"))
 SISTER, CAR = "my sister is taller than my brother .", "she has a beautiful red car"

@@ -1,4 +1,4 @@
-"""Snapshots of a training: listed from the files, loaded by name, refused with the steps that exist."""
+"""Tests of snapshots of a training: they are listed from the files and loaded by name. An error lists the existing steps."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_the_snapshot_of_the_last_step_is_the_shipped_model_in_half_precision():
 def test_an_unknown_step_is_refused_with_those_that_exist(name: str):
     with pytest.raises(InputError, match=r"There is no snapshot '.*'") as refused:
         Pipeline.load(name)
-    # A name with two signs names no model, so it is told which models have snapshots.
+    # A name with two signs contains no model's name, so the message lists the models that have snapshots.
     assert ("0, 25, 47" in str(refused.value)) == (not name.startswith("reverse@000316@"))
     assert "reverse" in str(refused.value)
 

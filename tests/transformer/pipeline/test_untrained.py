@@ -44,7 +44,7 @@ def test_the_worked_example_has_its_shapes_and_its_number_of_parameters():
     assert trace.masks.source is not None
     assert trace.masks.source[0, 0, 0].tolist() == [True] * 8 + [False]
     assert trace.masks.source[1].all()
-    # Ids are read as typed: nothing is put before or after them, and 0 stays 0.
+    # Ids are read as typed: no special ids are put around them, and 0 stays 0.
     assert trace.source_tokens == tuple(tuple(text.split()) for text in SOURCES)
     assert trace.target_tokens == tuple(tuple(text.split()) for text in TARGETS)
 
@@ -75,7 +75,7 @@ def test_invisible_characters_are_not_words(sign: str):
     untrained = small("vanilla", f"the {sign} cat {sign}", targets=(f"{sign} le",))
     assert (untrained.source, untrained.target) == (("the", "cat"), ("le",))
     trace = untrained.build().trace(f"the {sign} cat", "le")
-    # Half of a surrogate pair is a lost character, not one without width, so it stays a token.
+    # Half of a surrogate pair is a damaged character, not an invisible one, so it stays a token.
     lost = ["<unk>"] if sign == "\udc80" else []
     assert trace.source_tokens == (("<sos>", "the", *lost, "cat", "<eos>"),)
     with pytest.raises(InputError, match="There is nothing to read"):
@@ -163,7 +163,7 @@ def test_equal_descriptions_are_equal_keys_and_have_equal_weights(preset: str):
     assert first == second
     assert hash(first) == hash(second)
     assert first != small(preset, WORDS + " again")
-    torch.manual_seed(7)  # for any state of PyTorch's own generator
+    torch.manual_seed(7)  # the weights must not depend on PyTorch's own generator
     one = first.build().model.state_dict()
     torch.manual_seed(8)
     other = second.build().model.state_dict()
@@ -171,7 +171,7 @@ def test_equal_descriptions_are_equal_keys_and_have_equal_weights(preset: str):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_shared_weights_are_those_that_are_drawn_alone(preset: str):
+def test_shared_weights_equal_weights_that_are_drawn_alone(preset: str):
     weights = Weights()
     for text in (WORDS, f"{WORDS} again", "1 5 6 2", WORDS):
         description = small(preset, text)
@@ -234,7 +234,7 @@ def test_weights_have_the_spread_of_the_variants_initialisation(preset: str):
         assert values.std().item() == pytest.approx(theirs[name].std().item(), rel=0.15), name
         assert abs(values.mean().item()) < 0.1 * values.std().item(), name
         assert not torch.equal(values, theirs[name])
-    # Each tensor has its own seed, and no two are equal.
+    # Each tensor has its own seed, so no two of them are correlated.
     matrices = torch.stack([values.flatten() for values in ours.values() if values.shape == (128, 128)])
     alike = torch.corrcoef(matrices) - torch.eye(len(matrices))
     assert alike.abs().max() < 0.05
@@ -272,7 +272,7 @@ def test_an_error_about_sizes_names_the_field(sizes: dict[str, int], message: st
         _ = Untrained.of("vanilla", [WORDS], sizes=sizes).parameters
 
 
-# --- running it --------------------------------------------------------------------------------------------------------
+# --- running the model -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -307,7 +307,7 @@ def test_any_text_is_traced_or_refused(preset: str, texts: list[str], typed: lis
 
 
 def pipeline_reads(preset: str, text: str) -> bool:
-    """Whether there is a token in a text."""
+    """Whether a text has a token."""
     return bool(small(preset, text).source)
 
 

@@ -1,4 +1,4 @@
-"""Adam, compared with PyTorch's."""
+"""Tests of our Adam against PyTorch's Adam."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from transformer.training.adam import Adam
 STEPS = 5
 
 
-def test_steps_are_those_of_pytorch_bit_for_bit():
+def test_steps_equal_those_of_pytorch_bit_for_bit():
     """β₁ 0.9, β₂ 0.98 and ε 1e-9 (section 5.3); no weight decay, which the paper does not use."""
     torch.manual_seed(1)
     ours = [nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.randn(5))]
@@ -30,7 +30,7 @@ def test_steps_are_those_of_pytorch_bit_for_bit():
         assert torch.equal(square, peer.state[other]["exp_avg_sq"])
 
 
-def test_a_parameter_without_a_gradient_stays():
+def test_a_parameter_without_a_gradient_does_not_change():
     used, unused = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
     optimizer = Adam([used, unused])
     used.sum().backward()

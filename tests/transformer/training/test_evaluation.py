@@ -15,7 +15,7 @@ REVERSE = WORLDS["reverse"]
 
 
 class Sometimes(Pipeline):
-    """A model that reverses, but returns every word with an x unchanged."""
+    """A model that reverses words, but returns every word with an x unchanged."""
 
     def answers(self, sources: list[str], edits: tuple = ()) -> list[Answer]:
         texts = [source if "x" in source else source[::-1] for source in sources]
@@ -51,7 +51,7 @@ def test_a_pair_counts_once_in_all_and_in_each_of_its_groups(sometimes: Pipeline
 def test_held_out_pairs_fill_every_group():
     held_out = held_out_pairs(WORLDS["addition"], per_form=30)
     counts = Counter(stratum for pair in held_out for stratum in pair.strata)
-    # There are only a few sums of two digits alone.
+    # There are only a few sums of one digit and one digit.
     assert {name for name, count in counts.items() if count < 30} <= {"1 + 1 digits"}
     assert {"with =", "without =", "0 carries", "1 carry", "2 carries", "3 carries"} <= counts.keys()
 

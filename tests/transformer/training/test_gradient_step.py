@@ -1,4 +1,4 @@
-"""One gradient step opened: the same numbers as torch's loss, autograd and Adam, and as a nudge of the weight."""
+"""Tests of one gradient step in detail: its numbers are those of torch's loss, autograd and Adam, and of a nudged weight."""
 
 import copy
 import itertools
@@ -81,8 +81,8 @@ def test_the_first_step_is_as_long_as_the_learning_rate(snapshot: Pipeline):
     assert step.loss_after < step.loss
 
 
-def test_a_step_before_does_the_harm_that_the_step_would_have_done():
-    """What the page says of a snapshot in the middle of the training, where the learning rate is highest."""
+def test_an_earlier_step_raises_the_loss_and_the_step_after_it_lowers_it():
+    """This is what the page says about a snapshot in the middle of the training, where the learning rate is highest."""
     snapshot, middle = Pipeline.load("reverse@000596"), SETTINGS._replace(learning_rate=9.2e-4)
     given = batches(snapshot, 2)
     alone = open_step(snapshot, given[1:], WEIGHTS[0], middle)
@@ -94,7 +94,7 @@ def test_a_step_before_does_the_harm_that_the_step_would_have_done():
     assert second.loss_after < second.loss - 0.5
 
 
-def test_label_smoothing_is_what_a_loss_has_besides_the_share_of_the_right_token(snapshot: Pipeline):
+def test_label_smoothing_changes_the_losses_and_not_the_shares(snapshot: Pipeline):
     given, vocab = batches(snapshot, 1), len(snapshot.target_vocabulary)
     plain = open_step(snapshot, given, WEIGHTS[0], SETTINGS._replace(smoothing=0.0))
     np.testing.assert_allclose(plain.losses, -np.log(plain.shares), rtol=1e-9)

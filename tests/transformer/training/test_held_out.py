@@ -1,4 +1,4 @@
-"""Loss and exact answers in one pass: the same as the loss of training and as greedy decoding, pair by pair."""
+"""Tests of loss and exact answers in one pass: they equal the loss of training and the result of greedy decoding."""
 
 import itertools
 

@@ -1,4 +1,5 @@
-"""A training in a process of its own: watched, paused, stopped, resumed to the same losses, and honest when it crashes."""
+"""Tests of a training in a separate process: it is watched, paused, stopped, and resumed with the same losses; a crash is
+reported."""
 
 import dataclasses
 import io
@@ -86,7 +87,7 @@ def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_un
     assert list(live.progress.losses) == [step.loss for step in training]
     assert list(live.progress.rates) == [TINY.recipe.rate_at(step) for step in range(TINY.steps)]
     assert [step for step, _ in live.progress.checks] == [50, 60]
-    # The last copy is the trained model, as a file that anybody can load.
+    # The last copy is the trained model, as a checkpoint file.
     copy = live.progress.copy
     assert copy is not None
     assert copy.step == TINY.steps
@@ -96,7 +97,7 @@ def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_un
     assert pipeline.card.trained_on == TINY.steps * TINY.batch
 
 
-def test_a_crash_is_said_and_a_process_ends_with_the_program_that_started_it(live: LiveTraining) -> None:
+def test_a_crash_is_reported_and_a_process_ends_with_the_program_that_started_it(live: LiveTraining) -> None:
     live.settings = dataclasses.replace(TINY, steps=100_000)
     live.start()
     wait_for(lambda: live.progress.step >= 1)
@@ -105,7 +106,7 @@ def test_a_crash_is_said_and_a_process_ends_with_the_program_that_started_it(liv
     os.kill(process.pid, signal.SIGKILL)
     assert live.join(SECONDS)
     assert (live.progress.status, live.progress.problem, live.progress.exit_code) == ("failed", "crashed", -9)
-    assert not live.can_resume  # no state was saved yet, so it begins anew
+    assert not live.can_resume  # no state was saved yet, so the training starts again
     live.start()
     wait_for(lambda: live.progress.status == "running")
     assert live.progress.problem is None
@@ -124,13 +125,13 @@ def test_a_message_that_cannot_be_read_ends_the_process(live: LiveTraining, monk
     monkeypatch.setattr("transformer.training.live.START", "import time; print('nonsense', flush=True); time.sleep(600)")
     live.start()
     assert live.join(SECONDS)
-    assert ended.is_set()  # its place in line is free again
+    assert ended.is_set()  # so its place in the queue is free again
     assert (live.progress.status, live.progress.problem) == ("failed", "crashed")
 
 
 @contextmanager
 def worker(settings: LiveSettings) -> Iterator[tuple[Worker, IO[bytes], io.BytesIO]]:
-    """A worker in this process: itself, where commands to it are written, and its messages."""
+    """A worker in this process, the stream to which its commands are written, and the stream of its messages."""
     ends = os.pipe()
     gone = threading.Event()
     with os.fdopen(ends[0], "rb") as commands, os.fdopen(ends[1], "wb") as asked:
@@ -183,7 +184,7 @@ def test_a_loss_that_is_not_a_number_ends_the_training(monkeypatch: pytest.Monke
     assert not live.can_resume
 
 
-def test_a_message_that_is_cut_off_is_the_end() -> None:
+def test_a_message_that_is_cut_off_is_read_as_the_end() -> None:
     stream = io.BytesIO()
     send(stream, "state", b"12345", step=3)
     for length in range(len(stream.getvalue())):
@@ -191,7 +192,7 @@ def test_a_message_that_is_cut_off_is_the_end() -> None:
     assert receive(io.BytesIO(stream.getvalue())) == Message("state", {"step": 3}, b"12345")
 
 
-def test_a_shortened_world_draws_short_sources_of_the_same_split() -> None:
+def test_a_shortened_world_draws_short_sources_and_has_the_same_split() -> None:
     short, whole = TINY.make_world(), world("reverse")
     pairs = short.pairs("train", 1)
     lengths = [len(next(pairs).source) for _ in range(400)]
@@ -201,11 +202,11 @@ def test_a_shortened_world_draws_short_sources_of_the_same_split() -> None:
     assert [short.is_held_out(text) for text in ("a", "ab", "abc", "zz")] == [
         whole.is_held_out(t) for t in ("a", "ab", "abc", "zz")
     ]
-    # A world whose sources have forms of their own is left as it is.
+    # A world with other forms of sources is not shortened.
     assert LiveSettings(world="addition", longest=2).make_world() is world("addition")
 
 
-def test_a_view_survives_its_bytes() -> None:
+def test_a_view_is_the_same_after_to_bytes_and_from_bytes() -> None:
     pipeline = Pipeline.load("reverse")
     view = live_view(pipeline, "headlight", 7)
     again = LiveView.from_bytes(view.to_bytes())

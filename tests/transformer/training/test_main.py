@@ -65,7 +65,7 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, step: int, interrupt: Callable[[Training], None]) -> None:
-    """Interrupt once, during that step."""
+    """Interrupt the training once, during this step."""
     learn, steps_to_interrupt = Training.learn, [step]
 
     def interrupted(self: Training, *batch: torch.Tensor) -> float:
@@ -95,7 +95,7 @@ def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
         train(tmp_path)
     assert signal.getsignal(signal.SIGINT) is handler
     assert not list((tmp_path / "out").iterdir())
-    # After a real signal the current step is finished first: half a step could be neither saved nor repeated.
+    # After a real signal the current step is finished first, because half a step could be neither saved nor repeated.
     stopped = Training("reverse", TINY)
     stopped.load_state(tmp_path / "runs" / "reverse.state.safetensors")
     assert stopped.step == steps_done

@@ -51,12 +51,12 @@ def test_every_recipe_can_be_built(name: str):
     assert isinstance(config, TransformerConfig)
     world = chosen.make_world()
     assert (config.source_vocab, config.target_vocab) == (len(world.source_vocabulary), len(world.target_vocabulary))
-    # Two more for <sos> and <eos>.
+    # Two more positions for <sos> and <eos>.
     assert config.max_len >= world.longest + 2
     assert hash(chosen) == hash(recipe(name))
 
 
-def test_each_description_is_complete_and_its_own():
+def test_each_description_is_complete_and_different():
     descriptions = [chosen.description for chosen in RECIPES.values()]
     assert len(set(descriptions)) == len(descriptions)
     for description in descriptions:
@@ -128,7 +128,7 @@ def test_numpy_numbers_become_python_numbers():
     assert (type(chosen.steps), type(chosen.learning_rate)) == (int, float)
 
 
-def test_every_number_has_bounds_and_nothing_else_has():
+def test_exactly_the_numbers_have_bounds():
     hints = get_type_hints(Recipe)
     assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys()
 

@@ -1,4 +1,4 @@
-"""One training run: bit-identical when repeated, and when stopped and resumed."""
+"""Tests of one training run: it gives the same weights bit for bit when it is repeated, and when it is stopped and resumed."""
 
 import copy
 import itertools
@@ -45,7 +45,7 @@ def test_training_leaves_the_global_generator_unchanged():
 
 
 def test_the_dropout_of_a_step_depends_on_seed_and_step():
-    """By a reference: the first loss of a run with heavy dropout, computed anew from the seed."""
+    """Compared with a reference: the first loss of a run with heavy dropout, computed again from the seed."""
     training = Training("reverse", TINY.replace(seed=4, bf16=False, config=(*TINY.config, ("dropout", 0.5))))
     model, (source, target) = copy.deepcopy(training.model).train(), training.batch_at(0)
     with torch.random.fork_rng(devices=[]):
@@ -97,13 +97,13 @@ def test_each_step_reports_its_number_rate_loss_and_accuracy(finished: Training)
     assert {step.steps for step in steps} == {6}
     assert [step.learning_rate for step in steps] == [TINY.rate_at(step) for step in range(6)]
     assert all(0 < step.loss < 10 for step in steps)
-    # It checks held-out pairs every fourth step, and at the end.
+    # Held-out pairs are checked every fourth step, and at the end.
     assert [step.step for step in steps if step.accuracy is not None] == [4, 6]
     assert [entry["step"] for entry in finished.history] == [4, 6]
     assert [step.seconds for step in steps] == sorted(step.seconds for step in steps)
 
 
-def test_it_learns():
+def test_the_loss_falls_during_training():
     training = Training("reverse", TINY.replace(steps=40, batch=32, learning_rate=5e-3, warmup=5, check_every=40))
     losses = [step.loss for step in training]
     assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
@@ -152,7 +152,7 @@ def test_a_step_changes_the_weights_as_adam_does_by_hand(monkeypatch: pytest.Mon
         torch.testing.assert_close(parameter.detach().double(), expected[name], rtol=0, atol=1e-5, msg=name)
 
 
-def test_padding_is_not_learned_from():
+def test_padding_does_not_change_the_loss():
     training = Training("reverse", TINY.replace(bf16=False, config=(*TINY.config, ("dropout", 0.0))))
     source, target = training.batch_at(0)
     state = {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
@@ -226,8 +226,8 @@ def test_a_run_can_start_from_a_shipped_model():
 
 
 @pytest.mark.parametrize(("name", "decides"), [("english-french", True), ("english-french-redundant", False)])
-def test_the_penalty_is_what_the_model_knows_without_the_head(name: str, decides: bool):
-    """By a reference: the same log-probabilities from traces of one sentence at a time."""
+def test_the_penalty_measures_what_the_model_knows_without_the_head(name: str, decides: bool):
+    """Compared with a reference: the same log-probabilities from traces of one sentence at a time."""
     training = Training(name, RECIPES["english-french"].replace(start=name))
     penalty = training.known_without_head(2).item()
     pipeline, squares = Pipeline.load(name), []
@@ -246,8 +246,9 @@ def test_the_penalty_is_what_the_model_knows_without_the_head(name: str, decides
 
 
 @pytest.mark.parametrize(("start", "turns"), [("english-french", True), ("", False)])
-def test_the_penalty_is_how_little_the_head_looks_at_the_noun(start: str, turns: bool):
-    """By a reference: the weights in traces of one sentence at a time. A model with random weights has a large one."""
+def test_the_penalty_measures_how_little_the_head_attends_to_the_noun(start: str, turns: bool):
+    """Compared with a reference: the weights in traces of one sentence at a time. A model with random weights has a large
+    penalty."""
     training = Training("english-french", RECIPES["english-french"].replace(start=start))
     penalty = training.looking_elsewhere(2).item()
     recipe, pipeline, logarithms = training.recipe, training.pipeline(), []
@@ -263,7 +264,7 @@ def test_the_penalty_is_how_little_the_head_looks_at_the_noun(start: str, turns:
 
 
 @pytest.mark.parametrize(("turning_from", "changes"), [(0, True), (1, False)])
-def test_that_penalty_begins_at_its_step(turning_from: int, changes: bool):
+def test_the_penalty_on_the_head_begins_at_its_step(turning_from: int, changes: bool):
     recipe = RECIPES["english-french"].replace(batch=2, pool=1, check_pairs=1, decisive=0.0, turning_from=turning_from)
     one, other = (Training("english-french", recipe.replace(turning=turning)) for turning in (0.5, 0.0))
     one.advance()
@@ -277,9 +278,9 @@ def test_a_start_of_another_configuration_is_refused():
 
 
 def test_half_of_a_batch_are_the_pairs_with_the_least_probable_token():
-    """By a reference: the losses of one pair at a time. The other half is drawn from all pairs alike."""
+    """Compared with a reference: the losses of one pair at a time. The other half is taken at even intervals from all pairs."""
     training = Training("reverse", TINY.replace(batch=8, pool=1, hard=4, hard_from=1))
-    assert len(training.batches(0)[0]) == 8  # not before its step
+    assert len(training.batches(0)[0]) == 8  # the step `hard_from` is not reached yet
     (pairs,) = training.batches(1)
     assert len(pairs) == 32
     losses = []

@@ -1,4 +1,5 @@
-"""Short trainings: the same losses as an ordinary training; on few pairs, only those, until they are known by heart."""
+"""Tests of short trainings: the losses equal those of an ordinary training; a training on few pairs reads only these pairs,
+and memorises them."""
 
 import pytest
 
@@ -19,7 +20,7 @@ def test_the_losses_are_those_of_training():
     assert done == [(step, settings.steps) for step in range(1, settings.steps + 1)]
 
 
-def test_few_pairs_are_learnt_by_heart_and_others_are_not():
+def test_few_pairs_are_memorised_and_others_are_not():
     points = short_run(FEW, 600, lambda *_: None)
     assert points[-1].loss < 0.5
     assert points[-1].held_out_loss > 3 * points[-1].loss
@@ -38,7 +39,7 @@ def test_a_training_that_takes_too_long_is_stopped():
         short_run(FEW, 0, lambda *_: None)
 
 
-def test_what_the_report_raises_ends_the_training():
+def test_an_exception_in_the_report_ends_the_training():
     def stop(step: int, _: int) -> None:
         raise KeyboardInterrupt(step)
 

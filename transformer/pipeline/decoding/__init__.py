@@ -5,6 +5,6 @@
         step.stages[-1].probabilities     # after the last control
         step.hypotheses                   # the tokens that were chosen
 
-`controls` change the distribution, `methods` choose from it, `write` yields the steps, `tree` is what beam search considered,
-`answers` has the greedy answers of a batch.
+`controls` change the distribution, `methods` choose from it, `write` yields the steps, `tree` has the hypotheses of beam
+search, `answers` has the greedy answers of a batch.
 """

@@ -12,10 +12,11 @@ from transformer.network.masks import Mask
 from transformer.network.tap import Edit
 from transformer.pipeline.decoding.write import Network, write
 
-# A token is taken from a pass over a guess only if its logit is above all others by more than this: sums over several positions
-# are rounded in another order than those over one, by about a thousandth of it.
+# A token is accepted from a pass over a guess only if its logit is above all others by more than this. Logits of a pass over
+# several positions differ from those of a pass over one position by about a thousandth of `CLEAR`, because sums are rounded in
+# another order.
 CLEAR = 1e-3
-# By how many tokens a guess grows in each pass. A model that has not learnt to stop often repeats its last token.
+# Each pass extends the guess by this many copies of its last token. A model that has not learnt to stop often repeats it.
 REPEATED = 8
 
 
@@ -69,28 +70,28 @@ def greedy_from(
     logits: Float[Tensor, "position vocab"],
     encoded: tuple[Any, Mask] | None = None,
 ) -> Generated:
-    """What `greedy` gives for one text, in fewer passes if a guess of the answer is near it.
+    """The result of `greedy` for one text, computed in fewer passes if a guess of the answer is nearly right.
 
-    A pass over a guess tells the model's choice after each of its tokens, all at once. The guess is right up to its first token
-    that the model would not write; from there on the model's own choices are the next guess (Jacobi decoding). So a right guess
-    costs no pass but the one that gave `logits`, and a wrong one at most as many as `greedy`. Where two logits are almost
-    equal, `greedy` decides.
+    One pass over a guess computes the model's choices after all tokens of the guess. The guess is right up to its first token
+    that the model would not write. From there on, the model's own choices are the next guess (Jacobi decoding). So a right
+    guess needs no pass after the one that computed `logits`, and a wrong guess at most as many passes as `greedy`. If two
+    logits are almost equal, `greedy` is called instead.
 
     Args:
         model, source, sos, eos, limit: as for `write`, with one row.
         guess: ids without `<sos>`.
-        logits: of the model reading `<sos>` and the guess.
-        encoded: what `model.encode` returned for the source, if that is known.
+        logits: output of the model if the decoder reads `<sos>` and the guess.
+        encoded: output of `model.encode` for the source; computed if None.
     """
     limit, config = min(limit, model.config.max_len - 1), model.config
     guess, logits = guess[:limit], logits[: limit + 1]
-    # Where padded queries are hidden by a number, a written `<pad>` attends to the tokens after it, too.
+    # If padded queries are masked with a finite number, a written `<pad>` also attends to the tokens after it.
     unlike = {config.target_pad} if config.target_padding == "queries" and config.mask_fill > -math.inf else set[int]()
     while True:
         best = logits.topk(2)
         own, clear = best.indices[:, 0], best.values[:, 0] - best.values[:, 1] > CLEAR
         agrees = (own[:-1] == guess) & clear[:-1]
-        right = int(agrees.long().cumprod(0).sum())  # tokens of the guess up to the first that is not written
+        right = int(agrees.long().cumprod(0).sum())  # length of the part of the guess that is right
         written = own[: right + 1].tolist()
         if not clear[right] or not unlike.isdisjoint(written):
             return greedy(model, source, sos, eos, limit)

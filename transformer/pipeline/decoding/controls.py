@@ -1,6 +1,6 @@
-"""Controls of sampling. Each takes logits and returns logits: divided, or −∞ for the tokens that it cuts off.
+"""Controls of sampling. Each changes logits: it divides them, or sets those of the tokens that it excludes to −∞.
 
-Every control keeps at least the most probable token, so greedy decoding writes the same with or without them.
+Every control keeps at least the most probable token, so greedy decoding writes the same with or without controls.
 """
 
 import math
@@ -16,12 +16,13 @@ from transformer.validation import as_list
 Logits = Float[Tensor, "row vocab"]
 
 HIGHEST_TEMPERATURE = 10.0
-LEAST_TEMPERATURE = 1e-4  # a lower one would need logits that float32 cannot hold; it counts as 0
+LEAST_TEMPERATURE = 1e-4  # a lower one counts as 0, because its logits would be too large for float32
 
 
 @dataclass(frozen=True)
 class Temperature:
-    """Divide the logits: below 1 the probable tokens gain, above 1 the others do. 0 leaves the most probable token alone."""
+    """Divide the logits by `value`. Below 1, probable tokens become more probable; above 1, the others do. 0 keeps only the
+    most probable token."""
 
     value: int | float
 
@@ -37,7 +38,7 @@ class Temperature:
 
 @dataclass(frozen=True)
 class TopK:
-    """Keep the `count` most probable tokens; of equal ones, those with the lower id."""
+    """Keep the `count` most probable tokens; of equally probable tokens, those with the lower ids."""
 
     count: int
 
@@ -87,7 +88,7 @@ def as_controls(controls: object) -> tuple[Control, ...]:
     """The controls as a tuple.
 
     Raises:
-        InputError: not a list of controls.
+        InputError: the value is not a list of controls.
     """
     listed = as_list(controls)
     if listed is None or not all(isinstance(control, Control) for control in listed):
@@ -97,14 +98,14 @@ def as_controls(controls: object) -> tuple[Control, ...]:
 
 
 def _keep_first(logits: Logits, count: Tensor) -> Logits:
-    """The logits with all but the `count` highest of each row cut off; of equal ones, the first is kept."""
+    """The logits with all but the `count` highest of each row set to −∞; of equal logits, the first is kept."""
     order = logits.argsort(descending=True, stable=True, dim=-1)
     rank = order.argsort(-1)
     return logits.masked_fill(rank >= count, -math.inf)
 
 
 def _check(name: str, value: object, least: int | float, most: int | float, whole: bool = False) -> None:
-    """Refuse a value that is no number from `least` to `most`."""
+    """Refuse a value that is not a number from `least` to `most`."""
     number = isinstance(value, int) if whole else isinstance(value, int | float)
     if isinstance(value, bool) or not number or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         template = "{name} is {value!r}; allowed are {least} to {most}."

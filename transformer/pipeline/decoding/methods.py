@@ -1,6 +1,7 @@
 """Methods that choose the next token from a distribution: greedy, sampling, beam search.
 
-A method starts a search; at each step the search gets the logits and returns the hypotheses that it made, and which go on.
+A method starts a search. At each step the search receives the logits. It returns the new hypotheses, and which hypotheses are
+continued.
 """
 
 import math
@@ -19,20 +20,20 @@ from transformer.errors import InputError
 WIDEST = 8
 LARGEST_SEED = 2**32 - 1
 LARGEST_PENALTY = 5.0
-# Candidates that beam search shows at each step, for each place of the beam: one is kept, the others are pruned.
+# Each step of beam search returns `SHOWN * width` candidates. At most `width` of them are kept, the others are pruned.
 SHOWN = 2
 
 
 class Hypothesis(NamedTuple):
-    """An answer so far, as its last token and the hypothesis that this token continues.
+    """A partial answer, stored as its last token and the hypothesis that this token continues.
 
     Attributes:
-        number: within the run, counted from 0.
+        number: its number within the run, counted from 0.
         parent: number of the hypothesis it continues; −1 for the empty answer.
         step: the step that made it, counted from 0.
-        row: the row of that step's distribution and tensors which gave the token.
+        row: the row, in the distribution and the tensors of that step, from which the token was chosen.
         token: its id.
-        log_probability: of the token in the model's own distribution, in nats.
+        log_probability: log-probability of the token in the model's own distribution, in nats.
         total: sum of the log-probabilities of all its tokens.
         score: `total` divided by the length penalty; beam search ranks by it.
         ended: whether the token is `<eos>`.
@@ -55,8 +56,8 @@ class Choice(NamedTuple):
     Attributes:
         made: the hypotheses made in the step, the best first.
         kept: numbers of the hypotheses that are still in the search, ended ones included.
-        rows: for each row of the next step, the row of this one that it continues; None for the same rows.
-        tokens: what each row of the next step reads.
+        rows: for each row of the next step, the row of this step that it continues; None if the rows stay the same.
+        tokens: the new token that each row of the next step reads.
         finished: whether the search is over.
     """
 
@@ -78,15 +79,15 @@ class Search(ABC):
 
         Args:
             own: the model's own log-probabilities, −∞ for tokens that must not be written.
-            logits: after the controls.
-            index: of the step.
+            logits: the logits after the controls.
+            index: index of the step.
             forced: a token that is written whatever its probability; None to choose.
         """
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """The most probable token is taken."""
+    """Choose the most probable token."""
 
     def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
         """A new search for `rows` answers."""
@@ -95,11 +96,11 @@ class Greedy:
 
 @dataclass(frozen=True)
 class Sample:
-    """A token is drawn by its probability.
+    """Draw a token at random, by the probabilities.
 
     Attributes:
-        seed: the same seed draws the same. Each step has random numbers of its own, so a forced token changes the tokens after
-            it through the model alone.
+        seed: the same seed draws the same tokens. Each step has its own random numbers, so a forced token changes the tokens
+            after it only through the model.
     """
 
     seed: int = 0
@@ -119,12 +120,12 @@ class Sample:
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
     def draws(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " draw"]:
-        """Tokens drawn at a step, of one answer. The first is the one that is written."""
+        """Tokens drawn at one step of one answer. The first of them is the one that is written."""
         return self._drawn(logits[None], self.uniforms(index, count)[None])[0]
 
     def _drawn(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row draw"]) -> Int[Tensor, "row draw"]:
         cumulated = logits.double().softmax(-1).cumsum(-1)
-        # To the right of all equal numbers, so that a token of probability 0 is never drawn.
+        # `right=True` skips equal sums, so that a token of probability 0 is never drawn.
         drawn = torch.searchsorted(cumulated, uniforms * cumulated[:, -1:], right=True)
         last = (logits > -math.inf).int().cumsum(-1).argmax(-1, keepdim=True)
         return torch.minimum(drawn, last)
@@ -134,11 +135,12 @@ class Sample:
 class Beam:
     """Beam search: at each step every hypothesis is continued by every token, and the `width` best of all are kept.
 
-    Ended hypotheses stay among them and compete with the others. The search is over when all that are kept have ended, or no
-    other can reach the best ended one any more. Controls do not act on it: it ranks by the model's own log-probabilities.
+    Ended hypotheses compete with the others. The search is over when all kept hypotheses have ended, or when no other
+    hypothesis can still beat the best ended one. Controls have no effect, because beam search ranks by the model's own
+    log-probabilities.
 
     Attributes:
-        width: hypotheses that are kept, at least 1; the app offers 1 to `WIDEST`. 1 is greedy.
+        width: number of hypotheses that are kept, at least 1; the app offers 1 to `WIDEST`. 1 is greedy decoding.
         length_penalty: the sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0 favours short
             answers, because each token makes the sum smaller; 1 compares the mean.
     """
@@ -173,7 +175,7 @@ Method = Greedy | Sample | Beam
 
 
 class _Independent(Search):
-    """Greedy decoding and sampling: each row of the batch has one hypothesis. An ended row reads padding until all have
+    """Greedy decoding and sampling: each row of the batch has one hypothesis. An ended row reads padding until all rows have
     ended, because edits name texts by their row."""
 
     def __init__(self, rows: int, eos: int, pad: int, pick: Callable[[Tensor, int], Tensor]) -> None:
@@ -202,7 +204,7 @@ class _Independent(Search):
 
 
 class _BeamSearch(Search):
-    """Beam search for one source. `live` are the hypotheses of the rows, `ended` those that ended and are still kept."""
+    """Beam search for one source. `live` has the hypothesis of each row, `ended` the kept hypotheses that have ended."""
 
     def __init__(self, beam: Beam, eos: int, limit: int) -> None:
         self.beam, self.eos, self.limit = beam, eos, limit
@@ -216,7 +218,7 @@ class _BeamSearch(Search):
         candidates = self._candidates(own, index, forced)
         if forced is not None:  # an answer that ended before does not have the forced token
             self.ended = []
-        ranked = sorted([*self.ended, *candidates], key=lambda hypothesis: -hypothesis.score)  # stable: of equal ones the first
+        ranked = sorted([*self.ended, *candidates], key=lambda hypothesis: -hypothesis.score)  # stable for equal scores
         best = ranked[: self.beam.width]
         kept = {hypothesis.number for hypothesis in best}
         self.ended = [hypothesis for hypothesis in best if hypothesis.ended]
@@ -226,7 +228,7 @@ class _BeamSearch(Search):
         return Choice(tuple(candidates), tuple(kept), rows, tokens, not live or self._decided(live))
 
     def _candidates(self, own: Float[Tensor, "row vocab"], index: int, forced: int | None) -> list[Hypothesis]:
-        """The best continuations of all live hypotheses, as many as are shown."""
+        """The best `SHOWN * width` continuations of all live hypotheses, or fewer if fewer are possible."""
         totals = (
             torch.tensor([[hypothesis.total if hypothesis else 0.0] for hypothesis in self.live], dtype=torch.float64) + own
         )
@@ -248,8 +250,8 @@ class _BeamSearch(Search):
         return made
 
     def _decided(self, live: Sequence[Hypothesis]) -> bool:
-        """Whether no live hypothesis can still beat the best ended one: its sum only falls, and is divided by the length of the
-        longest answer at most."""
+        """Whether no live hypothesis can still beat the best ended one. The sum of a hypothesis can only fall, and it is
+        divided by at most the length of the longest answer."""
         if not self.ended:
             return False
         best = max(hypothesis.score for hypothesis in self.ended)

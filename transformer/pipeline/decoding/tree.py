@@ -16,10 +16,10 @@ class Written:
     """The steps of one answer to one source, from first to last. With greedy decoding and sampling the tree is one chain.
 
     Attributes:
-        steps: of `write`, at least one.
+        steps: the steps that `write` yields, at least one.
 
     Raises:
-        InputError: no steps, or several sources.
+        InputError: there are no steps, or several sources.
     """
 
     steps: tuple[DecodingStep, ...]
@@ -40,7 +40,7 @@ class Written:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Written":
-        """All steps, computed now."""
+        """The answer with all steps, which are computed now."""
         return cls(tuple(steps))
 
     @cached_property
@@ -50,11 +50,11 @@ class Written:
 
     @cached_property
     def best(self) -> Hypothesis:
-        """The hypothesis with the highest score of those that were kept to the end; of equal ones, the first."""
+        """The hypothesis with the highest score among those kept to the end; of equal scores, the first."""
         return max((self.hypotheses[number] for number in sorted(self.steps[-1].kept)), key=lambda kept: kept.score)
 
     def chain(self, hypothesis: Hypothesis) -> tuple[Hypothesis, ...]:
-        """A hypothesis and those that it continues, from the first token to its own."""
+        """A hypothesis and all hypotheses that it continues, in the order of the answer's tokens."""
         chain = [hypothesis]
         while chain[-1].parent >= 0:
             chain.append(self.hypotheses[chain[-1].parent])
@@ -65,27 +65,27 @@ class Written:
         return frozenset(made.number for made in self.chain(self.best))
 
     def state(self, hypothesis: Hypothesis) -> str:
-        """What became of a hypothesis: it is in the `best` answer, `kept` to the end, pruned `later`, or `pruned` in its own
-        step."""
+        """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it was kept to the
+        end, `pruned` if it was pruned in its own step, `later` if it was pruned in a later step."""
         pruned = self.pruned.get(hypothesis.number)
         if pruned is None:
             return "best" if hypothesis.number in self._numbers_of_best else "kept"
         return "later" if pruned > hypothesis.step else "pruned"
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The tokens of a hypothesis, by default the best. `<eos>` and a token for which there was no room are left out."""
+        """The tokens of a hypothesis, by default the best. `<eos>` and a token after the last allowed one are left out."""
         chain = self.chain(hypothesis or self.best)
         return tuple(made.token for made in chain if not made.ended and self.steps[made.step].room)
 
     @property
     def ended(self) -> bool:
-        """Whether the answer ended with `<eos>`, and was not stopped."""
+        """True if the answer ended with `<eos>`, False if it was stopped."""
         return self.best.ended
 
     @cached_property
     def pruned(self) -> dict[int, int]:
-        """Number of a hypothesis → the step that pruned it, for all that were pruned: those that were not among the best of
-        their own step, those that no kept hypothesis continues, and ended ones that others overtook."""
+        """Number of each pruned hypothesis → the step that pruned it. A hypothesis is pruned if it is not among the best of its
+        own step, if no kept hypothesis continues it, or if it has ended and others overtake it."""
         pruned = {}
         for step in self.steps:
             kept = {made.number for number in step.kept for made in self.chain(self.hypotheses[number])}

@@ -1,4 +1,4 @@
-"""`write`: an answer one step at a time, with everything that happened in each step."""
+"""`write`: an answer one step at a time, with the distributions, hypotheses and tensors of each step."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ OWN, ALLOWED = "own", "allowed"
 
 @runtime_checkable
 class Network(Protocol):
-    """A network that writes: a `Transformer`, or another that encodes and decodes as it does."""
+    """A network that can write answers: a `Transformer`, or another network with the same methods."""
 
     @property
     def config(self) -> NetworkConfig:
@@ -44,20 +44,21 @@ class Network(Protocol):
         ...
 
     def decode(self, target: Int[Tensor, "batch target"], memory: Any, mask: Mask | None, cache: Any = None) -> Tensor:
-        """Logits for the token after each target position, [batch, position, vocab]; with a cache, after the new ones."""
+        """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions."""
         ...
 
     def new_cache(self) -> Any:
-        """An empty cache for `decode`, with a `length` and `select` as `transformer.network.cache.Cache`."""
+        """An empty cache for `decode`, with `length` and `select` as in `transformer.network.cache.Cache`."""
         ...
 
 
 class Stage(NamedTuple):
-    """A distribution on its way from the model to the choice.
+    """One of the distributions between the model's output and the choice of a token.
 
     Attributes:
-        by: what made it: `OWN`, the model; `ALLOWED`, leaving out tokens that must not be written; or a control.
-        logits: −∞ for tokens that were cut off.
+        by: how the distribution was made: `OWN` by the model, `ALLOWED` by excluding tokens that must not be written, or by
+            this control.
+        logits: −∞ for tokens that were excluded.
     """
 
     by: str | Control
@@ -71,20 +72,21 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DecodingStep:
-    """One step: the decoder reads what is written so far, and the next token is chosen.
+    """One step: the decoder reads the tokens written so far, and the next token is chosen.
 
     Attributes:
-        index: of the step, counted from 0.
-        read: the decoder's input in this step, a row for each hypothesis that it continues; it starts with `<sos>`, or with
-            the prompt.
-        stages: the distribution of the next token, from the model's own to the one that was chosen from.
-        hypotheses: those made in this step, the best first: with greedy decoding and sampling one for each row that has not
-            ended; with beam search also some that were pruned at once.
+        index: index of the step, counted from 0.
+        read: the decoder's input in this step, with a row for each hypothesis that is continued. It starts with `<sos>`, or
+            with the prompt.
+        stages: the distributions of the next token. The first is the model's own; the token is chosen from the last.
+        hypotheses: the hypotheses made in this step, the best first. Greedy decoding and sampling make one for each row that
+            has not ended. Beam search also returns some that it prunes at once.
         kept: numbers of the hypotheses that are in the search after this step.
         forced: whether the token was forced.
-        room: False in the last step if the answer has as many tokens as it may have: only `<eos>` can still be written.
-        values: path → tensor of every tap in this step. In the decoder, queries are the position that is new in this step,
-            keys all positions; without a cache, queries are all positions, too. Empty if it was not traced.
+        room: False in the last step if the answer already has the most tokens that are allowed, so that only `<eos>` can still
+            be written.
+        values: path → tensor of every tap in this step. In the decoder, keys are all positions. With a cache, the only query
+            is the new position; without a cache, queries are all positions. Empty if the step was not traced.
     """
 
     index: int
@@ -112,14 +114,14 @@ class DecodingStep:
         return self.own.logits.log_softmax(-1)
 
     def attention(self, kind: str, row: int = 0) -> Float[Tensor, "layer head key"]:
-        """The attention weights of the position that was read last.
+        """The attention weights of the last position of `read`.
 
         Args:
             kind: `decoder` or `cross`.
-            row: of the hypothesis.
+            row: row of the hypothesis.
 
         Raises:
-            InputError: no such kind, or the step was not traced.
+            InputError: there is no such kind, or the step was not traced.
         """
         kind = Kind.of(kind)
         paths: list[str] = []
@@ -145,27 +147,28 @@ def write(
     cached: bool = True,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> Iterator[DecodingStep]:
-    """The steps of an answer, each computed when it is asked for. The encoder runs once.
+    """The steps of an answer. Each is computed when the iterator reaches it. The encoder runs once.
 
     Args:
-        model: in evaluation mode.
+        model: the model, in evaluation mode.
         source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
         sos, eos: ids in the target vocabulary.
         limit: the most tokens to write, at most `max_len − 1`.
         method: chooses the tokens; greedy decoding by default.
         controls: change the distribution, in this order, before a token is sampled from it.
-        forced: step → id of the token that is written there, whatever its probability.
+        forced: step → id of the token that is written in this step, whatever its probability.
         never: ids that must not be written unless forced.
-        edits: interventions, in force in every step.
-        traced: whether each step holds its tensors.
-        cached: whether keys and values of earlier positions are kept. Even so every step reads its whole prefix where an edit
-            needs that (`fits_cache`); the distributions are the same.
-        prompt: what the decoder reads before it writes, without padding; `sos` alone by default. Needed without a source.
+        edits: interventions that are applied in every step.
+        traced: whether each step keeps its tensors.
+        cached: whether keys and values of earlier positions are cached. If an edit does not allow this (`fits_cache`), every
+            step reads its whole prefix anyway. The distributions are the same with and without a cache.
+        prompt: the tokens that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
+            is no source.
 
     Raises:
-        InputError: ids that the model has no row for, a forced token or step that is not a whole number
-            in its range, or an item of `controls` that is not a control.
-        PathError: an edit that does not fit the model. Both are raised before the first step.
+        InputError: an id is not in the embedding table, a forced token or step is not a whole number in its range, or an item
+            of `controls` is not a control.
+        PathError: an edit does not fit the model. Both errors are raised before the first step.
     """
     if forced is not None and not isinstance(forced, Mapping):
         raise InputError("Forced tokens are a mapping from step to token id, not {forced!r}.", forced=forced)
@@ -179,12 +182,12 @@ def write(
     excluded = torch.tensor([*never], dtype=torch.long)
     start = torch.full((0 if source is None else len(source), 1), sos) if prompt is None else prompt
     limit, pad = min(limit, model.config.max_len - start.shape[1]), model.config.target_pad
-    # Where padded queries are hidden by a number, a written `<pad>` attends to all tokens equally, later ones too.
+    # If padded queries are masked with a finite number, a written `<pad>` attends to all tokens equally, also to later ones.
     pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
     search = method.start(len(start), eos, pad, limit)
     cache = model.new_cache() if cached and fits_cache(model, edits) else None
-    # A scope is entered for the computation alone: the caller runs in whatever context a generator leaves open. Where there is
-    # nothing to see or to edit, taps need not ask it.
+    # The scope is entered only for the computation, because a context that a generator leaves open also applies to its caller.
+    # Without tracing and edits no scope is entered, so that taps do not search it.
     watched = scope.entered if traced or edits else nullcontext
     with torch.inference_mode(), watched():
         encoded = (None, None) if source is None else model.encode(source)
@@ -195,7 +198,7 @@ def write(
             with torch.inference_mode(), watched():
                 logits = model.decode(target, memory, mask, kept)[:, -1]
                 stages, own = _stages(logits, excluded, controls), logits.log_softmax(-1)
-                if never and index not in forced:  # a person may force what the model must not write
+                if never and index not in forced:  # a forced token may be one that the model must not write
                     own = own.index_fill(-1, excluded, -math.inf)
                 choice = search.choose(own, stages[-1].logits, index, forced.get(index))
             values = scope.values.copy() if traced else Recording()
@@ -203,7 +206,7 @@ def write(
             if choice.finished and (not choice.rows or index >= max(forced, default=0)):
                 return
             if pad_looks_ahead and any(made.token == pad for made in choice.made):
-                kept = None  # from here on, what earlier positions compute changes with each new token
+                kept = None  # from here on, each new token changes the tensors of earlier positions
             if choice.rows is not None:
                 target = target[choice.rows]
                 if memory is not None and mask is not None:
@@ -235,12 +238,12 @@ def _stages(
 
 
 def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
-    """Whether the edits do the same to one position alone as to the whole prefix, so that earlier positions need not be read
-    again.
+    """Whether the edits have the same effect on one position alone as on the whole prefix, so that earlier positions need not
+    be read again.
 
-    That holds for edits that treat all positions alike: an ablation, a factor without positions, a tensor in the place of one
-    with the same axes. It does not for an edit of the target mask, by which a position may attend to a later one, nor where
-    positions are named or values put in, which count along the whole prefix.
+    This is so for edits that treat all positions alike: an ablation, a factor without positions, or a tensor that replaces
+    another with the same axes. It is not so for an edit of the target mask, because a position may then attend to a later one,
+    nor for edits that name positions or insert values, because these are indexed along the whole prefix.
     """
     return all(_fits_cache(model, edit) for edit in edits)
 
@@ -259,5 +262,5 @@ def _fits_cache(model: Network, edit: Edit) -> bool:
 
 
 def _axes(model: Network, path: str) -> list[str]:
-    """The axes of a tap. A query of the decoder is a position of the target."""
+    """The axes of a tap. `query` is returned as `target`, because a query of the decoder is a position of the target."""
     return ["target" if axis == "query" else axis for axis in model.taps[path].axes]

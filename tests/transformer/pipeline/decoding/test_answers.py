@@ -80,7 +80,7 @@ def test_the_encoder_runs_once(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(("guess", "passes"), [([7] * 12, 0), ([7, 7, 3, 7], 1), ([], 2)])
-def test_a_guess_costs_as_many_passes_as_it_is_wrong(monkeypatch: pytest.MonkeyPatch, guess: list[int], passes: int):
+def test_a_guess_with_more_errors_costs_more_passes(monkeypatch: pytest.MonkeyPatch, guess: list[int], passes: int):
     model, calls, source, target = model_that_writes(7), [], torch.tensor([[1, 5, 2]]), torch.tensor([[SOS, *guess]])
     logits, decode = model(source, target)[0], model.decode
     monkeypatch.setattr(model, "decode", lambda *given: calls.append(given) or decode(*given))
@@ -89,7 +89,7 @@ def test_a_guess_costs_as_many_passes_as_it_is_wrong(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("target_padding", "passes"), [("keys", 1), ("queries", 6)])
-def test_only_padding_that_hides_queries_by_a_number_needs_token_by_token(
+def test_only_padded_queries_masked_with_a_finite_number_need_greedy(
     monkeypatch: pytest.MonkeyPatch, target_padding: str, passes: int
 ):
     model = model_that_writes(PAD, target_padding=target_padding, mask_fill=-1e4)

@@ -1,4 +1,4 @@
-"""Tests of beam search against the true best answer, found by trying all of them."""
+"""Tests of beam search against the true best answer, found by trying all answers."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ def tokens_of(written: Written, hypothesis: Hypothesis) -> list[int]:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all_answers(preset: str, seed: int, penalty: float) -> None:
-    """Of up to two tokens: after the first step nothing is pruned, in the second the best of all is kept."""
+    """The answers have up to two tokens. The first step prunes nothing, so the second step keeps the best of all answers."""
     model = model_with_ends(preset, seed=seed)
     written = Written.of(write(model, ONE, SOS, EOS, 1, Beam(10, penalty)))
     every = [[EOS], *(list(pair) for pair in itertools.product(range(10), repeat=2) if pair[0] != EOS)]
@@ -41,14 +41,14 @@ def test_a_beam_of_one_is_greedy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_answer_scores_at_least_as_high_as_anything_kept(seed: int) -> None:
+def test_the_answer_scores_at_least_as_high_as_every_kept_hypothesis(seed: int) -> None:
     model = model_with_ends(seed=seed)
     written = Written.of(steps(model, method=Beam(4)))
     assert written.best.score == max(written.hypotheses[number].score for number in written.steps[-1].kept)
 
 
 def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]]]:
-    """What is kept after each step: a beam search on lists that runs the whole model for every hypothesis."""
+    """The hypotheses that are kept after each step of a simple beam search, which runs the whole model for every hypothesis."""
     kept: list[tuple[float, list[int]]] = [(0.0, [])]
     history = []
     for _ in range(LIMIT + 1):
@@ -70,7 +70,7 @@ def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", [2, 3, 8])
 @torch.inference_mode()
-def test_each_step_keeps_what_a_beam_search_by_hand_keeps(seed: int, width: int) -> None:
+def test_each_step_keeps_the_same_hypotheses_as_a_simple_beam_search(seed: int, width: int) -> None:
     model = model_with_ends(seed=seed)
     written, history = Written.of(steps(model, method=Beam(width))), by_hand(model, width)
     assert len(written.steps) == len(history)
@@ -117,7 +117,7 @@ def test_a_longer_length_penalty_favours_longer_answers() -> None:
         (lambda: Written(()), "An answer needs the steps of one source; there are 0."),
     ],
 )
-def test_what_is_no_beam_is_refused(make: object, sentence: str) -> None:
+def test_invalid_settings_of_a_beam_are_refused(make: object, sentence: str) -> None:
     with pytest.raises(InputError) as error:
         make()  # pyright: ignore[reportCallIssue]
     assert str(error.value) == sentence

@@ -25,7 +25,7 @@ def test_temperature_is_softmax_of_divided_logits(logits: Tensor, temperature: f
 
 
 @given(logits=LOGITS)
-def test_temperature_zero_leaves_the_greedy_token_alone(logits: Tensor) -> None:
+def test_temperature_zero_keeps_only_the_greedy_token(logits: Tensor) -> None:
     assert kept(Temperature(0).apply(logits)) == [{token} for token in logits.argmax(-1).tolist()]
 
 
@@ -47,7 +47,7 @@ def test_top_p_keeps_the_fewest_tokens_with_that_mass(logits: Tensor, mass: floa
 
 
 @given(logits=LOGITS, share=st.floats(0, 1))
-def test_min_p_keeps_what_has_a_share_of_the_most_probable(logits: Tensor, share: float) -> None:
+def test_min_p_keeps_tokens_with_a_share_of_the_highest_probability(logits: Tensor, share: float) -> None:
     probabilities = logits.double().softmax(-1)
     for row, tokens in zip(probabilities, kept(MinP(share).apply(logits)), strict=True):
         least = float(row.max()) * share

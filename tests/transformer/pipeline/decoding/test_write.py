@@ -1,4 +1,4 @@
-"""Tests of the steps of an answer: greedy, sampled, forced, edited; with the cache and without."""
+"""Tests of the steps of an answer: greedy, sampled, forced, edited; with and without a cache."""
 
 import math
 
@@ -38,7 +38,7 @@ def steps(model: Transformer, source: Tensor = ONE, **choices: object) -> list[D
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("method", [Greedy(), Sample(3), Beam(3, 0.5)])
-def test_kept_and_unkept_steps_are_equal(preset: str, norm_first: bool, method: Greedy | Sample | Beam) -> None:
+def test_steps_with_and_without_a_cache_are_equal(preset: str, norm_first: bool, method: Greedy | Sample | Beam) -> None:
     model = model_with_ends(preset, norm_first=norm_first)
     source = ONE if isinstance(method, Beam) else SOURCE
     kept, unkept = (steps(model, source, method=method, never=(EOS,), cached=cached) for cached in (True, False))
@@ -51,8 +51,8 @@ def test_kept_and_unkept_steps_are_equal(preset: str, norm_first: bool, method: 
 
 
 @pytest.mark.parametrize("method", [Greedy(), Beam(2)])
-def test_padding_that_is_written_is_read_as_without_a_cache(method: Greedy | Beam) -> None:
-    """In this variant a padded query attends to all tokens equally, later ones too."""
+def test_written_padding_gives_the_same_logits_with_and_without_a_cache(method: Greedy | Beam) -> None:
+    """In this variant a padded query attends to all tokens equally, also to later ones."""
     model = small("vanilla")
     kept, unkept = (steps(model, method=method, forced={1: PAD}, never=(EOS,), cached=cached) for cached in (True, False))
     for first, second in zip(kept, unkept, strict=True):
@@ -80,7 +80,7 @@ EDITS: list[tuple[bool, tuple[Edit, ...]]] = [
 
 
 @pytest.mark.parametrize(("fits", "edits"), EDITS, ids=str)
-def test_edits_act_while_it_writes_as_on_the_whole_prefix(fits: bool, edits: tuple[Edit, ...]) -> None:
+def test_edits_have_the_same_effect_with_and_without_a_cache(fits: bool, edits: tuple[Edit, ...]) -> None:
     model = model_with_ends()
     assert fits_cache(model, edits) is fits
     plain = steps(model, never=(EOS,), cached=False)
@@ -132,13 +132,13 @@ def test_the_stages_follow_the_order_of_the_controls() -> None:
 
 
 @pytest.mark.parametrize("controls", [(Temperature(0),), (Temperature(0.001),), (TopK(1),), (TopP(0),), (MinP(1),)])
-def test_sampling_at_the_end_of_each_control_is_greedy(controls: tuple[Control, ...]) -> None:
+def test_sampling_with_the_strictest_controls_is_greedy(controls: tuple[Control, ...]) -> None:
     model = model_with_ends()
     expected = [step.hypotheses[0].token for step in steps(model)]
     assert [step.hypotheses[0].token for step in steps(model, method=Sample(5), controls=controls)] == expected
 
 
-def test_the_memory_of_an_answer_is_that_of_its_tensors_each_once() -> None:
+def test_the_memory_of_an_answer_counts_each_tensor_once() -> None:
     plain = Written.of(steps(small(), traced=False))
     assert plain.nbytes == sum(step.read.nbytes + step.own.logits.nbytes for step in plain.steps)
     traced = Written.of(steps(small()))
@@ -150,19 +150,19 @@ def test_the_memory_of_an_answer_is_that_of_its_tensors_each_once() -> None:
     assert plain.nbytes < traced.nbytes <= sum(memories.values())
 
 
-def test_greedy_takes_no_notice_of_controls() -> None:
+def test_greedy_ignores_controls() -> None:
     model = model_with_ends()
     assert Written.of(steps(model, controls=CONTROLS)).ids() == Written.of(steps(model)).ids()
 
 
-def test_the_same_seed_writes_the_same_and_another_seed_something_else() -> None:
+def test_the_same_seed_writes_the_same_answer_and_other_seeds_write_others() -> None:
     model = model_with_ends()
     answers = [Written.of(steps(model, method=Sample(seed))).ids() for seed in (1, 1, 2, 3, 4)]
     assert answers[0] == answers[1]
     assert len({*answers}) > 2
 
 
-def test_draws_come_as_often_as_their_probabilities_say() -> None:
+def test_draws_follow_their_probabilities() -> None:
     """χ² of 20,000 draws, with a fixed seed."""
     (step, *_) = steps(small(), method=Sample(11), controls=(Temperature(1.3), TopK(6)))
     logits = step.stages[-1].logits[0]
@@ -187,7 +187,7 @@ def test_a_draw_of_almost_one_takes_the_last_allowed_token(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("method", [Greedy(), Sample(2), Beam(3)])
-def test_a_forced_token_stands_there_and_the_rest_is_written_anew(method: Greedy | Sample | Beam) -> None:
+def test_a_forced_token_is_written_and_later_tokens_are_chosen_again(method: Greedy | Sample | Beam) -> None:
     model = model_with_ends(seed=2)
     plain = Written.of(steps(model, method=method))
     forced = Written.of(steps(model, method=method, forced={1: 7}))
@@ -203,7 +203,7 @@ def test_a_forced_token_stands_there_and_the_rest_is_written_anew(method: Greedy
     assert sum(made.log_probability for made in chain) == pytest.approx(forced_total(model, [made.token for made in chain]))
 
 
-def test_a_forced_end_ends_it_and_what_must_not_be_written_can_be_forced() -> None:
+def test_a_forced_end_ends_the_answer_even_if_it_must_not_be_written() -> None:
     model = small(seed=4)
     written = Written.of(steps(model, forced={2: EOS}, never=(0, 1, 2, 3)))
     assert written.ended
@@ -211,7 +211,7 @@ def test_a_forced_end_ends_it_and_what_must_not_be_written_can_be_forced() -> No
 
 
 @pytest.mark.parametrize("forced", [{0: 10}, {-1: 3}, {0: -1}, {0: True}])
-def test_no_other_token_can_be_forced(forced: dict[int, int]) -> None:
+def test_an_invalid_forced_token_is_refused(forced: dict[int, int]) -> None:
     with pytest.raises(InputError, match=r"cannot be forced at step .+; allowed are ids 0 to 9, at steps from 0\.$"):
         steps(small(), forced=forced)
 
@@ -246,7 +246,7 @@ def test_totals_are_the_log_probabilities_under_forcing(method: Greedy | Sample 
         assert hypothesis.score == pytest.approx(hypothesis.total / len(tokens) ** penalty)
 
 
-def test_a_shipped_model_answers_as_its_steps_say(reverse: Pipeline) -> None:
+def test_the_answer_of_a_shipped_model_is_that_of_its_steps(reverse: Pipeline) -> None:
     written = Written.of(reverse.write("headlight"))
     assert reverse.target_vocabulary.tokens_of(written.ids()) == reverse.answers(["headlight"])[0].tokens
     assert written.ended
