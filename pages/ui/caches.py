@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which stands for a result that is not in a cache. None cannot, because None can be a result."""
+    """The type of `ABSENT`, which stands for a result that is not in a cache. None does not, because it can be a result."""
 
     ABSENT = "absent"
 

@@ -118,7 +118,7 @@ def show(
     Args:
         shown: the chart.
         key: key of the chart.
-        alt: what the figure is, for screen readers.
+        alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
         on_select: called when points of the chart are clicked. The session has the clicked points under the key.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.

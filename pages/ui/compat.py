@@ -1,4 +1,4 @@
-"""All undocumented parts of Streamlit that the app uses from Python. compat.js has those that it uses from JavaScript.
+"""All undocumented parts of Streamlit that the app uses from Python. compat.js has the parts used from JavaScript.
 
 No other module imports undocumented names of Streamlit. Each function here has a test in `tests/pages/ui/test_compat.py` that
 fails when an upgrade of Streamlit breaks it.

@@ -387,8 +387,8 @@ export class HeadGrid {
     canvas.style.height = `${layout.height}px`;
     const context = penOf(canvas);
     context.imageSmoothingEnabled = false;
-    // At most one cell per px, because `drawImage` would skip some of more cells. A dense screen has smaller pixels, but a cell
-    // of one such pixel could not be seen.
+    // At most one cell per px of the page, because `drawImage` would skip some cells if there were more. A dense screen has
+    // smaller pixels, but a cell of one such pixel would be too small to see.
     const rows = Math.min(shape[2], layout.h);
     const columns = Math.min(shape[3], layout.w);
     const hatch = hatchPattern(context, ratio, colors.line);

@@ -1,4 +1,4 @@
-"""All limits on memory and on the size of a page. Limits that keep a figure readable stand beside the code that draws it.
+"""All limits on memory and on the size of a page. Limits that keep a figure readable are next to the code that draws it.
 
 If you host the app yourself, an environment variable replaces the value of a limit. Its name is `HEADLIGHT_` + the name of the
 limit, such as `HEADLIGHT_CACHE_MEGABYTES=200`. docs/HOSTING.md lists these variables.
@@ -28,8 +28,8 @@ REUSED_KILOBYTES = setting("REUSED_KILOBYTES", 1_000)
 # model is closed first. They do not count towards `CACHE_MEGABYTES`, because then no model above 256 MB could stay open.
 OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
-# Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
-# time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
+# Threads of a forward pass. Two threads on two cores wait for one another: 100 sessions needed a quarter more processor time,
+# and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one thread.
 THREADS = setting("THREADS", 1, most=128)
 
 # Bytes of the picture of all heads, which is sent with each click on another head. The limit allows 24 × 24 cells for each of

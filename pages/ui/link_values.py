@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
-# Session key of the `Memory`: one value, because Streamlit takes 5 µs to look one up.
+# Session key of the `Memory`. The memory is one value of the session, because Streamlit takes 5 µs to look up a value.
 MEMORY = "link_values"
 
 
@@ -65,7 +65,7 @@ def start_run() -> None:
         links.chosen, links.defaults = {}, {}
     if links.page != page:
         links.page, links.known = page, set()
-        # The address is already that of the new page: a name in it that both pages use must not be removed before it is drawn.
+        # The address already belongs to the new page. A name that both pages use must stay in it until the new page draws it.
         links.drawn_before, links.drawn = set(), set()
 
 
@@ -93,7 +93,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     Args:
         name: the key in the session and in the address.
         read: converts a text from the address to a value; None and invalid texts give the default.
-        settled: converts the widget's present value, which can be left from another model, to a valid one.
+        settled: converts the widget's present value to a valid value, because it can be left from another model.
     """
     state, links = st.session_state, memory()
     # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.

@@ -4,7 +4,7 @@
     if prediction is None:
         offer("attention", words["offer"])      # a button; the page shows everything
     elif not prediction.shown:
-        ...                                     # draw the question and nothing that tells the answer
+        ...                                     # draw the question and nothing that shows the truth
         show_buttons("attention", prediction)
     else:
         ...                                     # draw the truth with `prediction.answers` on it

@@ -125,7 +125,7 @@ def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
 
 
 def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
-    """Whether tokens are written beside the rows (1) or below the columns (2)."""
+    """Whether tokens are written beside the rows (axis 1) or below the columns (axis 2)."""
     if part.view.labels(axis) is None or part.each[axis - 1] > 1:
         return False
     tiles = len(part.view.panel.values)

@@ -63,7 +63,7 @@ class Matrix:
 
     @property
     def masked(self) -> Bool[np.ndarray, "row column"]:
-        """True where a number is hidden by a mask or is not finite: such cells are drawn grey."""
+        """True if a mask hides the number, or if the number is not finite. Such cells are drawn grey."""
         infinite = ~np.isfinite(self.values)
         return infinite if self.hidden is None else infinite | self.hidden
 
@@ -72,7 +72,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     """A matrix as a heatmap. The number of a cell is shown on hover, and in the cell if there is enough space."""
     height, width = matrix.values.shape
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
-    # Built in one call: updating a figure piece by piece takes several times as long.
+    # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": _axis(matrix.column_title, matrix.columns, width)
         | {"side": "top", "tickangle": -45 if matrix.columns and width > 8 else 0},

@@ -31,7 +31,7 @@ def mask_picture(
         color: colour of cells that may be attended to.
         labels: words of the figure.
     """
-    # Built in one call: updating a figure piece by piece takes several times as long.
+    # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": token_axis(labels["key_axis"], keys, MOST_TICKS, side="top", tickangle=slant(keys)),
         "yaxis": token_axis(labels["query_axis"], queries, MOST_TICKS, autorange="reversed"),

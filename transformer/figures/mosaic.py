@@ -57,7 +57,7 @@ def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapp
 
 
 def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bool[np.ndarray, "..."], tuple[int, int]]:
-    """Binned numbers (NaN where masked), the mask, and the number of rows and columns in a bin."""
+    """Binned numbers (NaN for masked bins), the mask, and the number of rows and of columns in a bin."""
     values, hidden = view.panel.values, view.panel.hidden
     masked = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
     shown = np.where(masked, np.float32(np.nan), values)

@@ -231,7 +231,7 @@ def turning_circle(
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
-    """The distance by which each token's vector moved, as one bar per run.
+    """The distance by which each token's vector moved, as one bar per token and run.
 
     Args:
         tokens: the tokens of the sentence.

@@ -38,8 +38,8 @@ def aligned_maps(
     column_title: str,
     picked: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions. A column is the
-    same dimension in all of them.
+    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions. A column has
+    the same meaning in all of them.
 
     Args:
         panels: title → values; drawn from top to bottom.

@@ -93,7 +93,7 @@ def test_the_splits_share_no_source_and_no_key(world: World, drawn_by_split: dic
         others = [pair for seed in (1, 2) for pair in islice(world.pairs(split, seed), DRAWS // 40)]
         sources[split] = {pair.source for pair in (*pairs, *others)}
         keys[split] = {world.split_key(source) for source in sources[split]}
-        # The key of a key is the key, so this holds only if the key alone decides the split.
+        # The key of a key is the key itself, so this is true only if nothing but the key decides the split.
         assert {world.is_held_out(key) for key in keys[split]} == {split == "held-out"}
     assert not sources["train"] & sources["held-out"]
     assert not keys["train"] & keys["held-out"]
@@ -116,7 +116,7 @@ def test_the_vocabulary_has_exactly_the_words_of_the_training_split(world: World
 
 
 def known(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The pairs without those that have unknown words on purpose."""
+    """The pairs, except pairs with unknown words in place of names."""
     return (pair for pair in pairs if pair.form != UNKNOWN_NAME)
 
 

@@ -363,7 +363,7 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """What there is: `a cat`, `three books`, `some milk`, `no milk`."""
+    """The noun phrase after `there is` or `there are`: `a cat`, `three books`, `some milk`, `no milk`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
