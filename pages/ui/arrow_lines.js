@@ -1,17 +1,17 @@
-// The lines of the map and of the filmstrip: paths with rounded corners through points, and the heads of arrows.
+// The lines of the map and of the filmstrip: paths with rounded corners through points, and arrowheads.
 
 export const SVG = "http://www.w3.org/2000/svg";
 
 const ROUND = 7; // px, radius of the corners of a line
-const AWAY = 11; // px from a block's side to the line that goes around it
-const OVER = 7; // px over a block, where the line around it begins
+const AWAY = 11; // px from a block's side to the line that goes around the block
+const OVER = 7; // px above a block at which the line around the block begins
 
 /** @typedef {[x: number, y: number]} Point */
 
-/** Where a block is, its middle included; px. @typedef {{ left: number, top: number, right: number, bottom: number, x: number, y: number }} Place */
+/** The sides and the middle of a block, in px. @typedef {{ left: number, top: number, right: number, bottom: number, x: number, y: number }} Place */
 
 /**
- * From the bottom of a block straight down to the top of another.
+ * The points of a line from the bottom of a block straight down to the top of another block.
  *
  * @param {Place} from
  * @param {Place} to
@@ -25,7 +25,7 @@ export function flowPoints(from, to) {
 }
 
 /**
- * Around a block on one side, from over it to where the ways join again.
+ * The points of a line around one side of a block. The line starts above the block and ends at `join`.
  *
  * @param {Place} block
  * @param {Place} join
@@ -44,7 +44,7 @@ export function aroundPoints(block, join, side) {
 }
 
 /**
- * From the right side of a block to the left side of another, with the way down or up at `x`.
+ * The points of a line from the right side of a block to the left side of another block. The line goes down or up at `x`.
  *
  * @param {Place} from
  * @param {Place} to
@@ -61,7 +61,7 @@ export function acrossPoints(from, to, x) {
 }
 
 /**
- * A line with rounded corners through some points, and the head of an arrow at its end, as SVG writes paths.
+ * The SVG paths of a line with rounded corners through some points, and of the arrowhead at its end.
  *
  * @param {Point[]} points two or more
  * @returns {[line: string, head: string]}
@@ -81,7 +81,7 @@ export function arrowPaths(points) {
 }
 
 /**
- * The point at a corner's radius from one point towards another, at most half way.
+ * A point between two points. Its distance from the first is the radius of a corner, but at most half the way.
  *
  * @param {Point} from
  * @param {Point} to
@@ -95,7 +95,7 @@ export function towards(from, to) {
 }
 
 /**
- * @param {string} name its class
+ * @param {string} name the class of the path
  * @param {string} d
  */
 export function svgPath(name, d) {

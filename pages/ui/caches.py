@@ -1,6 +1,6 @@
-"""Caches shared by all sessions of the process: results are keyed by value and limited in bytes.
+"""Caches shared by all sessions of the process. Their keys are the values of arguments, and their size has a limit in bytes.
 
-Sessions that request the same result at the same time wait for one computation. Exceptions are not cached.
+Sessions that request the same result at the same time wait for a single computation. Exceptions are not cached.
 """
 
 import dataclasses
@@ -26,22 +26,24 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which stands for a result that is not in a cache, because None can be a result."""
+    """The type of `ABSENT`, which stands for a result that is not in a cache. None does not, because it can be a result."""
 
     ABSENT = "absent"
 
 
 ABSENT = Absent.ABSENT
 
-# Bytes from which a result is large: a model of the paper's base size, or a trace of one. Those of shipped models are not.
+# A result of this many bytes or more is large, such as a model of the paper's base size or its trace. Shipped models and their
+# traces are not large.
 LARGE_BYTES = 4_000_000
-# Of the memory of a cache, the share up to which a large result drops others before it drops large ones.
+# Large results may take this share of a cache. Above it, a new large result replaces other large results.
 LARGE_SHARE = 0.9
 
 
 class RecentResults(cachetools.LRUCache[Hashable, Any]):
-    """Results up to a limit in bytes; the least recently used is dropped first, but a large one first takes the place of large
-    ones. Otherwise one visitor with a large model and ever new texts would, every few seconds, drop what all others look at.
+    """Results up to a limit in bytes. The least recently used result is dropped first, but a large result first replaces other
+    large results. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results that
+    all other visitors use.
 
     Args:
         most_bytes: limit for all results together.
@@ -49,7 +51,7 @@ class RecentResults(cachetools.LRUCache[Hashable, Any]):
 
     def __init__(self, most_bytes: int) -> None:
         super().__init__(most_bytes, getsizeof=byte_count)
-        self._large: dict[Hashable, int] = {}  # bytes of each large result; the one that was used last is the last
+        self._large: dict[Hashable, int] = {}  # bytes of each large result, the most recently used one last
 
     def __getitem__(self, key: Hashable) -> Any:
         if key in self._large:
@@ -72,8 +74,8 @@ class RecentResults(cachetools.LRUCache[Hashable, Any]):
         super().clear()
 
     def make_room(self, nbytes: int) -> None:
-        """Drop results until a large one of this many bytes fits. The large one that was used last stays if both fit: it may be
-        the model whose trace is to be kept."""
+        """Drop results until a large result of this many bytes fits. The most recently used large result stays if both fit,
+        because it may be the model that the new trace belongs to."""
         for key in tuple(self._large):
             share = LARGE_SHARE if len(self._large) > 1 else 1
             if sum(self._large.values()) + nbytes <= share * self.maxsize:
@@ -87,8 +89,8 @@ class Store:
     """A cache of function results with a limit in bytes (`RecentResults`).
 
     Args:
-        most_bytes: limit for all results together. A result above it is computed anew each time.
-        most_large: bytes of one array, trace or model above that limit, which is kept beside the others until `drop_large`.
+        most_bytes: limit for all results together. A result above this limit is computed again each time.
+        most_large: one array, trace or model above that limit, up to this many bytes, is kept as well until `drop_large`.
     """
 
     def __init__(self, most_bytes: int, most_large: int = 0) -> None:
@@ -105,14 +107,14 @@ class Store:
         return int(self._cache.currsize)
 
     def result(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """The result cached under a key; if the key is new, `compute()`, which is then cached."""
+        """The result cached under a key. If the key is new, the result of `compute()`, which is then cached."""
         large = self._large
         if large is not None and large[0] == key:
             return large[1]
         return self._cached(key, functools.partial(self._computed, key, compute) if self._most_large else compute)
 
     def _computed(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        large = self._large  # by those who waited for the same
+        large = self._large  # set meanwhile if another thread computed the same result
         if large is not None and large[0] == key:
             return large[1]
         value = compute()
@@ -121,7 +123,7 @@ class Store:
         return value
 
     def drop_large(self) -> None:
-        """Drop the one result above the limit; call it before another one that is to be kept is computed."""
+        """Drop the one result above the limit. Call it before another such result is computed that should be kept."""
         self._large = None
 
     def cached(self, function: Function, ignored: int = 0) -> Function:
@@ -145,8 +147,8 @@ class Store:
         return key in self._cache or (large is not None and large[0] == key)
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
-        """The result of a function made by `cached`, with none of its arguments ignored, if it is in the cache; `ABSENT` if it
-        would have to be computed. Unlike `has` and a call after it, which computes what another thread dropped in between."""
+        """The result of a function made by `cached`, with none of its arguments ignored, if it is in the cache; otherwise
+        `ABSENT`. It never computes. `has` and then a call would compute if another thread dropped the result in between."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         if large is not None and large[0] == key:
             return large[1]
@@ -154,8 +156,8 @@ class Store:
             return self._cache.get(key, Absent.ABSENT)
 
     def make_room(self, nbytes: int) -> None:
-        """Drop results until one of this many bytes fits; call it before a large one is computed, so that it and those it would
-        replace are never in memory together."""
+        """Drop results until a result of this many bytes fits. Call it before a large result is computed, so that this result
+        and the results that it replaces are never in memory together."""
         with self._condition:
             self._cache.make_room(nbytes)
 
@@ -167,7 +169,7 @@ class Store:
 
 
 def own_bytes(value: object) -> int | None:
-    """The bytes that an array, a trace or a model says that it takes; None for anything else."""
+    """The `nbytes` of an array, a trace or a model; None for anything else."""
     nbytes = None if isinstance(value, type) else getattr(value, "nbytes", None)
     return nbytes if isinstance(nbytes, int) else None
 
@@ -196,8 +198,9 @@ def byte_count(value: object) -> int:
     return total
 
 
-# The one cache of all models, traces, figures and other results, so that their memory has one limit.
-RESULTS = Store(CACHE_MEGABYTES << 20, TRACE_MEGABYTES * 2_000_000)  # with what a trace computes of itself later
+# The single cache of all models, traces, figures and other results, so that their memory has one limit. A large trace may take
+# twice `TRACE_MEGABYTES`, because its `nbytes` include tensors that it computes later.
+RESULTS = Store(CACHE_MEGABYTES << 20, TRACE_MEGABYTES * 2_000_000)
 
 
 def cached(function: Function) -> Function:
@@ -206,22 +209,22 @@ def cached(function: Function) -> Function:
 
 
 def of_session(make: Callable[[], Result], release: Callable[[Result], None]) -> Callable[[], Result]:
-    """A function that returns an object of the session that calls it, made at its first call.
+    """A function that returns an object of the session that calls it. The first call in a session makes the object.
 
     Args:
-        make: a function of a module; makes the object.
-        release: called with the object, outside of any run, some milliseconds after the session's browser has gone. If the
-            browser finds its session again, it gets a new object.
+        make: makes the object; a function at the top level of a module.
+        release: called with the object, outside any run, some milliseconds after the session's browser has disconnected. If the
+            browser returns to its session, the session gets a new object.
     """
     return st.cache_resource(scope="session", show_spinner=False, on_release=release)(make)
 
 
 def content_key(*values: Any) -> bytes:
-    """A short key (16 bytes) that is equal for equal values: numbers, texts, arrays, classes and functions of a module, also
-    within collections and dataclasses. Large values are not kept alive by it.
+    """A short key (16 bytes) that is equal for equal values. Values are numbers, texts, arrays, and classes and functions of a
+    module, also inside collections and dataclasses. The key does not keep large values in memory.
 
     Raises:
-        TypeError: a value of another type, such as a function within a function, whose name does not say what it computes.
+        TypeError: a value has another type, such as a function inside a function, whose name does not identify its code.
     """
     digest = hashlib.blake2b(digest_size=16)
     waiting = [*reversed(values)]

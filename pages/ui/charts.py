@@ -27,23 +27,23 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
-# Size of a figure's ticks, as in Streamlit's theme with letters of the usual size.
+# Size of the letters at a figure's ticks: the size that Streamlit's theme has for letters of the usual size.
 TICK_PIXELS = 12
 
-# Bytes of memory of a figure: about so many for its template, and for each character of the rest of its JSON. The figures of
-# the app, counted object by object, differ from that by a third at most.
+# Estimated bytes of memory of a figure: for its template, and for each character of its JSON. Counting the objects of the app's
+# figures gave results that differ by a third at most.
 TEMPLATE_BYTES, CHARACTER_BYTES = 20_000, 2
 
 
 class Finished(NamedTuple):
-    """What the browser gets of a figure.
+    """A figure as it is sent to the browser.
 
     Attributes:
         spec: the JSON of the figure, parsed.
-        least_width: px below which the figure scrolls sideways; None for none.
+        least_width: px below which the figure scrolls sideways; None if it never scrolls.
         has_numbers: whether the figure can be saved as a table.
-        highlights: what stands out in it.
-        nbytes: about how much memory it takes; counting each number and text of the figure would take longer than sending it.
+        highlights: what stands out in the figure.
+        nbytes: estimated bytes of memory. Counting each number and text of the figure would take longer than sending it.
     """
 
     spec: dict[str, Any]
@@ -54,16 +54,16 @@ class Finished(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A figure to show: `finished` is cached by the content of the arguments, `build` makes the figure anew."""
+    """A figure to show. `finished` is cached by the content of the arguments, `build` makes the figure again."""
 
     build: Callable[[], go.Figure]
     finished: Finished
 
 
 def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
-    """The chart of a figure function of `transformer.figures` and its arguments.
+    """The chart that a figure function of `transformer.figures` makes from its arguments.
 
-    Plotly checks each property of a figure, which takes 10 to 60 ms; so a figure is built once for all visitors and views that
+    Plotly checks each property of a figure, which takes 10 to 60 ms. So a figure is built once for all visitors and views that
     draw the same values.
     """
 
@@ -87,8 +87,8 @@ def _finished(figure: go.Figure) -> Finished:
 
 
 def _with_ticks(spec: dict[str, Any]) -> dict[str, Any]:
-    """A figure's JSON whose ticks have a size in px, as the rows and columns that they name have. Streamlit's theme enlarges
-    them with the letters of the page, and they would lie over one another."""
+    """A figure's JSON whose ticks have a size in px, because the rows and columns that they name have sizes in px. By default,
+    Streamlit's theme enlarges the ticks with the letters of the page, and then they would overlap."""
     for name, axis in spec["layout"].items():
         if name.startswith(("xaxis", "yaxis")):
             axis.setdefault("tickfont", {}).setdefault("size", TICK_PIXELS)
@@ -96,7 +96,7 @@ def _with_ticks(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def show_small(shown: Chart, key: str, alt: str) -> None:
-    """Draw a chart alone, without a menu to save it. Arguments as for `show`."""
+    """Draw only a chart, without a menu to save it. Arguments as for `show`."""
     spec = shown.finished.spec
     spec = enlarged(spec) if presenting() else spec
     st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG | {"displayModeBar": False}, alt=alt)
@@ -118,11 +118,11 @@ def show(
     Args:
         shown: the chart.
         key: key of the chart.
-        alt: what the figure is, for screen readers.
+        alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
-        on_select: called when points of the chart are clicked; they stand in the session under the key.
-        tells: whether `alt` also tells what the figure shows; by default what stands out in it is added.
-        table: returns the numbers to save; by default those of the figure, if it has any.
+        on_select: called when points of the chart are clicked. The session has the clicked points under the key.
+        tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
+        table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
     """
     finished, build = shown.finished, shown.build
     spec, least_width = finished.spec, finished.least_width
@@ -139,7 +139,7 @@ def show(
 
 
 def described(noted: Sequence[Highlight]) -> str:
-    """Sentences on what stands out in a figure; empty for nothing."""
+    """Sentences about what stands out in a figure; empty if nothing does."""
     words, sentences = text("common")["highlights"], {"all": [], "lines": []}
     for kind, names, values, alike in noted:
         written = {name: number(value, 3) for name, value in values.items()}
@@ -154,6 +154,6 @@ def described(noted: Sequence[Highlight]) -> str:
 
 
 def offline(figure: go.Figure, alt: str) -> str:
-    """An HTML page with the figure alone and Plotly included, so it works without a network."""
+    """An HTML page with only the figure. It includes Plotly, so it works without a network."""
     page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
     return page.replace("<head>", Markup("<head><title>{}</title>").format(alt), 1)

@@ -1,14 +1,14 @@
-// From bytes to colours. The colours themselves come from transformer/figures/theme.py, with the data or as CSS variables.
+// Converts bytes to colours. The colours are defined in transformer/figures/theme.py and come with the data or as CSS variables.
 
 import { decodeBase64, range } from "./component.js";
 
-export const MASKED_LEVEL = 255; // of a cell that a mask hides
-export const TOP_LEVEL = 254; // of the highest value of a scale
+export const MASKED_LEVEL = 255; // the level of a cell that a mask hides
+export const TOP_LEVEL = 254; // the level of the highest value of a scale
 
-/** One pixel for each level: alpha, blue, green, red from the highest byte. @typedef {Uint32Array<ArrayBuffer>} Pixels */
+/** One pixel for each level. From the highest byte to the lowest: alpha, blue, green, red. @typedef {Uint32Array<ArrayBuffer>} Pixels */
 
 /**
- * The pixels of a scale; level 255, which is masked, stays transparent, so that the hatch below shows.
+ * The pixels of a scale. Level 255 (masked) is transparent, so that the hatch below it is visible.
  *
  * @param {string} base64 red, green and blue of each level
  * @returns {Pixels}
@@ -19,9 +19,9 @@ export function pixelsOfScale(base64) {
 }
 
 /**
- * One colour for every level: of masks and of ids.
+ * The same colour for every level except 255; used for masks and ids.
  *
- * @param {string} color as `channels` reads it
+ * @param {string} color a colour in a format that `channels` reads
  * @returns {Pixels}
  */
 export function pixelsOfColor(color) {
@@ -41,7 +41,7 @@ function pixelsOf(shade) {
 }
 
 /**
- * The colour of a level, as CSS writes it.
+ * The colour of a level in CSS.
  *
  * @param {Pixels} pixels
  * @param {number} level
@@ -51,7 +51,7 @@ export function cssColor(pixels, level) {
 }
 
 /**
- * Colours at even steps of a scale, with how far along it they stand, from 0 to 1.
+ * Colours at equal steps of a scale, each with its offset along the scale, from 0 to 1.
  *
  * @param {Pixels} pixels
  * @param {number} steps
@@ -62,7 +62,7 @@ export function colorStops(pixels, steps) {
 }
 
 /**
- * A scale as a CSS gradient, lowest value left.
+ * A scale as a CSS gradient, with the lowest value at the left.
  *
  * @param {Pixels} pixels
  * @param {number} steps
@@ -83,7 +83,7 @@ export function svgRamp(pixels, id) {
 }
 
 /**
- * Red, green and blue of a colour such as "#0072B2", "rgb(0, 114, 178)" or "rgba(0, 114, 178, 0.5)", each 0 to 255.
+ * Red, green and blue (0 to 255) of a colour such as "#0072B2", "rgb(0, 114, 178)" or "rgba(0, 114, 178, 0.5)".
  *
  * @param {string} color
  * @returns {[red: number, green: number, blue: number]}

@@ -1,8 +1,8 @@
-// Everything our scripts know of the insides of Streamlit and Plotly. Neither documents it; tests/pages/ui/test_compat_js.py
-// tries each function by its name in a browser, so an upgrade that changes one of these says which.
+// All code of our scripts that depends on undocumented parts of Streamlit and Plotly. tests/pages/ui/test_compat_js.py calls each
+// function in a browser, so if an upgrade breaks one of them, a test names it.
 
 /**
- * The element that holds a chart or a component drawn under a key. Streamlit names it by a class.
+ * The element of a chart or a component drawn under a key. Streamlit gives it a class with the key.
  *
  * @param {string} key as `key_class` of compat.py writes it, without `st-key-`
  * @returns {HTMLElement | null}
@@ -19,7 +19,7 @@ export function pageScroller() {
 }
 
 /**
- * The height of the bar at the top, which covers what lies under it, in px; 0 where it is hidden.
+ * The height in px of the bar at the top, which covers the page below it; 0 if the bar is hidden.
  */
 export function headerHeight() {
   return document.querySelector('[data-testid="stHeader"]')?.clientHeight ?? 0;
@@ -31,14 +31,14 @@ export function sidebar() {
 }
 
 /**
- * The list of the navigation and its items. Streamlit puts groups between them, which a list must not have.
+ * The list of the navigation and its items. Streamlit puts groups between the list and its items, which HTML does not allow.
  */
 export function navigationLists() {
   return document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li');
 }
 
 /**
- * The fold of the sidebar whose heading an event is on.
+ * The sidebar's `details` element if the target of an event is in the heading of one; otherwise null.
  *
  * @param {Event} event
  * @returns {HTMLDetailsElement | null}
@@ -50,7 +50,7 @@ export function sidebarFold(event) {
 }
 
 /**
- * Boxes within the page that scroll where what they hold is larger: formulas, code, tables, and charts with a least width.
+ * Boxes within the page that scroll if their contents are larger: formulas, code, tables, and charts with a least width.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
@@ -61,12 +61,12 @@ export function scrollBoxes() {
 }
 
 const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
-// What has its own use for a press, what names something, and what a person typed: that has an element of its own (escaping.py).
+// Elements that react to a press, headings and names, and text typed by a person, which has its own element (escaping.py).
 const NO_SENTENCE =
   'a, button, label, summary, h1, h2, h3, pre, table, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
 
 /**
- * The elements that hold the sentences of the page.
+ * The elements that contain the sentences of the page.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
@@ -75,7 +75,7 @@ export function sentences() {
 }
 
 /**
- * Whether an element stands in a sentence of the page.
+ * Whether an element is inside a sentence of the page.
  *
  * @param {Element} element
  */
@@ -85,7 +85,7 @@ export function isInSentence(element) {
 }
 
 /**
- * Words set in bold in the sentences of the page, in their order.
+ * The words in bold in the sentences of the page, in their order.
  *
  * @returns {HTMLElement[]}
  */
@@ -103,21 +103,22 @@ export function isRunning() {
 }
 
 /**
- * The address that this window was opened with, with its part: Streamlit drops that when the app first writes an address.
+ * The address that this window was opened with, including its part (`#head`). Streamlit drops the part when the app first writes
+ * an address.
  */
 export function openedAt() {
   return performance.getEntriesByType("navigation")[0]?.name ?? location.href;
 }
 
 /**
- * The colour behind the page. Our elements are transparent, and a saved picture needs a ground.
+ * The colour behind the page. Our elements are transparent, and a saved picture needs a background.
  */
 export function pageBackground() {
   return getComputedStyle(/** @type {Element} */ (document.querySelector(".stApp"))).backgroundColor;
 }
 
 /**
- * A colour of the theme, such as "primary-color". Streamlit sets them as CSS variables, also within a component.
+ * A colour of the theme, such as "primary-color". Streamlit sets these colours as CSS variables, also within a component.
  *
  * @param {Element} element
  * @param {string} name
@@ -158,8 +159,8 @@ export function plotlyChart(place) {
 }
 
 /**
- * Let a tap pick the point of a chart that is under the finger. Plotly takes the point that the last move of a mouse was on, and
- * the browser reports such a move only after a tap: so a tap picked nothing, and the next one the point of the tap before.
+ * Let a tap pick the point of a chart under the finger. Plotly picks the point of the last mouse move, but the browser reports a
+ * mouse move only after a tap. So without this function, a tap picks nothing, and the next tap picks the point of the first tap.
  *
  * @param {PointerEvent} event a press anywhere on the page
  */
@@ -169,8 +170,8 @@ export function moveToTap({ pointerType, target, clientX, clientY }) {
 }
 
 /**
- * Save a chart as the camera above it does, with a format, a name and a ground of our own: Streamlit shares no Plotly with
- * us, so its button is the only way to Plotly's exporter.
+ * Save a chart with the chart's camera button, but with our own format, name and background. Scripts cannot import the Plotly of
+ * Streamlit, so this button is the only way to Plotly's exporter.
  *
  * @param {PlotlyChart} chart
  * @param {string} format
@@ -189,16 +190,16 @@ export function saveChart(chart, format, filename, background) {
 }
 
 /**
- * Open an address in this session, without loading the app anew. Streamlit offers that to no component, but it listens to
- * the Back and Forward buttons: an address that is added to the history and announced as if they had been pressed is opened
- * with all it holds, and without what an earlier visit chose.
+ * Open an address in this session, without loading the app again. Streamlit has no function for this, but it listens to the
+ * Back and Forward buttons. So this function adds the address to the history and sends the event of these buttons. Streamlit
+ * then opens the address with all its parameters, and without choices of an earlier visit.
  *
  * @param {string} href
- * @param {boolean} [instead] whether it takes the place of the present address, because no person asked for it: Back does not lead
- *   to where the present one was
+ * @param {boolean} [instead] whether the address replaces the present one, because no person requested it. Back then does not
+ *   lead to the present address.
  */
 export function openInSession(href, instead = false) {
-  // Streamlit first sends what was typed before the click: sent later, it would lead back here.
+  // Streamlit must first send the text that was typed before the click, because a later message would lead back to this address.
   setTimeout(() => {
     if (instead) {
       history.replaceState({}, "", withPresenting(href));
@@ -212,16 +213,16 @@ export function openInSession(href, instead = false) {
 }
 
 /**
- * Do something whenever an address of the history is opened.
+ * Call a function whenever an address of the history is opened.
  *
- * @param {(byPerson: boolean) => void} act told whether by the Back or Forward button, not by `openInSession`
+ * @param {(byPerson: boolean) => void} act called with true for the Back or Forward button, and with false for `openInSession`
  */
 export function whenAddressOpens(act) {
   addEventListener("popstate", ({ isTrusted }) => act(isTrusted));
 }
 
 /**
- * An address that presents if this page does.
+ * An address, with `present=1` if this page is presented.
  *
  * @param {string} href
  */
@@ -231,41 +232,41 @@ function withPresenting(href) {
   return address.href;
 }
 
-const CHOICE_EVENT = "headlight-choice"; // what follows is a choice
+const CHOICE_EVENT = "headlight-choice"; // the next change of the address is a choice
 const ENTRY_EVENT = "headlight-entry"; // another entry of the history is open
-const ACT_LASTS = 10_000; // ms after which a change of the address is no longer taken for that of an act
-const BETWEEN_KEYS = 1_000; // ms at most between keys that make one choice, as on a slider
+const ACT_LASTS = 10_000; // ms after an act of a person in which a change of the address can belong to that act
+const BETWEEN_KEYS = 1_000; // ms at most between two keys that belong to one choice, such as on a slider
 const BOX = "textarea, input:not([role='combobox'], [type='range'], [type='radio'], [type='checkbox'])";
 const PRESSED = "button, a, input, label, summary, canvas, [role='option'], [role='tab'], [role='treeitem'], [role='gridcell']";
 
 /**
- * Make Back undo the last choice, and nothing less or more.
+ * Make Back undo exactly the last choice.
  *
- * When a person moves a widget that is bound to the address, Streamlit replaces the current entry of the browser's history, so
- * Back would leave the page. When the app sets such a widget (another model brings its first example), it adds an entry for
- * each one, half of them mixtures of before and after. Here the first change of the address after a person has acted adds an
- * entry, and all that the app changes after it belongs to it.
+ * By default, when a person moves a widget that is bound to the address, Streamlit replaces the current entry of the browser's
+ * history, so Back would leave the page. When the app sets such widgets (a new model sets its first example), Streamlit adds one
+ * entry for each widget, and the addresses between are mixtures of the old and the new state. With this function, the first
+ * change of the address after an act of a person adds an entry. All later changes by the app change that entry.
  *
- * A change of the parameters that `lasting` names adds none: Back could not undo it.
+ * A change of a parameter in `lasting` adds no entry, because Back could not undo this change.
  *
- * On the way to another page Streamlit first takes what was chosen on the old one out of its address. Here that address is
- * put back before the next is added, so Back leads to the page as it was left.
+ * Before Streamlit opens another page, it removes the choices of the old page from the address. This function restores the
+ * address of the old page before the new one is added, so Back leads to the page as it was left.
  *
  * @param {string[]} [lasting] names of parameters
  */
 export function addEntryForEachChoice(lasting = []) {
-  // Streamlit may load this file again in the same window.
+  // Do it once per window, although Streamlit may load this file again in the same window.
   if ("addsEntries" in history) return;
   Object.assign(history, { addsEntries: true });
   const push = history.pushState.bind(history);
   const replace = history.replaceState.bind(history);
   /** @type {string | null} */
-  let leaving = null; // the address a person was at when they clicked the link to another page
-  let typed = 0; // when a person last typed into a box, which sends its text later; 0 once that changed the address
-  let acted = 0; // the same for anything else
+  let leaving = null; // the address at the click on a link to another page
+  let typed = 0; // time of the last typing into a box, which sends its text later; 0 after the text has changed the address
+  let acted = 0; // time of the last other act; 0 after it has changed the address
   let byKey = false;
-  let sent = false; // whether what was typed has changed the address since the last press
-  let last = { names: "", time: 0 }; // the parameters of the last choice made by a key
+  let sent = false; // whether typed text has changed the address since the last press
+  let last = { names: "", time: 0 }; // parameters and time of the last choice made by a key
   let entry = entryNumber();
 
   /**
@@ -290,7 +291,7 @@ export function addEntryForEachChoice(lasting = []) {
     if (leaving || !names || now - Math.max(typed, acted) > ACT_LASTS || !(typed || acted)) return false;
     const goesOn = !typed && byKey && names === last.names && now - last.time < BETWEEN_KEYS;
     if (!typed) last = byKey ? { names, time: now } : { names: "", time: 0 };
-    // The press that ends typing sends the text; what it presses is a choice of its own.
+    // A press that ends typing sends the text. The pressed widget is a second choice.
     sent = typed > 0;
     typed = acted = 0;
     return !goesOn;
@@ -355,7 +356,7 @@ export function addEntryForEachChoice(lasting = []) {
     ({ isTrusted }) => {
       typed = acted = 0;
       leaving = null;
-      // A click on a link to a part of the page adds an entry without a number.
+      // After a click on a link to a part of the page, the browser has added an entry without a number.
       if (isTrusted && typeof history.state?.entry !== "number") replace({ entry: entry + 1 }, "", location.href);
       if (isTrusted) open(entryNumber());
     },
@@ -364,7 +365,7 @@ export function addEntryForEachChoice(lasting = []) {
 }
 
 /**
- * The number of the open entry of the history, counted from 0, the first of the app in this window.
+ * The number of the open entry of the history. The app's first entry in this window is 0.
  *
  * @returns {number}
  */
@@ -373,7 +374,7 @@ export function entryNumber() {
 }
 
 /**
- * Do something whenever another entry of the history is open, be it new or an earlier one.
+ * Call a function whenever another entry of the history is open, either a new or an earlier one.
  *
  * @param {() => void} act
  */
@@ -382,7 +383,7 @@ export function whenEntryOpens(act) {
 }
 
 /**
- * Put an element at the right of the bar at the top, before Streamlit's menu.
+ * Put an element at the right end of the bar at the top, before Streamlit's menu.
  *
  * @param {Element} element
  */
@@ -391,7 +392,7 @@ export function addToHeader(element) {
 }
 
 /**
- * The names of the parameters in which an address differs from the present one.
+ * The names of the parameters in which an address differs from the present address.
  *
  * @param {string | URL} url
  */
@@ -404,7 +405,8 @@ function changedNames(url) {
 }
 
 /**
- * An address with the part (`#head`) of the present one, if both are of this page: Streamlit drops it.
+ * An address of this page with the part (`#head`) of the present address, because Streamlit drops it. Other addresses are
+ * returned unchanged.
  *
  * @param {string | URL | null | undefined} url
  */

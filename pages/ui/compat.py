@@ -1,4 +1,4 @@
-"""All undocumented parts of Streamlit that the app uses from Python; compat.js is the same for JavaScript.
+"""All undocumented parts of Streamlit that the app uses from Python. compat.js has the parts used from JavaScript.
 
 No other module imports undocumented names of Streamlit. Each function here has a test in `tests/pages/ui/test_compat.py` that
 fails when an upgrade of Streamlit breaks it.
@@ -33,33 +33,34 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 NavigationPage = Page
 Mount = ComponentRenderer
 
-# In JavaScript and CSS: a comment that has its lines for itself, and the spaces before other lines.
+# Patterns for JavaScript and CSS: a comment with no code on its lines, and the spaces at the start of a line.
 COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 # The path of a component's script below the server's address; the group is the file's name in `SCRIPTS`.
 SCRIPT_PATH = re.compile(r"/_stcore/bidi-components/\w+/(\w+\.js)")
-# The JavaScript of each component that was mounted, by its file's name, which has a digest of it.
+# The name of a script file → the JavaScript of a mounted component. The name is a digest of the JavaScript.
 SCRIPTS: dict[str, str] = {}
 
 
 class PageEnd(StopException):
-    """Ends a page while the script of the app continues. `st.stop` raises its base class, but first requests the whole run to
-    stop, after which nothing can be drawn; so does Streamlit when a person clicks again."""
+    """Ends a page while the script of the app continues. `st.stop` raises the base class of this exception, but first requests
+    the whole run to stop, and then nothing can be drawn. Streamlit does the same when a person clicks again."""
 
 
 def ignore_pages_folder() -> None:
-    """Keep Streamlit from serving the folder `pages` as an older kind of app with several pages.
+    """Prevent Streamlit from serving the folder `pages` as the older kind of app with several pages.
 
-    Streamlit checks for that folder when the server starts, and ignores it only after a visitor's run has called
-    `st.navigation`. A visitor with a link before that would see "Page not found".
+    Streamlit looks for that folder when the server starts, and ignores it only after a visitor's run has called
+    `st.navigation`. A visitor who opens a link before that run would see "Page not found".
     """
     PagesManager.uses_pages_directory = False
 
 
 def keep_settings() -> None:
-    """Let Streamlit read its settings and their colours once, instead of before each run: 2 ms of processor time, half of what
-    a click on a bare page costs. The app does not change them while it runs. Call it when the server starts."""
+    """Let Streamlit read its settings and their colours once instead of before each run. Reading takes 2 ms of processor time,
+    half of the time of a click on an empty page. The app does not change the settings while it runs. Call it when the server
+    starts."""
 
     def keep(populate: Callable[..., None]) -> Callable[..., None]:
         messages: dict[tuple[str, ...], Message] = {}  # by section of the settings
@@ -78,20 +79,22 @@ def keep_settings() -> None:
 
 
 def advertise_nothing() -> None:
-    """Keep Streamlit from looking, before each run, whether to offer its help for coding agents on the page. Call it when the
+    """Prevent Streamlit from checking before each run whether to offer its help for coding agents on the page. Call it when the
     server starts."""
     setattr(app_session.AppSession, "_compute_skills_nudge_state", lambda _: (False, ""))  # noqa: B010 (pyright: a method)
 
 
 def send_data_as_json() -> None:
-    """Let Streamlit send the data of components as JSON without looking for tables in them, which it does at every mount:
-    0.4 ms for a list of dictionaries. No component of this project gets a table. Call it when the server starts."""
+    """Let Streamlit send the data of components as JSON without searching them for tables. By default it searches at every
+    mount, which takes 0.4 ms for a list of dictionaries. No component of this project gets a table. Call it when the server
+    starts."""
     serialization._extract_dataframes_from_dict = lambda data, _: data
 
 
 def load_scripts_by_address() -> None:
-    """Let browsers load the JavaScript of components once, from an address that the server answers with `SCRIPTS`. By default
-    Streamlit sends it again whenever their data change, and it is most of what is sent. Call it when the server starts."""
+    """Let browsers load the JavaScript of each component once, from an address that the server answers with `SCRIPTS`. By
+    default, Streamlit sends the JavaScript again whenever the component's data change, and it is the largest part of what is
+    sent. Call it when the server starts."""
     properties: dict[str, Callable[[BidiComponentDefinition], str | None]] = {
         "js_content": lambda _: None,
         "js_url": lambda definition: script_file(definition.js) if definition.js else None,
@@ -102,18 +105,19 @@ def load_scripts_by_address() -> None:
 
 @cache
 def script_file(script: str) -> str:
-    """The name under which `SCRIPTS` has the JavaScript of a component from now on."""
+    """Add the JavaScript of a component to `SCRIPTS`; returns its name there."""
     name = f"{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
     SCRIPTS[name] = script
     return name
 
 
 def failing_pings(page: str) -> list[Route]:
-    """Routes for what Streamlit's browser side asks first when a page is opened by a link.
+    """Routes for the first requests of Streamlit's browser side when a page is opened by a link.
 
-    It tries the page's own path as the address of the server, `/<page>/_stcore/health` and `/<page>/_stcore/host-config`, and
-    after a failure the right one. By default these are 404, an error in the browser's console and in the log of a proxy. A host
-    configuration that is `null` counts as a failure as well, and no one logs it.
+    The browser side first tries the page's own path as the address of the server: `/<page>/_stcore/health` and
+    `/<page>/_stcore/host-config`. After a failure, it tries the right address. By default the first requests are answered with
+    404, which is an error in the browser's console and in the log of a proxy. A host configuration that is `null` counts as a
+    failure too, but it is not logged.
     """
 
     def health(_: Request) -> Response:
@@ -131,34 +135,34 @@ def static_folder() -> Path:
 
 
 def runs_for_visitor() -> bool:
-    """Whether a script runs for a visitor, rather than being imported when the server starts."""
+    """Whether the present code runs for a visitor. It is False while modules are imported when the server starts."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
 def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
-    """A context whose widgets and elements belong to a page, as those in `page.run()` do: they go with it."""
+    """A context whose widgets and elements belong to a page, as if `page.run()` drew them: they disappear with the page."""
     context = get_script_run_ctx()
     return nullcontext() if context is None else context.run_with_active_hash(page._script_hash)
 
 
 def run_page(page: NavigationPage) -> None:
-    """Run the script of a page that `st.navigation` returned, in this run of the app or an earlier one. Streamlit allows that
-    once; a fragment calls it at every click in the page."""
+    """Run the script of a page that `st.navigation` returned in this run of the app or in an earlier run. Streamlit allows one
+    run per page, but a fragment calls this function at every click in the page."""
     page._can_be_called = True
     page.run()
 
 
 def opens_from_history() -> bool:
     """Whether this run opens an address of the browser's history (Back or Forward). Streamlit then sets bound widgets from the
-    address, whatever value they had; no documented call tells a script so."""
+    address and ignores the values they had. No documented function returns this."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 def forget_infinite(key: str) -> None:
-    """Remove an infinite number, `inf` or `1e999`, from the address before the number box that is bound to it is drawn.
+    """Remove an infinite number, `inf` or `1e999`, from the address. Call it before the number box bound to this key is drawn.
 
-    Streamlit ignores values that are not numbers, but raises on an infinite one in every run.
+    Streamlit ignores values that are not numbers, but raises an error at an infinite number in every run.
     """
     try:
         infinite = math.isinf(float(st.query_params.get(key, "")))
@@ -170,22 +174,22 @@ def forget_infinite(key: str) -> None:
 
 
 def key_class(key: str) -> str:
-    """The CSS class that Streamlit's browser side gives to the element that has a key: `st-key-…`."""
+    """The CSS class of the element with a key, `st-key-…`. Streamlit's browser side sets it."""
     return f"st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', key.strip())}"
 
 
 def scrolled(key: str, width: int) -> str:
     """CSS that makes the chart with a key at least `width` px wide, and scrolls it sideways on a narrower page.
 
-    A full-screen chart is left out; only the title of its close button shows that it is full-screen.
+    The CSS does not apply to a full-screen chart, which can be recognized only by the title of its close button.
     """
     chart = f".{key_class(key)}:not(:has([data-title='Close fullscreen']))"
     return f"{chart} {{overflow-x: auto}} {chart} > div {{min-width: {width}px}}"
 
 
 class FinishedFigure(BaseFigure):
-    """A figure whose JSON is known. `st.plotly_chart` asks a figure for nothing but its `to_dict`; a plain `dict` it would
-    check again property by property.
+    """A figure whose JSON is known. `st.plotly_chart` calls only the figure's `to_dict`. In a plain `dict`, it would check each
+    property again.
 
     Args:
         spec: the figure as parsed JSON. Shared, never written to.
@@ -201,16 +205,16 @@ class FinishedFigure(BaseFigure):
 
 
 def mount(name: str, **parts: Any) -> ComponentRenderer:
-    """A component of version 2 (see `st.components.v2.component`). Register each name once for the process."""
+    """A component of version 2 (see `st.components.v2.component`). Call it once per name in a process."""
     texts: dict[str, Any] = {part: without_comments(parts[part]) for part in ("js", "css") if part in parts}
     return component(name, **(parts | texts))
 
 
 def without_comments(source: str) -> str:
-    """JavaScript or CSS without indentation, and without the lines that have nothing but a comment, which are a third of it.
-    Streamlit 1.67 sends the CSS of a component again whenever its data change."""
+    """JavaScript or CSS without indentation and without the lines that contain only a comment, which are a third of the text.
+    The length matters because Streamlit 1.67 sends the CSS of a component again whenever the component's data change."""
     return INDENT.sub("", COMMENT.sub("", source))
 
 
 def no_callback() -> None:
-    """An empty callback for a component's `on_…_change`: without one, Streamlit drops the value that the browser sets."""
+    """An empty callback for a component's `on_…_change`. Without one, Streamlit drops the value that the browser sets."""

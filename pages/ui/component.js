@@ -1,7 +1,7 @@
-// What every component uses.
+// Functions for all components.
 //
-// Streamlit calls a component's default export again whenever its data or the theme changes. What a person has done
-// therefore lives in a view that belongs to the root element and survives those calls.
+// Streamlit calls a component's default export again whenever its data or the theme changes. So the state that a person has
+// changed is kept in a view, which belongs to the root element and survives these calls.
 
 /**
  * What Streamlit passes to a component.
@@ -57,15 +57,15 @@ export function make(tag, attributes, ...children) {
 }
 
 /**
- * How much larger letters are than on an ordinary page: more than 1 where the page is presented, or in a browser with a larger
- * font.
+ * The size of letters compared with an ordinary page. It is more than 1 if the page is presented, or if the browser has a larger
+ * font size.
  */
 export function textScale() {
   return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 }
 
 /**
- * What draws on a canvas.
+ * The drawing context of a canvas.
  *
  * @param {HTMLCanvasElement} canvas
  */
@@ -74,7 +74,7 @@ export function penOf(canvas) {
 }
 
 /**
- * The nearest element around the target of an event that a selector matches.
+ * The target of an event, or the nearest element around it, that a selector matches; null if there is no such element.
  *
  * @param {Event} event
  * @param {string} selector
@@ -114,7 +114,7 @@ export function decodeBase64(base64) {
 }
 
 /**
- * Whether some parts of the data are equal to what they were before.
+ * Whether the named parts of the data are equal to those of `before`.
  *
  * @template {object} Data
  * @param {Data | undefined} before

@@ -14,9 +14,9 @@ from markupsafe import Markup
 from pages.ui.compat import Mount, mount
 
 SHARED_STYLE = Path(__file__).with_name("component.css")
-PLAYBACK_STYLE = Path(__file__).with_name("playback.css")  # of the buttons of playback_row.js
+PLAYBACK_STYLE = Path(__file__).with_name("playback.css")  # styles the buttons of playback_row.js
 BARS_STYLE = Path(__file__).with_name("bars.css")
-# `import { a, b } from "./file.js";`, on one line or several: the only form of import in the components.
+# `import { a, b } from "./file.js";`, on one line or several. The components use no other form of import.
 IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
@@ -27,7 +27,7 @@ def mounted(path: Path, *styles_of_parts: Path) -> Mount:
 
     Args:
         path: the path of the two files without their endings; its last part names the component.
-        styles_of_parts: CSS files of what it draws that has its own; they come first.
+        styles_of_parts: CSS files of parts that the component draws. They come before the component's own CSS.
     """
     name = path.name
     return mount(
@@ -46,10 +46,10 @@ def style_of(path: Path, *styles_of_parts: Path) -> str:
 
 
 def joined(entry: Path) -> str:
-    """One JavaScript text: a file after all files it imports, each once, because Streamlit accepts one text per component.
+    """The JavaScript of a file and of all files it imports as one text, because Streamlit accepts one text per component.
 
-    The type checker and the tests read the separate files. `import` and `export` are removed here, so all top-level names must
-    differ, and circular imports are not supported.
+    Each file appears once, after the files it imports. The type checker and the tests read the separate files. `import` and
+    `export` are removed here, so all top-level names must differ, and circular imports are not supported.
     """
     sources: dict[Path, str] = {}
     _collect(entry.resolve(), sources)
@@ -57,7 +57,7 @@ def joined(entry: Path) -> str:
 
 
 def _collect(file: Path, sources: dict[Path, str]) -> None:
-    """Add a file to `sources`, after those it imports."""
+    """Add a file to `sources`, after the files it imports."""
     source = file.read_text(encoding="utf-8")
     for imported in IMPORT.findall(source):
         path = (file.parent / imported).resolve()
@@ -67,21 +67,21 @@ def _collect(file: Path, sources: dict[Path, str]) -> None:
 
 
 def picked(key: str, names: Collection[str]) -> str | None:
-    """The name that was just picked in the component with this key; None if it is not one of `names`, because a browser can
-    send anything."""
+    """The name that was just picked in the component with this key; None if the name is not one of `names`. The check is
+    needed because a browser can send anything."""
     sent = st.session_state.get(key)
     name = sent.get("pick") if isinstance(sent, Mapping) else None
     return name if isinstance(name, str) and name in names else None
 
 
 def packed(values: np.ndarray) -> str:
-    """An array as base64 of its little-endian bytes: exact, and the browser reads them without parsing."""
+    """An array as base64 of its little-endian bytes. The values are exact, and the browser does not have to parse numbers."""
     return base64.b64encode(_little_endian(values)).decode("ascii")
 
 
 def parcel(data: dict[str, Any], values: np.ndarray | None = None) -> bytes:
-    """Data and one large array, if there is one, as bytes, for `unpackParcel` (parcel.js) in the browser: a quarter smaller
-    than base64."""
+    """Data and, optionally, one large array as bytes. In the browser, `unpackParcel` (parcel.js) reads them. They are a quarter
+    smaller than base64."""
     header = json.dumps(data).encode()
     return len(header).to_bytes(4, "little") + header + (b"" if values is None else _little_endian(values))
 

@@ -1,4 +1,4 @@
-"""Typed text inside the page's own sentences: shown as typed, never rendered as markup, copied with nothing added."""
+"""Typed text inside the page's own sentences. It is shown as typed, never rendered as markup, and copying it adds nothing."""
 
 import re
 import string
@@ -12,35 +12,36 @@ from transformer.text.tokenizer import unseen
 # Most characters quoted of one word, of one text, and of an unknown token.
 WORD, TEXT, TOKEN = 100, 400, 40
 MARKUP = set("\\`*_{}[]()#+-.!|<>~$:&^=")
-# Streamlit replaces these after Markdown is parsed and its backslashes are gone: `http://`, `www.` and `a@b` become links,
-# `:smile:` and `:material/home:` pictures, `->` an arrow. It searches each text node alone, so putting these characters into
-# nodes of their own prevents a match.
+# Streamlit replaces these patterns after it has parsed Markdown and removed the backslashes: `http://`, `www.` and `a@b` become
+# links, `:smile:` and `:material/home:` pictures, `->` an arrow. It searches each text node separately, so a separate node for
+# each of these characters prevents a match.
 APART = re.compile(r":(?=[\w+-])|(?<=:)/(?=/)|(?<=www)\.|@|(?<=[<-])-|(?<=-)>|(?<=[<>~])=", re.IGNORECASE)
-# Directional control characters: each sets the direction of all text after it, even of the page's own words.
+# Directional control characters. Each sets the direction of all text after it, also of the page's own words.
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 DOTTED_CIRCLE = "\u25cc"
 
 
 def literal(text: str) -> str:
-    """A text as Markdown that shows it unchanged. Right-to-left letters do not reorder the text around them, and no word of it
-    is explained as a term of the glossary (`terms.js`)."""
+    """Markdown that shows a text unchanged. Right-to-left letters do not reorder the text around them, and `terms.js` does not
+    explain any word of the text as a term of the glossary."""
     text = DIRECTIONS.sub("", text)
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
     return span(escaped(text)) if turns or _terms(*words("glossary")["terms"]).search(text) else escaped(text)
 
 
 def quoted(text: str) -> str:
-    """A typed text, or an answer, to quote in a sentence of the page: `literal`, shortened if too long."""
+    """A typed text, or an answer, for a quotation in a sentence of the page: `literal`, shortened if it is too long."""
     text = cut(" ".join(cut(word, WORD) for word in text.split()), TEXT)
     return literal(" ".join(map(code, text)) if unseen(text) else text)
 
 
 def quoted_token(token: str, invisible: str) -> str:
-    """A token to quote in a sentence of the page: `literal`, shortened if too long, by its Unicode number if invisible.
+    """A token for a quotation in a sentence of the page: `literal`, shortened if it is too long. An invisible token is written
+    as its Unicode number.
 
     Args:
         token: the token as typed.
-        invisible: a template for an invisible token; `{code}` is its number.
+        invisible: a template for an invisible token; `{code}` is the place of the Unicode number.
     """
     parts = [code(sign) if unseen(sign) else sign for sign in cut(token, TOKEN)]
     if unseen(token):
@@ -55,13 +56,13 @@ def code(sign: str) -> str:
 
 
 def filled(template: str, **values: str) -> str:
-    """A template of plain text, escaped, with values in its `{places}` that are Markdown already."""
+    """A template of plain text, escaped. Its `{places}` are filled with values that are Markdown already."""
     parts = string.Formatter().parse(template)
     return "".join(escaped(words) + (values[name] if name else "") for words, name, _, _ in parts)
 
 
 def escaped(text: str) -> str:
-    """A text escaped for Streamlit's Markdown: no markup, link, icon or arrow is made of it."""
+    """A text escaped for Streamlit's Markdown, which then makes no markup, link, icon or arrow from it."""
     parts, end = [], 0
     for match in APART.finditer(text):
         parts += [_backslashed(text[end : match.start()]), span(_backslashed(match[0]))]
@@ -77,8 +78,8 @@ def span(markdown: str) -> str:
 
 @cache
 def _terms(*terms: str) -> re.Pattern[str]:
-    """Finds the terms of the glossary that a text names, also in the plural. A special token such as `<sos>` is one wherever it
-    stands, so it is left out."""
+    """A pattern that finds terms of the glossary in a text, also in the plural. Special tokens such as `<sos>` are left out,
+    because they are also terms when a person types them."""
     stems = "|".join(re.escape(term.removesuffix("y")) for term in terms if not term.startswith("<"))
     return re.compile(rf"\b(?:{stems})(?:y|ies|e?s)?\b", re.IGNORECASE)
 

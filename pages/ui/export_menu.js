@@ -1,11 +1,11 @@
-// Saves the picture that stands under a key: a chart of Plotly's, by Plotly's own exporter, or a component of ours, which
-// answers the event "picture" with an SVG. All of it happens in the browser.
+// Saves the picture drawn under a key. A Plotly chart is saved by Plotly's own exporter. A component of this project answers the
+// event "picture" with an SVG. Everything happens in the browser.
 
 import { componentRoots, elementWithKey, pageBackground, plotlyChart, saveChart } from "./compat.js";
 import { make, penOf, rootOf } from "./component.js";
 import { escapeMarkup } from "./picture.js";
 
-const SHARPER = 2; // pixels of a PNG per pixel of the page
+const SHARPER = 2; // pixels of a PNG per px of the page
 
 /** @typedef {{ place: string, name: string, formats: [format: string, label: string][] }} Data */
 
@@ -28,7 +28,7 @@ async function save(format, { place: key, name }) {
   if (!place) return;
   const chart = plotlyChart(place);
   if (chart) {
-    // A picture of a dark page has light words on it.
+    // The picture needs the page's background, because the words of a dark page are light.
     saveChart(chart, format, name, pageBackground());
     return;
   }
@@ -63,7 +63,7 @@ async function raster(svg) {
 }
 
 /**
- * A page of the picture alone, which needs no network.
+ * An HTML page with only the picture. It needs no network.
  *
  * @param {string} svg
  * @param {string} name

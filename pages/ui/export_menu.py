@@ -1,4 +1,4 @@
-"""The menu that saves a figure: as PNG or SVG, made by the browser; its numbers as CSV; a chart as a page for offline use."""
+"""The menu that saves a figure as PNG or SVG (made by the browser), its numbers as CSV, or a page for offline use."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAE
 _mount = mounted(Path(__file__).with_suffix(""))
 
 
-# Not a fragment: opening the menu draws the page again once, but a fragment costs every click 0.6 ms for each figure.
+# Not a fragment: a fragment costs every click 0.6 ms for each figure. Without it, opening the menu draws the page again, once.
 def saving(
     key: str,
     name: str,
@@ -33,13 +33,13 @@ def saving(
         numbers: returns the numbers of the picture as a table; called only on a click.
         page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page
             from the SVG.
-        view: returns the view that the picture is a part of as HTML that can be used without a server; called only on a click.
+        view: returns the view around the picture as HTML that works without a server; called only on a click.
     """
     words = text("common")["save"]
     formats = FORMATS if page is not None else (*FORMATS, "html")
     # The alternative text of a transparent picture names each button for screen readers.
     label = f"{words['menu']} ![{name}]({NOTHING})"
-    # Filled only while open: the buttons of a closed menu would be sent with every click.
+    # Filled only while the menu is open, because the buttons of a closed menu would be sent with every click.
     menu = st.popover(
         label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}", on_change="rerun"
     )

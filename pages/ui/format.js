@@ -1,7 +1,7 @@
 // How texts, tokens and numbers are written.
 
 /**
- * A text with its places filled: "layer {layer}" and { layer: 2 } give "layer 2". A place without a value stays as it is.
+ * A template with its places filled: "layer {layer}" and { layer: 2 } give "layer 2". A place without a value stays as it is.
  *
  * @param {string} template
  * @param {Record<string, unknown>} values
@@ -11,7 +11,7 @@ export function fillIn(template, values) {
 }
 
 /**
- * A token as it is drawn: a sign stands for one that is blank.
+ * A token as it is drawn. A blank token is replaced by a sign.
  *
  * @param {string} token
  */
@@ -20,7 +20,7 @@ export function tokenText(token) {
 }
 
 /**
- * A number in at most seven digits, with a true minus.
+ * A number with at most seven digits, and U+2212 as the minus sign.
  *
  * @param {number} value
  */
@@ -30,7 +30,8 @@ export function formatNumber(value) {
 }
 
 /**
- * A share in per cent: 0.123 is "12.3%"; what rounds to nothing is "<0.1%". As `percent` of transformer/figures/decoding.py.
+ * A share in per cent: 0.123 is "12.3%". A share that would round to zero is "<0.1%". The same as `percent` of
+ * transformer/figures/decoding.py.
  *
  * @param {number} share
  */

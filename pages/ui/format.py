@@ -1,4 +1,4 @@
-"""Numbers, shapes and tokens as text. Every minus is U+2212; a number that rounds to zero has no sign."""
+"""Numbers, shapes and tokens as text. Every minus sign is U+2212. A number that rounds to zero has no sign."""
 
 import math
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k"}
 
 
 def number(value: float, digits: int = 5, thousands: Literal["", ","] = "") -> str:
-    """A number with `digits` significant digits, `−0.25`, `1.2e−07`, `∞`, and with `thousands` as separator."""
+    """A number with `digits` significant digits, and `thousands` as the separator: `−0.25`, `1.2e−07`, `∞`."""
     return _signs(f"{value + 0.0:{thousands}.{digits}g}")
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with `places` digits after the point: `−0.25`; −0.001 to two places is `0.00`."""
+    """A number with `places` digits after the point: `−0.25`. With two places, −0.001 becomes `0.00`."""
     return _signs(f"{round(value, places) + 0.0:.{places}f}")
 
 
@@ -75,7 +75,7 @@ def named_shape(axes: Sequence[str], sizes: Sequence[int]) -> str:
 
 
 def token_at(position: int, token: str) -> str:
-    """A token after its position: `2 · cat`, which is unique within a text."""
+    """A token after its position, such as `2 · cat`. The result is unique within a text."""
     return f"{position} · {token}"
 
 
@@ -85,7 +85,7 @@ def numbered_tokens(tokens: Sequence[str]) -> list[str]:
 
 
 def linked_token(position: int, token: str) -> str:
-    """A token after its position in the former format, `2: cat`, which links and saved files use."""
+    """A token after its position in the older format, `2: cat`, which links and saved files use."""
     return f"{position}: {token}"
 
 

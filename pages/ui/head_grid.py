@@ -1,4 +1,4 @@
-"""Overview of all heads of one kind of attention: a small heatmap per layer and head on one canvas, to pick a head from."""
+"""Overview of all heads of one kind of attention: a small heatmap per layer and head on one canvas. A click picks a head."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,7 +18,7 @@ from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]
-MOST_SAID = 5  # rows of a map that its description names
+MOST_SAID = 5  # most rows that the description of a map names
 
 _mount = mounted(Path(__file__).with_suffix(""))
 
@@ -37,21 +37,21 @@ def overview(
 ) -> Tile | None:
     """Draw a small heatmap per head, layers down and heads across; returns the tile picked in this run, or None.
 
-    Hovering needs no rerun; a click, or Enter on the tile reached with the arrow keys, starts one. The page decides which
+    Hovering needs no rerun; a click, or Enter on the tile reached with the arrow keys, starts a rerun. The page decides which
     head is selected: in `on_pick`, `picked(key)` returns the tile, and the values of widgets may still be set.
-    The size of the picture does not depend on the number of tokens: where cells outnumber pixels, a pixel shows the largest
-    weight among its cells, and hovering names that cell.
+    The size of the picture does not depend on the number of tokens. If a tile has more cells than pixels, a pixel shows the
+    largest weight among its cells, and hovering names the cell of that weight.
 
     Args:
         weights: 0 to 1. Sent as bytes, so the weight shown on hover is off by up to 0.002.
-        allowed: False where a query may not attend; drawn hatched, whatever the weight.
+        allowed: False if a query may not attend to a key; such a cell is drawn hatched, whatever its weight.
         queries, keys: the tokens, shown as plain text.
-        selected: (layer, head), counted from 0; drawn with a frame.
-        color: of the frame.
-        key: of the widget.
+        selected: (layer, head) of the tile that has a frame, counted from 0.
+        color: colour of the frame.
+        key: key of the widget.
         on_pick: called before the rerun at every pick, including a pick of the selected tile.
-        order: the tiles to draw, left to right and top to bottom, instead of the full grid; may leave some out.
-        captions: one per tile of `order`, shown below it after its layer and head: "0.97" becomes "L2 H3 · 0.97".
+        order: the tiles to draw instead of the full grid, left to right and top to bottom. It may leave tiles out.
+        captions: one per tile of `order`, shown below the tile after its layer and head: "0.97" becomes "L2 H3 · 0.97".
 
     Raises:
         ValueError: the shapes, tokens, order or captions do not match.
@@ -80,8 +80,8 @@ def overview(
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
-    """What `head_grid_view.js` needs beside the levels to draw a full grid. Arguments as for `overview`; `shape` is that of the
-    weights."""
+    """The data that `head_grid_view.js` needs in addition to the levels to draw a full grid. Arguments as for `overview`;
+    `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
@@ -97,7 +97,7 @@ def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str],
 
 
 def row_words() -> dict[str, str]:
-    """The words in which `strongest.js` says what a map shows."""
+    """The templates from which `strongest.js` makes the description of a map."""
     words = text("head_grid")
     return {name: words[name] for name in ("row_says", "row_alike")}
 
@@ -108,7 +108,8 @@ def strongest_rows(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> str:
-    """What a map shows, for a person who does not see it: the rows with the largest weights, and on which token each lies."""
+    """A description of a map for a person who does not see it: the rows with the largest weights, and the token of each such
+    weight."""
     words, seen = text("head_grid"), np.where(allowed, weights, -1.0)
     columns: list[int] = seen.argmax(-1).tolist()
     strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()
@@ -124,7 +125,8 @@ def strongest_rows(
 
 
 def picked(key: str) -> Tile | None:
-    """The (layer, head) just picked in the overview with this key, counted from 0; for use in its `on_pick`, otherwise None."""
+    """The (layer, head) just picked in the overview with this key, counted from 0; None if nothing was just picked. For use in
+    the overview's `on_pick`."""
     sent = st.session_state.get(key)
     return _tile(sent.get("pick")) if isinstance(sent, dict) else None
 

@@ -1,21 +1,22 @@
-// Where the tiles of the head grid stand, which cell lies under a point, and which tile a key leads to.
+// The places of the tiles of the head grid, the cells under a point, and the tile that a key moves to.
 
 import { range } from "./component.js";
 import { fillIn } from "./format.js";
 
-const TALLEST = 545; // px of tiles and labels; with legend and words the whole stays below 620
-const LARGEST = 220; // px, the side of a tile
-const SMALLEST = 14; // px, the height of a tile where there are very many layers
-const READABLE = 56; // px, the same where tiles have captions: then the picture grows instead
-const WIDEST = 1.5; // width of a tile ÷ its height, at most
+const TALLEST = 545; // px: height of tiles and labels; with legend and words, the whole is lower than 620 px
+const LARGEST = 220; // px: largest side of a tile
+const SMALLEST = 14; // px: smallest height of a tile if there are very many layers
+const READABLE = 56; // px: smallest height of a tile with a caption; if there are many tiles, the picture grows instead
+const WIDEST = 1.5; // largest ratio of a tile's width to its height
 const MARGIN = 6; // px, for the frame of the last tile
 
 /** @typedef {[layer: number, head: number]} Tile */
 
-/** A word at a place, of which tile. @typedef {{ says: string, role: string, tile?: number, left: number, top: number, width?: number, height?: number }} Label */
+/** A label, its place in px, and the index of the tile that it names. @typedef {{ says: string, role: string, tile?: number, left: number, top: number, width?: number, height?: number }} Label */
 
 /**
- * Corner of the first tile, size of a tile, distance from one to the next, tiles in a row, and size of the whole; px.
+ * In px: corner of the first tile (left, top), size of a tile (w, h), distance from a tile to the next one (across, down), and
+ * size of the whole picture (width, height). `columns` is the number of tiles in a row.
  *
  * @typedef {{
  *   left: number, top: number, w: number, h: number, across: number, down: number, columns: number,
@@ -23,10 +24,10 @@ const MARGIN = 6; // px, for the frame of the last tile
  * }} Layout
  */
 
-/** Room in px, whether it is that of a phone, size of the words in px, and how wide the widest of some words is. @typedef {{ width: number, narrow: boolean, size: number, measured: (texts: string[]) => number }} Room */
+/** Available width in px, whether it is as narrow as a phone, size of the letters in px, and a function that returns the width of the widest of some texts. @typedef {{ width: number, narrow: boolean, size: number, measured: (texts: string[]) => number }} Room */
 
 /**
- * Layers down, heads across.
+ * The layout of the full grid: layers down, heads across.
  *
  * @param {Room} room
  * @param {number} layers
@@ -42,7 +43,7 @@ export function gridLayout({ width, narrow, size, measured }, layers, heads, tex
   let left = measured(rows) + size;
   const frame = narrow ? 3 : 6;
   let top = line + frame;
-  // Where "head 12" does not fit over a tile, numbers stand there, and the word once.
+  // If "head 12" does not fit above a tile, only its number is written there, and the word is written once for all tiles.
   const short = Math.floor((width - left) / heads) < measured(columns) + size / 2;
   if (short) [left, top] = [line + measured([String(layers)]) + size, top + line];
   left = Math.ceil(left);
@@ -70,10 +71,10 @@ export function gridLayout({ width, narrow, size, measured }, layers, heads, tex
 }
 
 /**
- * In an order of their own, left to right and top to bottom, a caption under each.
+ * The layout of tiles in a given order, left to right and top to bottom, with a caption under each tile.
  *
  * @param {Room} room
- * @param {string[]} captions one a tile
+ * @param {string[]} captions one per tile
  * @returns {Layout}
  */
 export function captionedLayout({ width, narrow, size, measured }, captions) {
@@ -112,7 +113,7 @@ export function cornerOf({ left, top, across, down, columns }, index) {
 }
 
 /**
- * Index of the tile at a point of the picture; a gutter belongs to the tile before it. Null: there is none.
+ * Index of the tile at a point of the picture; a gutter belongs to the tile before it. Null if there is no tile.
  *
  * @param {Layout} layout
  * @param {number} count how many tiles there are
@@ -126,7 +127,7 @@ export function tileAt({ left, top, across, down, columns }, count, x, y) {
 }
 
 /**
- * Index of the tile a key leads to, or null if the key leads nowhere. Sideways a row is not left.
+ * Index of the tile that a key moves to, or null for a key that never moves. Left and right stay in the row.
  *
  * @param {string} key
  * @param {number} cursor
@@ -156,8 +157,8 @@ export function tileAfterKey(key, cursor, columns, count) {
 }
 
 /**
- * Which cells lie under pixel `position` of `size` pixels, as first and one past the last: one cell, or several where there
- * are more cells than pixels.
+ * The range of cells under pixel `position` of `size` pixels: the first cell, and the one after the last. The range has several
+ * cells only if there are more cells than pixels.
  *
  * @param {number} position
  * @param {number} size

@@ -1,5 +1,5 @@
-// Every head as a small heatmap, all on one canvas. Labels and frames are elements over it, so selecting a tile repaints
-// nothing, and text follows the theme.
+// Every head as a small heatmap, all on one canvas. Labels and frames are elements above the canvas. So selecting a tile does
+// not repaint the canvas, and the text has the theme's colours.
 
 import { pixelsOfScale, ramp, svgRamp } from "./colors.js";
 import { clamp, make, penOf, range, textScale, unchanged } from "./component.js";
@@ -11,9 +11,9 @@ import { Sheet, answerWithPicture } from "./picture.js";
 import { captionedLayout, cellsUnder, cornerOf, gridLayout, tileAfterKey, tileAt } from "./head_grid_layout.js";
 import { saidRows, strongestCell } from "./strongest.js";
 
-const NARROW_GRID = 560; // px: below, labels and gutters are those of a phone
+const NARROW_GRID = 560; // px; a narrower grid has the labels and gutters of a phone
 
-const ROWS_SAID = 5; // rows of a head that are named for those who do not see it
+const ROWS_SAID = 5; // most rows that the description of a head names
 
 const touch = matchMedia("(hover: none)");
 
@@ -37,19 +37,19 @@ export class HeadGrid {
   /** @type {import("./colors.js").Pixels} */ pixels;
   /** @type {Send} */ setTriggerValue;
   /** @type {import("./head_grid_layout.js").Layout | null} */ layout = null;
-  layoutKey = ""; // what the layout was made for
+  layoutKey = ""; // the layout and what it was made for; a new key means that tiles have moved
   scheme = "";
-  selected = -1; // index of the tile that is selected
-  cursor = 0; // index of the tile the arrow keys are at
+  selected = -1; // index of the selected tile
+  cursor = 0; // index of the tile that the arrow keys have reached
   calls = 0;
   painted = 0;
 
   /**
-   * The parts that stay whatever the data are.
+   * Makes the elements that do not depend on the data.
    *
    * @param {HTMLElement} root
    * @param {Record<string, string>} text
-   * @param {boolean} alone whether it is a component by itself, and not a part of one that makes its own picture
+   * @param {boolean} alone whether the grid is a component; false for a part of a component that makes its own picture
    */
   constructor(root, text, alone = true) {
     this.root = root;
@@ -58,7 +58,7 @@ export class HeadGrid {
     this.swatch = make("span", { class: "swatch" });
     const masked = make("span", {}, this.swatch, text.bar_masked);
     this.legend = make("div", { class: "legend", "aria-hidden": "true" }, weight, masked);
-    // An application: a screen reader hands the arrow keys on, and reads what the words below say.
+    // With the role of an application, screen readers pass the arrow keys to the canvas, and read the words below it.
     this.canvas = make("canvas", { tabindex: 0, role: "application" });
     this.labels = make("div", { class: "labels", "aria-hidden": "true" });
     /** @param {string} name */
@@ -80,7 +80,7 @@ export class HeadGrid {
   listen() {
     const { canvas, root } = this;
     canvas.addEventListener("pointermove", (event) => {
-      // A finger does not hover: it picks.
+      // A finger cannot hover; a tap picks.
       if (event.pointerType !== "touch") this.point(event);
     });
     canvas.addEventListener("pointerleave", () => this.point(null));
@@ -100,7 +100,7 @@ export class HeadGrid {
   }
 
   /**
-   * Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+   * Show new data. Returns a cleanup function, which undoes only this call, because it may run after the next call.
    *
    * @param {Data} data
    * @param {Uint8Array<ArrayBuffer>} levels
@@ -135,7 +135,7 @@ export class HeadGrid {
     this.mark();
     if (newWords && this.focused()) this.say(this.cursor);
     else if (newWords) this.write(this.hint());
-    // Read with the name of the picture, where nobody moves through its tiles.
+    // Screen readers read this with the name of the picture, also if a person does not move through the tiles.
     if (newWords) this.canvas.setAttribute("aria-description", this.told(this.cursor));
     return () => {
       if (call === this.calls) this.observer.disconnect();
@@ -160,7 +160,7 @@ export class HeadGrid {
     this.canvas.setAttribute("aria-label", fillIn(tiles ? text.flow : text.picture, values));
   }
 
-  // --- where things are
+  // --- layout
 
   resized() {
     if (this.arrange()) {
@@ -169,7 +169,7 @@ export class HeadGrid {
     }
   }
 
-  /** Give every tile its place; true if any has moved. */
+  /** Compute the place of every tile; returns whether the layout has changed. */
   arrange() {
     const width = this.root.clientWidth;
     if (!width) return false;
@@ -211,7 +211,7 @@ export class HeadGrid {
   }
 
   /**
-   * The cell under the pointer. Where several share a pixel, the strongest: that is the one whose colour is seen.
+   * The cell under the pointer. If several cells share a pixel, the strongest one, because the pixel has its colour.
    *
    * @param {number} index
    * @param {number} x
@@ -237,7 +237,7 @@ export class HeadGrid {
     return strongestCell(this.levels, [shape[2], shape[3]], masked_level, map, queries, keys);
   }
 
-  // --- what a person does
+  // --- pointer and keys
 
   /** @param {MouseEvent | null} event */
   point(event) {
@@ -315,7 +315,7 @@ export class HeadGrid {
   }
 
   /**
-   * What a tile shows, for those who do not see it.
+   * A description of a tile for a person who does not see it.
    *
    * @param {number} index
    */
@@ -330,7 +330,7 @@ export class HeadGrid {
   }
 
   /**
-   * Say what a tile shows.
+   * Write the description of a tile below the picture.
    *
    * @param {number} index
    */
@@ -345,7 +345,7 @@ export class HeadGrid {
 
   // --- drawing
 
-  /** Frames and labels: what is selected, where the keyboard is. */
+  /** Place the frames of the selected tile and of the keyboard's tile, and mark the labels of the selected tile. */
   mark() {
     const { root, frames, tiles, selected, cursor } = this;
     if (!this.layout) return;
@@ -366,7 +366,7 @@ export class HeadGrid {
 
   /**
    * @param {HTMLElement} frame
-   * @param {number} index of the tile it goes around; −1: it is hidden
+   * @param {number} index the tile inside the frame; −1 hides the frame
    */
   put(frame, index) {
     frame.hidden = index < 0 || !this.layout;
@@ -387,7 +387,8 @@ export class HeadGrid {
     canvas.style.height = `${layout.height}px`;
     const context = penOf(canvas);
     context.imageSmoothingEnabled = false;
-    // No more cells than pixels, or some would be skipped. Of a dense screen's smaller pixels one alone could not be seen.
+    // At most one cell per px of the page, because `drawImage` would skip some cells if there were more. A dense screen has
+    // smaller pixels, but a cell of one such pixel would be too small to see.
     const rows = Math.min(shape[2], layout.h);
     const columns = Math.min(shape[3], layout.w);
     const hatch = hatchPattern(context, ratio, colors.line);
@@ -407,7 +408,8 @@ export class HeadGrid {
   }
 
   /**
-   * All maps side by side, a pixel a cell; where there are more cells than pixels, the strongest cell of each pixel.
+   * Paint all maps side by side on `atlas`, with a pixel for each cell. If a map has more cells than pixels, a pixel has the
+   * colour of its strongest cell.
    *
    * @param {number} rows
    * @param {number} columns
@@ -437,7 +439,7 @@ export class HeadGrid {
     penOf(atlas).putImageData(image, 0, 0);
   }
 
-  /** All of it as an SVG, the cells as pixels. */
+  /** The whole grid as an SVG, in which the cells are pixels of an image. */
   drawn() {
     const sheet = new Sheet(this.sheet);
     this.drawOn(sheet);
@@ -445,7 +447,7 @@ export class HeadGrid {
   }
 
   /**
-   * Draw the grid where it stands on a sheet of an element around it.
+   * Draw the grid at its place on a sheet. The sheet shows an element that contains the grid.
    *
    * @param {Sheet} sheet
    */

@@ -1,7 +1,7 @@
-"""All limits on memory and on the size of a page. Limits that keep a figure readable stand beside the code that draws it.
+"""All limits on memory and on the size of a page. Limits that keep a figure readable are next to the code that draws it.
 
-Where you host the app yourself, the environment variable `HEADLIGHT_` + the name of a limit replaces its value, such as
-`HEADLIGHT_CACHE_MEGABYTES=200`; docs/HOSTING.md lists them.
+If you host the app yourself, an environment variable replaces the value of a limit. Its name is `HEADLIGHT_` + the name of the
+limit, such as `HEADLIGHT_CACHE_MEGABYTES=200`. docs/HOSTING.md lists these variables.
 """
 
 import os
@@ -15,69 +15,72 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# Memory of all that is computed once and kept, for all sessions together; the least recently used goes first. A shipped model
-# takes 1 to 3 MB, one of the paper's base size about 180 and its trace at 64 tokens about 50; a trace of a shipped model takes
-# 1 to 5 MB, a figure 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
+# Megabytes of all cached results, for all sessions together; the least recently used result is dropped first. A shipped model
+# takes 1 to 3 MB, its trace 1 to 5 MB. A model of the paper's base size takes about 180 MB, its trace at 64 tokens about 50 MB.
+# A figure takes 10 to 60 kB, an answer less than 1 kB. The process itself takes about 400 MB, and a small host has 1 GB.
 CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 256)
 
-# Kilobytes of a tensor up to which its memory is used again for the next one when it is freed, which is faster; that of a
-# larger one goes back to the system at once. So a matrix of a large model, 1 or 4 MB, leaves nothing behind.
+# The memory of a freed tensor of up to this many kilobytes is used again for a later tensor, which is faster. The memory of a
+# larger tensor is returned to the system at once, so a matrix of a large model (1 or 4 MB) leaves no unused memory behind.
 REUSED_KILOBYTES = setting("REUSED_KILOBYTES", 1_000)
 
-# Megabytes of all models that are open from folders of the server, of which each has up to `MODEL_MEGABYTES`; the one that was
-# not used for longest is closed first. They do not count as `CACHE_MEGABYTES`, or none of more than 256 MB could stay open.
+# Megabytes of all open models from folders of the server. Each of them has up to `MODEL_MEGABYTES`; the least recently used
+# model is closed first. They do not count towards `CACHE_MEGABYTES`, because then no model above 256 MB could stay open.
 OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
-# Threads of a forward pass. With two on two cores, threads wait for one another: 100 sessions needed a quarter more processor
-# time, and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one.
+# Threads of a forward pass. Two threads on two cores wait for one another: 100 sessions needed a quarter more processor time,
+# and the median first page took 3.3 s instead of 0.2 s. The small models are as fast with one thread.
 THREADS = setting("THREADS", 1, most=128)
 
-# Bytes of the picture of all heads, which is sent with each click on another head: 24 × 24 cells for each of 32 × 32 heads,
-# whose tiles are 21 × 14 pixels. Above it, a cell of a small map stands for several tokens.
+# Bytes of the picture of all heads, which is sent with each click on another head. The limit allows 24 × 24 cells for each of
+# 32 × 32 heads, whose tiles have 21 × 14 pixels. Above the limit, a cell of a small map stands for several tokens.
 GRID_BYTES = setting("GRID_BYTES", 600_000)
 
-# Tokens on a side of the map of one head, and of the small map beside the picture of all heads. Above it, a cell stands for
-# several tokens, and one row at a time has all its weights.
+# Tokens on a side of the map of one head, and on a side of the small map beside the picture of all heads. Above the limit, a
+# cell stands for several tokens, and all weights are drawn for one row at a time only.
 MAP_TOKENS, SMALL_MAP_TOKENS = setting("MAP_TOKENS", 128), setting("SMALL_MAP_TOKENS", 64)
 
-# Weights of a layer that are sent to be drawn as lines; weights in a table or a page of all heads that can be saved.
+# Most weights of a layer that are sent to the browser, which draws them as lines. Most weights in a saved table or in a saved
+# page of all heads.
 LINES_WEIGHTS, SAVED_WEIGHTS = setting("LINES_WEIGHTS", 1_000_000), setting("SAVED_WEIGHTS", 5_000_000)
 
-# Megabytes of a trace that can be downloaded; its file is made in memory.
+# Megabytes of the largest trace that can be downloaded. Its file is made in memory.
 TRACE_FILE_MEGABYTES = setting("TRACE_FILE_MEGABYTES", 500)
 
-# Open files and connections. A session takes four: its connection, and the event loop that Streamlit gives it, which is kept
-# for up to 128 sessions whose browser is gone. Many systems allow 1,024 until a program asks for more, as this one does.
+# Open files and connections. A session uses four of them, for its connection and for its event loop. Streamlit keeps the event
+# loops of up to 128 sessions whose browser has gone. Many systems allow 1,024 until a program requests more, as this app does.
 FILES = setting("FILES", 8_192)
 
-# Runs of the app that compute at the same time, each a click of somebody; the others wait in line (pages/shell/turns.py). Not
-# one, so that a large model of one person does not stop all the others.
+# Runs of the app that compute at the same time; a run is the answer to one click. The other runs wait in line
+# (pages/shell/turns.py). More than one, so that the large model of one visitor does not stop all other visitors.
 RUNS = setting("RUNS", 2)
 
-# Trainings that compute at the same time, each for one visitor in a process of its own; the others wait in line. One for each
-# two cores, so that a core is left for clicks. A process takes 300 to 1,100 MB (docs/HOSTING.md).
+# Trainings that compute at the same time, each for one visitor in its own process; the other trainings wait in line. One
+# training for every two cores leaves a core for clicks. A process takes 300 to 1,100 MB (docs/HOSTING.md).
 TRAININGS = setting("TRAININGS", max(1, cores() // 2))
 
-# Priority of these processes, from 1 to 19, the lowest. At 10, a click gets nine times as much of a core as a training does.
+# The niceness of the training processes: 1 to 19, and 19 is the lowest priority. At 10, a click gets nine times as much
+# processor time as a training.
 TRAINING_NICENESS = setting("TRAINING_NICENESS", 10, most=19)
 
-# Steps of a training, and minutes.
+# Most steps and most minutes of a training.
 TRAINING_STEPS, TRAINING_MINUTES = setting("TRAINING_STEPS", 10_000), setting("TRAINING_MINUTES", 10)
 
-# Megabytes of a model that a visitor uploads, and of all models that visitors have trained or uploaded and not yet left.
+# Megabytes of a model that a visitor uploads, and of all models that present visitors have trained or uploaded.
 UPLOAD_MEGABYTES, OWN_MEGABYTES = setting("UPLOAD_MEGABYTES", 20), setting("OWN_MEGABYTES", 200)
 
 # Parameters of the largest model that is built on request, 4 bytes each; the paper's base size has 44 million.
 PARAMETERS = setting("PARAMETERS", 50_000_000)
 
-# Parameters from which work on a model is heavy: others run first, and only one such work is done at a time.
-# A pass of the model takes 10 ms and more, most of it outside of Python.
+# From this many parameters on, work on a model is heavy: other work runs first, and only one heavy job runs at a time.
+# A forward pass of such a model takes 10 ms or more, most of it outside Python.
 HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 
-# Seconds of a short training on the page Watch it learn; it is heavy work, of which one is done at a time.
+# Seconds of a short training on the page Watch it learn. It is heavy work, so only one such training runs at a time.
 EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
 
-# Largest sizes of an own model: layers of each stack, heads, d_model, d_ff. Up to these, a figure of all heads is readable.
+# Largest sizes of a visitor's own model: layers of each stack, heads, d_model, d_ff. Up to these sizes, a figure of all heads
+# is readable.
 SIZES = {
     "n_layers": setting("LAYERS", 12),
     "n_heads": setting("HEADS", 16),
@@ -88,30 +91,32 @@ SIZES = {
 # Sentences in a batch.
 SENTENCES = setting("SENTENCES", 4, most=1_000)
 
-# Characters in a text box; a longer pasted text is cut. The model has a limit of its own, in tokens.
+# Characters in a text box; a longer pasted text is cut. The model has its own limit, in tokens.
 TEXT_CHARACTERS = setting("TEXT_CHARACTERS", 1_000, most=1_000_000)
 
 # Characters in a search box.
 SEARCH_CHARACTERS = setting("SEARCH_CHARACTERS", 80)
 
-# Bytes of the small pictures of heads on the map of the Home page; above it, the map has none.
+# Bytes of the small pictures of heads on the map of the Home page. Above the limit, the map has no pictures of heads.
 MAP_BYTES = setting("MAP_BYTES", 100_000)
 
-# Largest table of positions: positions and dimensions; and the positions shown at first of a longer one. The figure of the
-# largest table is 4 MB on the wire; that of a shipped model's own table, 50 kB.
+# Largest table of positions: its positions and dimensions. `POSITIONS_FIRST` is how many positions of a longer table are shown
+# at first. The figure of the largest table takes 4 MB when it is sent, the figure of a shipped model's table 50 kB.
 POSITIONS, POSITION_DIMENSIONS = setting("POSITIONS", 512), setting("POSITION_DIMENSIONS", 1024)
 POSITIONS_FIRST = min(128, POSITIONS)
 
-# A lesson: bytes of its file, characters of the whole of it in a link (a proxy in front may take no more than 8,000 in an
-# address), its stops, and of a stop the characters of a text, the options of a question and the parameters of the view.
+# A lesson: bytes of its file, and characters of the lesson in a link, because a proxy may refuse an address of more than 8,000
+# characters. Then the number of its stops, and for each stop: characters of a text, options of a question, and parameters of
+# the view.
 LESSON_BYTES, LESSON_LINK = setting("LESSON_BYTES", 200_000), setting("LESSON_LINK", 6_000)
 LESSON_STOPS, LESSON_CHARACTERS = setting("LESSON_STOPS", 60), setting("LESSON_CHARACTERS", 4_000)
 LESSON_OPTIONS, LESSON_PARAMETERS = setting("LESSON_OPTIONS", 10), setting("LESSON_PARAMETERS", 30)
 
-# Classes that answer the questions of a lesson together: how many at once, the students and the answers of one, and minutes
-# until it is gone. An answer takes about 200 bytes, so all of them together take up to 20 MB.
+# Classes that answer the questions of a lesson together: how many classes exist at the same time, the students and the answers
+# of one class, and the minutes until a class is deleted. An answer takes about 200 bytes, so all answers take up to 20 MB.
 CLASSES, CLASS_STUDENTS = setting("CLASSES", 20), setting("CLASS_STUDENTS", 200)
 CLASS_ANSWERS, CLASS_MINUTES = setting("CLASS_ANSWERS", 5_000), setting("CLASS_MINUTES", 60)
 
-# Processes that serve this app behind one address. A class lives in one of them, so with more than one there are no classes.
+# Processes that serve this app behind one address. A class exists in one process only, so with several processes there are no
+# classes.
 REPLICAS = setting("REPLICAS", 1)

@@ -1,12 +1,12 @@
-"""The values of choices in the address: ids that stay the same whatever language the labels are in.
+"""The values of choices in the address. They are ids, which stay the same in every language of the labels.
 
 `bind="query-params"` of Streamlit 1.67 writes the label of a choice into the address (measured: `format_func` decides the
 value), so a translation would change every link. Widgets with labels are therefore bound here: `seed` gives such a widget its
-value before it is drawn, `publish` writes the value into the address afterwards. Texts and switches, which have no labels, are
-bound by Streamlit.
+value before it is drawn, `publish` writes the value into the address afterwards. Streamlit binds texts and switches, because
+their values have no labels.
 
-A value comes from, in this order: what the person just did, the address, what was chosen in this session before, the default.
-Opening an address from the browser's history takes the address alone.
+The sources of a value, in this order: what the person just did, the address, an earlier choice in this session, the default.
+When an address is opened from the browser's history, only the address counts.
 """
 
 from collections.abc import Callable
@@ -19,21 +19,21 @@ from pages.ui.compat import opens_from_history
 
 Value = TypeVar("Value")
 
-# Names whose widgets are outside of the page, so that a click in the page does not draw them again: the language of the
-# sidebar, and the training of the session.
+# Names of widgets outside the page, which a click in the page does not draw again: the language in the sidebar, and the
+# training of the session.
 OUTSIDE_PAGE = frozenset({"language", "live_run"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
-# Session key of the `Memory`: one value, because Streamlit takes 5 µs to look one up.
+# Session key of the `Memory`. The memory is one value of the session, because Streamlit takes 5 µs to look up a value.
 MEMORY = "link_values"
 
 
 @dataclass
 class Memory:
-    """What the session remembers of the names in its address.
+    """What the session remembers about the names in its address.
 
     Attributes:
-        page: of this run.
+        page: the page of this run.
         chosen: the chosen values as written in an address, by name and page.
         defaults: name → the default that its widget showed in the previous run.
         known: names drawn since the page was opened.
@@ -65,21 +65,21 @@ def start_run() -> None:
         links.chosen, links.defaults = {}, {}
     if links.page != page:
         links.page, links.known = page, set()
-        # The address is already that of the new page: a name in it that both pages use must not be removed before it is drawn.
+        # The address already belongs to the new page. A name that both pages use must stay in it until the new page draws it.
         links.drawn_before, links.drawn = set(), set()
 
 
 def start_page() -> None:
-    """Begin to note which names the page draws. Call it before the first widget of the page; the widgets of
-    `OUTSIDE_PAGE` are not among them."""
+    """Begin to note which names the page draws. Names of `OUTSIDE_PAGE` are not noted. Call it before the first widget of the
+    page."""
     links = memory()
     # An interrupted run has not called `end_page`, so the names that were drawn before it are still in the address.
     links.drawn_before, links.drawn = links.drawn_before | links.drawn, set()
 
 
 def end_page() -> None:
-    """Remove names from the address whose widgets the page no longer draws; the session keeps the values. Call it below the
-    page."""
+    """Remove the names of widgets that the page no longer draws from the address. The session keeps their values. Call it after
+    the last widget of the page."""
     links = memory()
     for name in links.drawn_before - links.drawn:
         if name in st.query_params:
@@ -93,7 +93,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     Args:
         name: the key in the session and in the address.
         read: converts a text from the address to a value; None and invalid texts give the default.
-        settled: converts the widget's present value, which can be left from another model, to a valid one.
+        settled: converts the widget's present value to a valid value, because it can be left from another model.
     """
     state, links = st.session_state, memory()
     # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.
@@ -101,7 +101,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
         state[name] = read(st.query_params.get(name, links.chosen.get(links.place(name))))
         return
     present = state[name]
-    # A value that was not chosen follows the default, which can change with the text or the model.
+    # A value that nobody chose is replaced by the present default, because the default can change with the text or the model.
     untouched = name in links.defaults and present == links.defaults[name]
     value = read(None) if untouched else settled(present)
     if value != present:
@@ -109,7 +109,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 
 
 def publish(name: str, value: str | None) -> None:
-    """Write a value to the address and the session; None stands for the default, which is removed from both."""
+    """Write a value to the address and the session. None stands for the default value and removes the name from both."""
     links = memory()
     if name not in OUTSIDE_PAGE:
         links.drawn.add(name)

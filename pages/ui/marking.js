@@ -1,12 +1,12 @@
-// Cells to mark before the truth is shown, and the same cells with the truth and the marks on it. A single row is a line of
-// tokens that wraps; several rows are a table.
+// Cells that a person marks before the truth is shown; after that, the same cells with the truth and the marks. A single row is
+// a line of tokens that wraps; several rows are a table.
 
 import { isLight } from "./colors.js";
 import { make, range, rootOf, unchanged, viewOf } from "./component.js";
 import { fillIn, tokenText } from "./format.js";
 import { ascending, cellAfterKey, Echoes, markedCells } from "./marking_cells.js";
 
-const NEAR = 1; // rows beside the one that is asked about that every screen has room for
+const NEAR = 1; // rows shown on each side of the row that the question is about, even on a small screen
 
 /** @typedef {{ colors: string[], values: string[], signs: string[] | null }} Truth */
 
@@ -32,7 +32,7 @@ class Marking {
   /** @type {HTMLButtonElement[]} */ cells = [];
   cursor = 0; // the cell that the tab key reaches
   /** @type {{ on: boolean, before: number[] } | null} */ drag = null;
-  handled = false; // whether the pointer has done what the next click event would do
+  handled = false; // whether the pointer events have already done the work of the next click event
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -120,7 +120,8 @@ class Marking {
   }
 
   /**
-   * Where a row stands to the only one that can be marked, as classes; none if all can be.
+   * The CSS classes of a row: whether it is the only row that can be marked, near it, or far from it. Empty if all rows can be
+   * marked.
    *
    * @param {number} row
    */
@@ -145,7 +146,7 @@ class Marking {
   }
 
   /**
-   * A button that marks all cells or none.
+   * A button that marks all cells or clears all marks.
    *
    * @param {string} name
    * @param {boolean} on
@@ -187,7 +188,7 @@ class Marking {
   }
 
   /**
-   * Mark or clear a cell without telling the page.
+   * Mark or clear a cell without sending the marks to the server.
    *
    * @param {number | null} cell
    * @param {boolean} on
@@ -199,7 +200,7 @@ class Marking {
     this.paint();
   }
 
-  /** Tell the page the marks. */
+  /** Send the marks to the server. */
   tell() {
     this.paint();
     this.echoes.note(this.marks);
@@ -235,7 +236,7 @@ class Marking {
     if (moved) this.tell();
   }
 
-  /** The browser scrolls instead: take the marks of this gesture back. */
+  /** The browser uses the gesture for scrolling: undo the marks of this gesture. */
   cancel() {
     if (!this.drag) return;
     this.marks = this.drag.before;
@@ -261,7 +262,7 @@ class Marking {
     if (!event.target.matches(".cell")) return;
     const { rows, columns } = this.data;
     let next = cellAfterKey(event.key, this.cursor, rows.length, columns.length);
-    // Cells that cannot be marked cannot have the focus either: go on in the same direction.
+    // Cells that cannot be marked cannot have the focus either, so continue in the same direction.
     while (!this.free(next)) {
       const after = cellAfterKey(event.key, next, rows.length, columns.length);
       if (after === next) break;

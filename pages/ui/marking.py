@@ -1,4 +1,4 @@
-"""Cells for a learner to mark; once the truth is shown, the same cells with the truth and the marks on it."""
+"""Cells that a learner marks. After the truth is shown, the same cells with the truth and the learner's marks."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,9 +16,9 @@ from pages.ui.text import text
 from transformer.figures.panels import shades
 from transformer.figures.theme import LINE, MASKED
 
-# Most cells on a side of a square for which each has its number written in it.
+# A square with up to this many cells on a side has a number written in each cell.
 MOST_WRITTEN = 8
-# What a browser may send: a list of at most so many cells.
+# Most cells in the list that a browser may send.
 MOST_CELLS = 10_000
 
 _mount = mounted(Path(__file__).with_suffix(""))
@@ -28,9 +28,9 @@ class Truth(NamedTuple):
     """The truth of each cell, row by row.
 
     Attributes:
-        colors: as CSS; empty for a cell that is drawn as masked.
-        values: as text, for the cell itself and for screen readers.
-        signs: written in the cells instead of the values, or None to write the values.
+        colors: the CSS colour of each cell; empty for a cell that is drawn as masked.
+        values: the value of each cell as text, for the cell itself and for screen readers.
+        signs: texts written in the cells instead of the values; None to write the values.
     """
 
     colors: tuple[str, ...]
@@ -63,19 +63,20 @@ def marking(
     row: int | None = None,
     take: Callable[[Cells], None] | None = None,
 ) -> None:
-    """Draw the cells of a question, to mark until the truth is shown. One row is drawn as a line of tokens that wraps.
+    """Draw the cells of a question. The learner can mark them until the truth is shown. A single row is drawn as a line of
+    tokens that wraps.
 
     Args:
         what: name of the question.
-        label: what is to be marked, for screen readers.
-        rows, columns: the names of the cells; `rows` has one, which may be empty, for a line of tokens.
+        label: what the learner should mark, for screen readers.
+        rows, columns: the names of the rows and columns. For a line of tokens, `rows` has one name, which may be empty.
         prediction: the marks, and whether they can be changed.
         truth: drawn on the cells; None while the question is open.
         closed: cells that cannot be marked and are drawn as masked.
-        most: how many cells can be marked, of which the oldest gives way to one more; 0 without a limit.
-        subject: marks that the browser keeps are dropped when it changes.
-        row: the only row that can be marked; None for all.
-        take: takes over the marks after every change, ascending; `pages.ui.prediction.answer` without one.
+        most: how many cells can be marked. One mark more clears the oldest mark. 0 means no limit.
+        subject: the browser drops the marks that it has kept when this value changes.
+        row: the only row that can be marked; None for all rows.
+        take: called after every change with the marked cells, ascending; by default `pages.ui.prediction.answer`.
     """
     key = f"marking-{what}"
     count = len(rows) * len(columns)

@@ -3,12 +3,12 @@
 import { clamp } from "./component.js";
 
 /**
- * The marks after some cells were marked or cleared. Of too many, the oldest goes.
+ * The marks after some cells were marked or cleared. If there are too many marks, the oldest ones are cleared.
  *
  * @param {number[]} marks in the order in which they were made
  * @param {number[]} cells
  * @param {boolean} on
- * @param {number} most 0 without a limit
+ * @param {number} most how many cells can be marked; 0 means no limit
  * @returns {number[]} in the order in which they were made
  */
 export function markedCells(marks, cells, on, most) {
@@ -17,7 +17,7 @@ export function markedCells(marks, cells, on, most) {
 }
 
 /**
- * Marks as they are compared.
+ * Marks in ascending order, so that they can be compared.
  *
  * @param {number[]} marks
  */
@@ -25,9 +25,9 @@ export function ascending(marks) {
   return [...marks].sort((one, other) => one - other);
 }
 
-/** What the server sends back of what a person has marked, apart from what was set elsewhere. */
+/** Separates marks that the server only sends back from marks that were set elsewhere. */
 export class Echoes {
-  /** @type {string[]} */ sent = []; // not yet back
+  /** @type {string[]} */ sent = []; // marks that the server has not sent back yet
   received = "";
 
   /**
@@ -40,7 +40,7 @@ export class Echoes {
   }
 
   /**
-   * Whether marks that the server sends were set elsewhere, as by the browser's Back: then they hold.
+   * Whether marks that the server sends were set elsewhere, such as by the browser's Back. If so, they replace the marks here.
    *
    * @param {number[]} marks
    */
@@ -57,7 +57,7 @@ export class Echoes {
 }
 
 /**
- * The cell to which a key moves; the same cell if the key moves nothing.
+ * The cell that a key moves to; the present cell if the key does not move.
  *
  * @param {string} key
  * @param {number} cell

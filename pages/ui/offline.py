@@ -1,4 +1,4 @@
-"""A page as one file: components of ours with their data, which need no server and no network."""
+"""A page as one file: components of this project with their data. The page needs no server and no network."""
 
 import json
 import re
@@ -44,24 +44,24 @@ def place(name: str, path: Path) -> Markup:
     """The element that a component is mounted in.
 
     Args:
-        name: its `id`.
-        path: of the files of the component, without their endings.
+        name: the `id` of the element.
+        path: the path of the component's files, without their endings.
     """
     return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
 
 
 def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, components: Mapping[str, Path]) -> str:
-    """A page with components of ours.
+    """A page with components of this project, as HTML.
 
     Args:
-        title: of the page.
-        body: made with `Markup.format`, with a `place` for each component.
-        data: given to the script.
-        run: a script whose default export is called with the data, then the components.
-        components: name → path of its files, without their endings.
+        title: the title of the page.
+        body: the HTML of the page, made with `Markup.format`. It has a `place` for each component.
+        data: the first argument of the script.
+        run: a script whose default export is called with the data and then the components.
+        components: name of a component → path of its files, without their endings.
     """
     parts = [function_of(path.with_suffix(".js")) for path in components.values()]
-    # In a script, `</` would end it.
+    # `</` in the data would end the script.
     written = json.dumps(data).replace("<", "\\u003c")
     call = ",\n".join(['JSON.parse(document.getElementById("data").textContent)', *parts])
     script = f"({function_of(run)})({call});"
@@ -69,14 +69,14 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, c
 
 
 def function_of(script: Path) -> str:
-    """The default export of a script as a JavaScript expression, which has all that it imports inside."""
+    """The default export of a script as a JavaScript expression that includes all its imports."""
     source = joined(script)
     (name,) = EXPORTED.findall(source)
     return f"(() => {{\n{source.replace('export default function', 'function')}\nreturn {name};\n}})()"
 
 
 def _theme() -> str:
-    """The colours of the app as CSS variables, light or dark as the reader's system has it."""
+    """The colours of the app as CSS variables. They are light or dark, as set in the reader's system."""
     names = {"primary-color": "primaryColor", "background-color": "backgroundColor", "text-color": "textColor"}
     schemes = {
         scheme: "".join(f"--st-{name}: {st.get_option(f'theme.{scheme}.{option}')}; " for name, option in names.items())

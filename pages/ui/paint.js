@@ -7,10 +7,10 @@ export const HATCH_GAP = 6; // px between the strokes over masked cells
 
 /** Left, top, width and height, in px of the canvas. @typedef {[number, number, number, number]} Box */
 
-/** Of masked cells: the ground, and the strokes on it. @typedef {{ masked: string, line: string }} MaskColors */
+/** The colours of masked cells: background, and the strokes on it. @typedef {{ masked: string, line: string }} MaskColors */
 
 /**
- * Strokes from lower left to upper right, to fill with.
+ * A fill pattern of strokes from the lower left to the upper right.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {number} ratio pixels of the canvas per px of the page
@@ -46,7 +46,7 @@ export function fillHatched(context, ratio, colors, box) {
 }
 
 /**
- * Draw levels, row by row, into a box of a canvas, a level a cell. Masked cells stay as they are.
+ * Draw levels into a box of a canvas: one cell for each level, row by row. Masked cells are not painted.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Uint8Array} levels

@@ -1,4 +1,4 @@
-// Data with one large array beside it, as `parcel` of component.py packs them.
+// Reads the data and the large array that `parcel` of component.py packs into bytes.
 
 /**
  * The data and the bytes of the array.

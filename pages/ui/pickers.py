@@ -1,4 +1,4 @@
-"""Widgets that pick a value. The address has the id of a choice, the page shows its label."""
+"""Widgets that pick a value. The address contains the id of the picked option, the page shows its label."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from transformer import Trace
 Option = TypeVar("Option")
 
 MOST_BUTTONS = 12
-# Session key of a dict: key of a choice → whether it was drawn as a list in the last run.
+# Session key of a dict: key of a widget → whether it was drawn as a list in the last run.
 LISTED = "choices_listed"
 
 
@@ -36,10 +36,10 @@ def pick(
         options: the options, at least one.
         key: the key in the session and in the address.
         help: tooltip of the question mark.
-        first: the default, also used in place of a value that is not an option; by default the first option.
+        first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: labels of options that are missing in `choices.toml`.
-        on_change: callback for a picked option.
+        on_change: called when an option is picked.
         written: converts an option to its id in an address; by default `option_id`.
     """
     first = options[0] if first is None else first
@@ -49,7 +49,7 @@ def pick(
     shown, listed = _shown(key, labels), as_list or len(options) > MOST_BUTTONS
     kinds = st.session_state.setdefault(LISTED, {})
     if kinds.get(key, listed) != listed:
-        # Buttons that take the place of a list are a new widget to Streamlit, and start without a value unless one is set.
+        # If buttons replace a list, Streamlit treats them as a new widget, which starts without a value unless one is set.
         st.session_state[key] = st.session_state[key]
     kinds[key] = listed
     if listed:
@@ -59,7 +59,7 @@ def pick(
         value = st.segmented_control(
             label, options, required=True, key=key, help=help, wrap=True, format_func=shown, on_change=on_change
         )
-    assert value is not None  # `seed` has set one
+    assert value is not None  # `seed` has set a value
     publish(key, None if value == first else written(value))
     return value
 
@@ -112,9 +112,9 @@ def pick_position(
         positions: the positions offered; None for all.
         first: the default position.
         help: tooltip of the question mark.
-        on_change: callback for a picked position.
-        as_list: a list, because tokens can be long and buttons render Markdown in them. False for buttons, for words that a
-            model has written itself.
+        on_change: called when a position is picked.
+        as_list: whether to draw a list. Buttons are only for words that a model has written itself, because tokens can be long
+            and buttons render Markdown in them.
     """
     labels = dict(enumerate(numbered_tokens(tokens)))
     options = range(len(tokens)) if positions is None else positions
@@ -122,7 +122,7 @@ def pick_position(
 
 
 def search_box(label: str, placeholder: str, max_chars: int) -> str:
-    """The text of a search box; it stands in the address as `search`."""
+    """The text of a search box. The address has it as `search`."""
     seed("search", lambda asked: (asked or "")[:max_chars], lambda value: value)
     value = st.text_input(label, key="search", placeholder=placeholder, max_chars=max_chars)
     publish("search", value or None)
@@ -130,8 +130,8 @@ def search_box(label: str, placeholder: str, max_chars: int) -> str:
 
 
 def unfolding(label: str, icon: str, key: str) -> Any:
-    """An expander whose state stands in the address: the container to draw in while it is open, None while it is closed. The
-    content of a closed expander would be sent with every click."""
+    """Draw an expander whose state is written in the address. Returns the container to draw in while it is open, or None while
+    it is closed: the content of a closed expander would be sent with every click."""
     seed(key, lambda asked: asked == "true", lambda value: value)
     fold = st.expander(label, icon=icon, key=key, on_change="rerun")
     publish(key, "true" if fold.open else None)
@@ -144,7 +144,7 @@ def option_id(option: object) -> str:
 
 
 def choice_label(key: str, option: object) -> str:
-    """The label of an option in `choices.toml`; without one, the option itself as text."""
+    """The label of an option in `choices.toml`; if it has no label there, the option itself as text."""
     return text("choices").get(key, {}).get(option_id(option), str(option))
 
 
@@ -153,7 +153,7 @@ def _shown(key: str, labels: Mapping[Any, str] | None) -> Callable[[Any], str]:
 
 
 def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[str], help: str | None = None) -> list[str]:
-    """The picked options in the order in which they were picked; in an address, their ids after one another with commas."""
+    """The picked options in the order in which they were picked. The address has their ids, separated by commas."""
     ids = {option_id(option): option for option in options}
 
     def read(asked: str | None) -> list[str]:
@@ -170,7 +170,7 @@ def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[s
 def slide(
     label: str, least: int | float, most: int | float, first: int | float, step: int | float, key: str, help: str | None = None
 ) -> int | float:
-    """The number set by a slider, whole if its limits are."""
+    """The number set by a slider. It is an integer if the limits, the default and the step are integers."""
     whole = all(isinstance(value, int) for value in (least, most, first, step))
 
     def read(asked: str | None) -> int | float:
@@ -196,8 +196,8 @@ def pick_number(
     disabled: bool = False,
     width: int = 190,
 ) -> int | None:
-    """The whole number in a box, from `least` to `most`; None while the box is empty, as it is at first if `first` is None. A
-    number outside the limits, left from a larger table, is clamped."""
+    """The integer in a box, from `least` to `most`; None while the box is empty. If `first` is None, the box is empty at first.
+    A number outside the limits, which can be left from a larger table, is clamped."""
 
     def settled(value: int | None) -> int | None:
         return None if value is None or disabled else min(max(value, least), most)

@@ -1,8 +1,8 @@
-// For components that can be saved as a picture, see export_menu.js.
+// Draws components as SVG pictures, which export_menu.js saves.
 
 import { themeColor } from "./compat.js";
 
-/** The event that asks for a picture; whoever has one writes it into the detail. @typedef {CustomEvent<{ svg: string }>} PictureEvent */
+/** The event that requests a picture. A component that can draw itself writes the picture into `detail`. @typedef {CustomEvent<{ svg: string }>} PictureEvent */
 
 /** Left, top, width and height, in px. @typedef {[number, number, number, number]} Place */
 
@@ -11,7 +11,7 @@ import { themeColor } from "./compat.js";
 const EDGE = 16; // px around a saved picture
 
 /**
- * Answer each event "picture" that the root is sent with an SVG.
+ * Answer each event "picture" at the root with an SVG.
  *
  * @param {HTMLElement} root
  * @param {() => string} draw
@@ -22,11 +22,11 @@ export function answerWithPicture(root, draw) {
   });
 }
 
-/** An SVG of what stands within an element, on the colour of the page. */
+/** An SVG of the contents of an element, on the background colour of the page. */
 export class Sheet {
   /**
    * @param {HTMLElement} element
-   * @param {number} above px of room over the element, for what the page shows elsewhere
+   * @param {number} above px of space above the element, for words that the page shows elsewhere
    */
   constructor(element, above = 0) {
     this.style = getComputedStyle(element);
@@ -38,7 +38,7 @@ export class Sheet {
   }
 
   /**
-   * Where an element or a range is.
+   * The place of an element or a range within the sheet.
    *
    * @param {Element | Range} part
    * @returns {Place}
@@ -72,7 +72,7 @@ export class Sheet {
   }
 
   /**
-   * What a canvas shows, its cells as pixels.
+   * Add the picture of a canvas, with its cells as pixels.
    *
    * @param {HTMLCanvasElement} canvas
    */
@@ -82,7 +82,7 @@ export class Sheet {
   }
 
   /**
-   * The words of an element, or of a node within it, where they stand, in its own colour and size.
+   * Add the words of a node (an element or a text) at their place, in their own colour and size.
    *
    * @param {Node} node
    */
@@ -96,20 +96,20 @@ export class Sheet {
     const style = getComputedStyle(element);
     const turned = style.writingMode.startsWith("vertical") ? -90 : 0;
     const [length, high] = turned ? [height, width] : [width, height];
-    // A saved picture has no fonts of ours. So that words do not overlap in another one, a line keeps its length.
+    // A saved picture does not contain the fonts of the app. A line keeps its length, so that words do not overlap in another font.
     const isLine = high < 2 * Number.parseFloat(style.fontSize);
     this.text(left + width / 2, top + height / 2, words, style, turned, isLine ? length : 0);
   }
 
   /**
-   * Words around a point.
+   * Add words with their middle at a point.
    *
    * @param {number} x
    * @param {number} y
    * @param {string} words
    * @param {CSSStyleDeclaration} style
    * @param {number} turned degrees
-   * @param {number} length px of the words; 0 for that of the font
+   * @param {number} length length of the words in px; 0 for the length that the font gives
    */
   text(x, y, words, style = this.style, turned = 0, length = 0) {
     const attributes = {
@@ -141,7 +141,7 @@ export class Sheet {
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /**
- * A text as it stands in markup, also within double quotes.
+ * A text escaped for markup, also within double quotes.
  *
  * @param {unknown} text
  */

@@ -1,8 +1,8 @@
-// A place in a series of steps: moved by hand, or played one step after another. Nothing here touches the page.
+// A place in a series of steps. A person moves it, or it plays one step after another. This file does not touch the page.
 
 import { clamp } from "./component.js";
 
-const REST = 80; // ms: a move that soon after another is chosen only when no third has followed for as long
+const REST = 80; // ms: after a move, later moves within this time are sent only when no other move has followed for as long
 
 export class Playback {
   index = 0;
@@ -10,13 +10,13 @@ export class Playback {
   playing = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ rest;
-  /** @type {number[]} */ unanswered = []; // places that were chosen after the last one that the server answered
+  /** @type {number[]} */ unanswered = []; // chosen places that the server has not answered yet
 
   /**
-   * @param {number} pace ms between two steps while it plays
+   * @param {number} pace ms between two steps while the series plays
    * @param {() => void} paint called after each change of `index` or `playing`
-   * @param {(index: number) => void} choose called with the place: of a single move at once, of moves in a row with the first and
-   *   the last; not between two steps that are played
+   * @param {(index: number) => void} choose called with the place after a move. Of several moves in quick succession, it is called
+   *   for the first and for the last one only. It is not called while the series plays, only at its end.
    */
   constructor(pace, paint, choose) {
     this.pace = pace;
@@ -24,17 +24,18 @@ export class Playback {
     this.choose = choose;
   }
 
-  /** Whether nothing plays and no move waits to be chosen. */
+  /** Whether the series does not play and `choose` is not waiting for the end of several moves. */
   get still() {
     return !this.playing && this.rest === undefined;
   }
 
   /**
-   * Take over a series from the server, and stay in its bounds. Nothing is painted.
+   * Set the series that the server sent, and keep the place within its bounds. Nothing is painted.
    *
    * @param {number} count steps of the series
    * @param {number} index the place that the server asks for
-   * @param {boolean} asked whether series or place are new; otherwise an answer that comes back late would undo a move
+   * @param {boolean} asked whether the series or the place is new. If neither is new, the place stays, because a late answer of
+   *   the server would undo a move.
    */
   take(count, index, asked = true) {
     const late = this.answered(index, asked);
@@ -43,11 +44,11 @@ export class Playback {
   }
 
   /**
-   * Note what the server has answered. A choice that another one followed may be left out.
+   * Note which choice the server has answered. The server may skip a choice that is followed by another choice.
    *
    * @param {number} index
    * @param {boolean} asked as in `take`
-   * @returns {boolean} whether the place answers a choice that another one has followed
+   * @returns {boolean} whether later choices are still unanswered
    */
   answered(index, asked) {
     const choice = this.unanswered.indexOf(index);
@@ -59,7 +60,7 @@ export class Playback {
   /**
    * Go to a step and stay there.
    *
-   * @param {number} index any integer; outside the series it is the nearest step
+   * @param {number} index any integer; an index outside the series is replaced by the nearest step
    */
   go(index) {
     const single = this.rest === undefined;
@@ -73,13 +74,13 @@ export class Playback {
     if (single) this.send();
   }
 
-  /** Choose the place. */
+  /** Call `choose` with the present place. */
   send() {
     this.unanswered.push(this.index);
     this.choose(this.index);
   }
 
-  /** Play from the next step to the last, or from the first if this is the last; pause if it plays. */
+  /** Pause if the series plays. Otherwise play from the next step to the last, or from the first step if this is the last. */
   toggle() {
     if (this.playing) return this.go(this.index);
     this.halt();
@@ -88,7 +89,7 @@ export class Playback {
     this.step();
   }
 
-  /** Show the next step of what plays. */
+  /** Show the next step of the series that plays. */
   step() {
     if (this.index + 1 >= this.count - 1) return this.go(this.count - 1);
     this.index += 1;
@@ -96,7 +97,7 @@ export class Playback {
     this.paint();
   }
 
-  /** Stop playing, and forget a move that was not chosen yet. */
+  /** Stop playing, and drop a move for which `choose` was not called yet. */
   halt() {
     clearTimeout(this.timer);
     clearTimeout(this.rest);
@@ -105,7 +106,7 @@ export class Playback {
 }
 
 /**
- * The place that a key leads to, counted from 0; null for a key that does nothing.
+ * The place that a key moves to, counted from 0; null for a key that does not move.
  *
  * @param {string} key
  * @param {number} index

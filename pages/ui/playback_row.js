@@ -8,7 +8,8 @@ import { indexAfterKey } from "./playback.js";
 export class PlaybackRow {
   /**
    * @param {Playback} playback
-   * @param {Record<string, string>} text names of the buttons: first, back, play, pause, forward and last; of the slider: scrubber
+   * @param {Record<string, string>} text the names of the buttons (first, back, play, pause, forward, last) and of the slider
+   *   (scrubber)
    * @param {() => string} place the words for the current place
    */
   constructor(playback, text, place) {
@@ -24,7 +25,7 @@ export class PlaybackRow {
     this.playButton = button("play", "▶", () => playback.toggle());
     this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": text.scrubber });
     this.slider.addEventListener("input", () => playback.go(Number(this.slider.value)));
-    // A finger that scrolls the page may start on the slider, which has taken that for a tap.
+    // If a finger that scrolls the page starts on the slider, the slider moves as at a tap. Then it must move back.
     let before = 0;
     this.slider.addEventListener("pointerdown", () => {
       before = playback.index;
@@ -52,7 +53,7 @@ export class PlaybackRow {
     this.slider.value = String(index);
     this.slider.setAttribute("aria-valuetext", place);
     this.output.textContent = place;
-    // The sign of a pause is drawn by the style sheet: many fonts do not have it.
+    // The style sheet draws the sign of a pause, because many fonts do not have it.
     this.playButton.textContent = playing ? "" : "▶";
     this.playButton.toggleAttribute("data-playing", playing);
     this.playButton.setAttribute("aria-label", does);
@@ -60,7 +61,8 @@ export class PlaybackRow {
   }
 
   /**
-   * Move by the arrow keys, Home and End; the space bar on the slider plays and pauses, on a button it presses the button.
+   * The arrow keys, Home and End move. The space bar plays and pauses if the slider has the focus; on a button, it presses the
+   * button.
    *
    * @param {KeyboardEvent} event
    */

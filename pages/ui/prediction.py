@@ -1,17 +1,17 @@
-"""Predict, then see: what a learner expects is asked before the page shows it; afterwards the answer stays beside the truth.
+"""Predict, then see: a page asks what a learner expects before it shows the truth. Then the answer stays beside the truth.
 
     prediction = asked("attention", subject=(view, kind, layer, head), cells=len(keys), places=len(queries))
     if prediction is None:
         offer("attention", words["offer"])      # a button; the page shows everything
     elif not prediction.shown:
-        ...                                     # draw the question and nothing that tells the answer
+        ...                                     # draw the question and nothing that shows the truth
         show_buttons("attention", prediction)
     else:
         ...                                     # draw the truth with `prediction.answers` on it
 
-All of it stands in the address, in `predict`: `attention.7:3.5-8~3~shown` asks about place 7; the first answer was the cells 3
-and 5 to 8, the second cell 3, and the truth is shown. `attention:` asks and has no answer yet. Several questions are separated
-by commas. Nothing is stored, and the model computes the same with and without a prediction.
+The state of all questions is written in the address, in `predict`. `attention.7:3.5-8~3~shown` asks about place 7. The first
+answer was the cells 3 and 5 to 8, the second answer was cell 3, and the truth is shown. `attention:` is a question without an
+answer yet. Commas separate several questions. Nothing is stored, and a prediction does not change what the model computes.
 """
 
 import re
@@ -25,10 +25,10 @@ from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 
 KEY = "predict"
-# Session key of a dict: page/question → what was asked about in the last run, and the state of the question then.
+# Session key of a dict: page/question → the subject of the question in the last run, and its state after that run.
 ASKED = "predict_asked"
 SHOWN = "shown"
-# Limits on what an address may hold: questions, digits of a number, runs of cells in an answer.
+# Limits of what an address may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
 MOST_QUESTIONS, MOST_RUNS = 8, 400
 NAME = re.compile(r"([a-z]{1,20})(?:\.(\d{1,4}))?", re.ASCII)
 RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
@@ -41,8 +41,8 @@ class Prediction:
     """The state of one question.
 
     Attributes:
-        answers: one, or two if the answer was changed; each the marked cells, ascending. An answer can be empty.
-        place: what is asked about among several, such as a row, counted from 0; None for the page's own choice.
+        answers: one answer, or two if the learner answered once more. An answer is its marked cells, ascending, or empty.
+        place: the place that the question is about, such as a row, counted from 0; None for the page's own choice.
         shown: whether the truth is shown.
     """
 
@@ -61,7 +61,7 @@ class Prediction:
         return self.answers[0] if len(self.answers) > 1 else None
 
     def within(self, cells: int, places: int) -> "Prediction":
-        """The same without cells and places that do not exist."""
+        """This state without cells and places that do not exist."""
         answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
         place = self.place if self.place is not None and self.place < places else None
         return replace(self, answers=answers, place=place)
@@ -73,8 +73,8 @@ def written(predictions: Mapping[str, Prediction]) -> str:
 
 
 def read(value: str) -> dict[str, Prediction]:
-    """The questions in a value of `predict`, by name. An address is untrusted: invalid questions are left out, and of a
-    question with an invalid answer only the question stays."""
+    """The questions in a value of `predict`, by name. An address is untrusted: an invalid question is left out, and a question
+    with an invalid answer is read without its answers."""
     predictions = {}
     for part in value.split(",")[:MOST_QUESTIONS]:
         head, colon, answers = part.partition(":")
@@ -100,7 +100,8 @@ def _written(name: str, prediction: Prediction) -> str:
 
 
 def written_cells(cells: Cells) -> str:
-    """Ascending cells as text; from three neighbours on as a run: `3.5-8`. `read_cells` is the inverse."""
+    """Ascending cells as text, such as `3.5-8`; three or more neighbouring cells are written as a run. `read_cells` is the
+    inverse."""
     parts: list[list[int]] = []
     for cell in cells:
         if parts and cell == parts[-1][-1] + 1:
@@ -112,7 +113,7 @@ def written_cells(cells: Cells) -> str:
 
 
 def read_cells(piece: str) -> Cells | None:
-    """The cells of one answer, ascending; None if it is invalid. An address is untrusted."""
+    """The cells of one answer, ascending; None if the text is invalid. An address is untrusted."""
     if not piece:
         return ()
     runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]
@@ -131,13 +132,14 @@ def read_cells(piece: str) -> Cells | None:
 
 
 def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Prediction | None:
-    """The state of a question of this page; None while it is not asked. Call it before anything that tells the answer.
+    """The state of a question of this page; None if the question is not open. Call it before the page draws anything that
+    shows the true answer.
 
-    An answer belongs to what it was given about: when the learner moves to another head or text, the question is asked anew.
+    An answer belongs to its subject. When the learner moves to another head or text, the question is asked again.
 
     Args:
-        what: name of the question, of small letters.
-        subject: everything that decides the true answer, but for the place.
+        what: name of the question, in small letters.
+        subject: everything that determines the true answer, except the place.
         cells: number of cells that can be marked.
         places: number of places that can be asked about.
     """
@@ -147,7 +149,7 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
     name = f"{state['page']}/{what}"
     before = state.setdefault(ASKED, {}).get(name)
     if prediction is not None:
-        # Another value than that of the last run comes from a link or a click, and is meant for this subject.
+        # A state that differs from the last run's comes from a link or a click, so it belongs to this subject.
         if before is not None and before[0] != subject and before[1] == prediction and not opens_from_history():
             prediction = Prediction()
         prediction = prediction.within(cells, places)
@@ -158,23 +160,23 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
 
 
 def was_shown(page: str, what: str) -> bool:
-    """Whether the answer to a question of a page is shown, or was when that page was left in this session."""
+    """Whether the truth of a page's question is shown, or was shown when this session left that page."""
     _, prediction = st.session_state.get(ASKED, {}).get(f"{page}/{what}", (None, Prediction()))
     return prediction is not None and prediction.shown
 
 
 def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = ()) -> None:
-    """Draw the button that asks a question; `also` names questions that are opened with it."""
+    """Draw the button that opens a question. `also` names other questions that the button opens too."""
     st.button(label, key=f"predict {what}", on_click=open_all, args=(what, *also), help=help, icon=":material/psychology_alt:")
 
 
 def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> None:
-    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave it.
+    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question.
 
     Args:
         what: name of the question.
-        prediction: its state.
-        can_leave: whether there is a button that leaves it; not for a question that the page always asks.
+        prediction: the state of the question.
+        can_leave: whether to draw the button that leaves the question. False for a question that the page always asks.
     """
     words = text("prediction")
     with st.container(horizontal=True, key=f"predict-buttons-{what}"):
@@ -189,7 +191,7 @@ def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> N
                 primary=bool(prediction.answer),
             )
             if prediction.answer and prediction.first is None:
-                # The second answer starts as a copy of the first, which is changed after a discussion.
+                # The second answer starts as a copy of the first answer. Learners change it after a discussion.
                 twice = replace(prediction, answers=(prediction.answer, prediction.answer))
                 _button(what, "second", twice, ":material/forum:", words["second_help"])
         if can_leave:
@@ -209,7 +211,7 @@ def _button(what: str, name: str, then: Prediction | None, icon: str, help: str 
 
 
 def answer(what: str, cells: Cells) -> None:
-    """Take over an answer, in a callback. One that arrives after the truth was shown changes nothing."""
+    """Set the present answer to a question; for use in a callback. After the truth is shown, the answer stays as it is."""
     prediction = read(st.session_state.get(KEY, "")).get(what, Prediction())
     if not prediction.shown:
         _put(what, replace(prediction, answers=(*prediction.answers[:-1], tuple(sorted(set(cells))))))
@@ -218,13 +220,13 @@ def answer(what: str, cells: Cells) -> None:
 def pick_answer(
     what: str, label: str, prediction: Prediction, labels: Mapping[int, str], as_list: bool = False, placeholder: str = ""
 ) -> None:
-    """Draw the choice of one answer among a few, as buttons or as a list.
+    """Draw a widget that picks one of a few answers: buttons or a list.
 
     Args:
         what: name of the question.
-        label: text above the choice.
+        label: text above the widget.
         prediction: the state of the question.
-        labels: the cells that can be chosen, each with its label.
+        labels: cell → its label, for each cell that can be chosen.
         as_list: whether to draw a list.
         placeholder: shown in the list while nothing is chosen.
     """
@@ -244,13 +246,13 @@ def pick_answer(
 
 
 def pick_yes_or_no(what: str, prediction: Prediction) -> None:
-    """Draw the choice between yes and no; in an address, 1 and 0."""
+    """Draw the choice between yes and no. In an address, yes is cell 1 and no is cell 0."""
     words = text("prediction")
     pick_answer(what, words["your_answer"], prediction, {1: words["yes"], 0: words["no"]})
 
 
 def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
-    """The sentence on the answer, in Markdown; of two answers, a paragraph on each."""
+    """The sentence about the answer, in Markdown. If there are two answers, one paragraph about each."""
     words = text("prediction")
     if prediction.first is None:
         return sentence(prediction.answer)
@@ -260,7 +262,7 @@ def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> 
 
 
 def verdict(prediction: Prediction, truth: bool) -> str:
-    """Whether each answer, yes or no, is right; in Markdown."""
+    """Sentences that say whether each answer, yes or no, is right; in Markdown."""
     words = text("prediction")
 
     def judged(cells: Cells) -> str:
@@ -273,26 +275,26 @@ def verdict(prediction: Prediction, truth: bool) -> str:
 
 
 def is_open(what: str) -> bool:
-    """Whether a question is open, its truth shown or not. Call it above the place where the question is drawn."""
+    """Whether a question is open; its truth may be shown already. Call it before the question is drawn."""
     seed(KEY, lambda value: written(read(value or "")), lambda value: value)
     return what in read(st.session_state[KEY])
 
 
 def open_all(*names: str) -> None:
-    """Open several questions anew, in a callback."""
+    """Open several questions without answers; for use in a callback."""
     for name in names:
         _put(name, Prediction())
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:
-    """Ask a question anew about another place, in a callback; `instead_of` another question, which is left."""
+    """Ask a question again about another place; for use in a callback. The question named `instead_of` is left."""
     if instead_of:
         _put(instead_of, None)
     _put(what, Prediction(place=place))
 
 
 def _put(what: str, prediction: Prediction | None) -> None:
-    """Set the state of a question in the session; None leaves it."""
+    """Set the state of a question in the session; None leaves the question."""
     predictions = read(st.session_state.get(KEY, ""))
     if prediction is None:
         predictions.pop(what, None)

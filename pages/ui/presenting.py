@@ -1,4 +1,4 @@
-"""Whether the page is shown on a projector: everything larger, no sidebar. The address has `present=1`."""
+"""Presenting: the page is shown on a projector, with everything larger and no sidebar. Its address has `present=1`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,15 +7,16 @@ import streamlit as st
 
 # Name in the address and in the session.
 PRESENT = "present"
-# Text of a figure is enlarged by this, and is then at least `LEAST` px high.
+# Factor for sizes in a figure. The text of an enlarged figure is at least `LEAST` px high.
 SCALE, LEAST = 1.5, 18.0
-# Plotly writes the ticks of a logarithmic axis as powers, 10⁵, in letters of this much the size, and their exponents smaller.
+# Plotly writes the ticks of a logarithmic axis as powers, such as 10⁵. These factors are the size of a power's letters compared
+# with other ticks, and the size of its exponent compared with these letters.
 POWER, EXPONENT = 1.25, 0.7
-# Numbers of a layout that are px.
+# Names of the numbers in a layout that are measured in px.
 PIXELS = frozenset(
     {"height", "l", "r", "t", "b", "pad", "size", "standoff", "xshift", "yshift", "thickness", "ticklen", "least_width"}
 )
-# Traces are left as they are, but for these parts of them.
+# The only parts of a trace that are enlarged.
 OF_TRACES = ("colorbar", "textfont")
 TITLE, TICKS = "title", "tickfont"
 
@@ -26,8 +27,8 @@ def presenting() -> bool:
 
 
 def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure's JSON with everything that is measured in px enlarged, to be read from afar. The data are shared with the
-    given one.
+    """A figure's JSON in which everything measured in px is enlarged, so that it is readable from afar. The data are shared
+    with `spec`.
 
     Args:
         spec: the figure as parsed JSON; not changed.
@@ -58,7 +59,7 @@ def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_fonts(part: Mapping[str, Any], ticks: float = LEAST) -> dict[str, Any]:
-    """An axis or a colour bar whose ticks and title have a size of their own, because Streamlit's theme sets 12 px for them.
+    """An axis or a colour bar whose ticks and title have their own size, because Streamlit's theme sets 12 px for them.
 
     Args:
         part: the axis or the colour bar.

@@ -1,4 +1,4 @@
-"""The project's own source, read at run time, so a page shows the code that ran."""
+"""The project's own source code. It is read at run time, so a page shows the code that ran."""
 
 import inspect
 import textwrap

@@ -1,14 +1,14 @@
-// The strongest cells of a map of attention weights, and what they tell a person who does not see the map.
+// The strongest cells of a map of attention weights, and a description of the map for a person who does not see it.
 
 import { fillIn, tokenText } from "./format.js";
 
 /**
- * What a map of weights shows, in words: its strongest rows, each with the token that it looks at most; empty if it is masked as
- * a whole.
+ * A description of a map of weights: its strongest rows, each with the key that has the largest weight. Empty if all cells of
+ * the map are masked.
  *
  * @param {Record<string, string>} text
- * @param {{ queries: string[], keys: string[], top: number, masked: number }} of the tokens, and the levels of weight 1 and of a
- *   masked cell
+ * @param {{ queries: string[], keys: string[], top: number, masked: number }} of the tokens, the level of weight 1 (`top`), and
+ *   the level of a masked cell
  * @param {Uint8Array} levels [map, query, key]
  * @param {number} map
  * @param {number} most how many rows
@@ -28,13 +28,13 @@ export function saidRows(text, { queries, keys, top, masked }, levels, map, most
 }
 
 /**
- * The strongest cell of each row of a map, the largest first; of rows that are masked as a whole, none.
+ * The strongest cell of each row of a map, the largest first. A row with only masked cells has no strongest cell.
  *
  * @param {Uint8Array} levels [map, query, key]
  * @param {[queries: number, keys: number]} shape
  * @param {number} masked the level of a masked cell
  * @param {number} map
- * @param {number} most how many
+ * @param {number} most how many cells
  */
 export function strongestRows(levels, [queries, keys], masked, map, most) {
   const rows = [];
@@ -46,8 +46,8 @@ export function strongestRows(levels, [queries, keys], masked, map, most) {
 }
 
 /**
- * Query, key and level of the strongest cell of a part of a map; a masked cell only if there are no others. Null: the part
- * is empty.
+ * Query, key and level of the strongest cell of a part of a map. It is a masked cell only if all cells are masked. Null if the
+ * part is empty.
  *
  * @param {Uint8Array} levels [map, query, key]
  * @param {[queries: number, keys: number]} shape

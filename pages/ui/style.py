@@ -1,4 +1,4 @@
-"""Style sheets for the HTML that a page writes.
+"""Style sheets for the HTML of the pages.
 
 All HTML of the pages is made by `markupsafe.Markup(template).format(…)`, which escapes every value that is not a `Markup`.
 """
@@ -11,7 +11,7 @@ from transformer.figures.theme import STYLE_COLORS
 
 
 def style(file: Path) -> Markup:
-    """The CSS of a file as an HTML element, to put before the HTML it styles."""
+    """The CSS of a file as an HTML element. Put it before the HTML that it styles."""
     return style_element(file.read_text(encoding="utf-8"))
 
 

@@ -11,7 +11,7 @@ def show_table(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], name
     """Draw a table.
 
     Args:
-        columns: its headings.
+        columns: the headings of the columns.
         rows: the texts of each row.
         named: whether the first column holds the names of the rows.
     """
@@ -20,6 +20,6 @@ def show_table(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], name
 
 @cached
 def _arrow(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], named: bool) -> pa.Table:
-    """The table in the form that is sent, because `st.table` would convert a data frame anew at every click."""
+    """The table as Arrow, the form in which it is sent. `st.table` would convert a data frame again at every click."""
     frame = pd.DataFrame(rows, columns=pd.Index(columns))
     return pa.Table.from_pandas(frame.set_index(columns[0]) if named else frame)

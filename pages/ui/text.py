@@ -1,7 +1,7 @@
-"""Texts of the pages, read from `assets/text/<language>/`: a folder for each language, laid over the English one.
+"""Texts of the pages, read from `assets/text/<language>/`. Each language has a folder; its texts replace the English ones.
 
-The language of a session is, in this order: what the person picked in the sidebar, the link's `language`, the server's
-`HEADLIGHT_LANGUAGE`, English. Only names of folders count.
+The language of a session is, in this order: the language picked in the sidebar, the link's `language`, the server's
+`HEADLIGHT_LANGUAGE`, English. A language without a folder is ignored.
 """
 
 import os
@@ -28,26 +28,26 @@ _OF_RUN: ContextVar[str] = ContextVar(KEY, default="")
 
 
 def text(page: str) -> dict[str, Any]:
-    """The texts of a page in the language of the session, by name; a missing name is in English. The dict is shared: never
-    write to it.
+    """The texts of a page in the language of the session, by name. A text that has no translation is in English. The dict is
+    shared: never write to it.
 
-    Call it while a page runs, never on import: a text bound on import stays in one language.
+    Call it while a page runs, never on import, because a text read on import stays in one language.
     """
     return _texts(FOLDER, language(), page)
 
 
 def figure_labels() -> Mapping[str, str]:
-    """The words drawn in figures, in the language of the session; missing ones in English."""
+    """The words drawn in figures, in the language of the session; a word without a translation is in English."""
     return _labels(FOLDER, language())
 
 
 def has_text(page: str) -> bool:
-    """Whether a page has a text file; a page without one is unfinished and left out."""
+    """Whether a page has a text file. A page without a text file is unfinished and left out."""
     return _exists(FOLDER, language(), page)
 
 
 def languages() -> Mapping[str, str]:
-    """The languages: name of the folder → own name of the language, which is `language` in its `common.toml`."""
+    """The languages: name of the folder → the language's own name, which its `common.toml` has as `language`."""
     return _languages(FOLDER)
 
 
@@ -58,13 +58,13 @@ def default_language() -> str:
 
 
 def language() -> str:
-    """The language of this session; outside a visitor's run, that of the server."""
+    """The language of this session; outside a visitor's run, the language of the server."""
     of_run = _OF_RUN.get()
     if of_run in languages():
         return of_run
     if not runs_for_visitor():
         return default_language()
-    # Only a fragment reruns, perhaps in another thread than the page.
+    # If only a fragment reruns, perhaps in another thread than the page, no language is set yet.
     chosen = str(st.session_state.get(KEY, ""))
     chosen = chosen if chosen in languages() else default_language()
     _OF_RUN.set(chosen)
@@ -86,8 +86,8 @@ def linked_language() -> dict[str, str]:
 
 
 def merged(english: Any, translation: Any) -> Any:
-    """A translation merged over English: tables by name, lists of equal length by entry. Values that are missing in the
-    translation, or have another shape there, stay English."""
+    """The English texts, replaced by their translations. Tables are merged by name, lists of equal length by entry. A value
+    stays English if the translation does not have it, or has a value of another type or length."""
     if isinstance(english, dict) and isinstance(translation, dict):
         both = {name: merged(value, translation[name]) for name, value in english.items() if name in translation}
         return {**english, **translation, **both}
@@ -96,7 +96,7 @@ def merged(english: Any, translation: Any) -> Any:
     return translation if type(english) is type(translation) and not isinstance(english, list) else english
 
 
-# Not Streamlit's cache, which copies the value on each call.
+# `functools.cache`, because Streamlit's cache copies the value on each call.
 @cache
 def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
     """The texts of a page in a language.

@@ -1,11 +1,12 @@
-// A tree as the WAI-ARIA pattern has it: one stop of the tab key, arrow keys within, Enter or a click to pick.
+// A tree that follows the WAI-ARIA pattern: one stop of the tab key for the whole tree, arrow keys inside it, and Enter or a click
+// to pick.
 //
-// Data and theme may change at any time; what a person folded belongs to the view and survives.
+// Data and theme may change at any time. The view keeps which lines a person has folded.
 
 import { closest, make, rootOf, unchanged, viewOf } from "./component.js";
 import { ancestors, hasChildren, treeMove } from "./tree_moves.js";
 
-const OPEN = 4; // levels that are open at first: down to the parts of a layer
+const OPEN = 4; // levels that are open at first; the lowest of them has the parts of a layer
 
 /** @typedef {[id: string, level: number, name: string, kind: string, detail: string, note: string]} Line */
 
@@ -24,7 +25,7 @@ class Tree {
   /** @type {string[]} */ ids = [];
   /** @type {number[]} */ levels = [];
   /** @type {Set<string>} */ folded = new Set();
-  /** @type {Set<string>} */ known = new Set(); // ids of the lines before these
+  /** @type {Set<string>} */ known = new Set(); // ids of the lines at the last `build`
   cursor = 0;
 
   /** @param {HTMLElement} root */
@@ -54,7 +55,7 @@ class Tree {
   }
 
   /**
-   * Scroll the tree, and nothing else, until a row is in sight.
+   * Scroll only the tree, until a row is visible.
    *
    * @param {HTMLElement} row
    */
@@ -72,7 +73,7 @@ class Tree {
     const folded = new Set();
     this.rows = lines.map(([id, level, name, kind, detail, note], index) => {
       const inner = hasChildren(this.levels, index);
-      // Folded at first; what a person has opened or folded before stays so.
+      // A deep line is folded at first. A line that was drawn before stays open or folded.
       if (inner && (this.known.has(id) ? this.folded.has(id) : level >= OPEN)) folded.add(id);
       const twist = make("span", { class: "twist", "aria-hidden": "true" });
       const words = make("span", { class: "said" }, make("b", {}, name), " ", make("code", {}, make("i", {}, kind), detail));
@@ -109,7 +110,7 @@ class Tree {
   fold(index, closed) {
     if (closed) this.folded.add(this.ids[index]);
     else this.folded.delete(this.ids[index]);
-    // The cursor must not be left on a line that is gone.
+    // The cursor must not stay on a line that is now hidden.
     if (closed && ancestors(this.levels, this.cursor).includes(index)) this.cursor = index;
     this.mark();
   }

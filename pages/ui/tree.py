@@ -13,7 +13,7 @@ class Line(NamedTuple):
 
     Attributes:
         id: unique id, returned when the line is picked.
-        level: depth, from 0. The lines below it are those that follow with a greater depth.
+        level: depth, from 0. The lines below a line are the following lines of greater depth.
         name: the name, in bold.
         kind: class or function, as code after the name.
         detail: arguments and results, as code after the kind.
@@ -32,17 +32,17 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 
 def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the lines; `on_pick` is called before the rerun that picking one starts (see `component.picked`).
+    """Draw the lines. Picking a line calls `on_pick` and then reruns the page (see `component.picked`).
 
-    At first the upper levels are open, and the path to the selected line; folded lines stay folded. The arrow keys move, open
-    and close as in any tree; Enter picks.
+    At first, the upper levels and the path to the selected line are open. Lines that a person has folded stay folded. The arrow
+    keys move, open and close as in any tree; Enter picks.
 
     Args:
-        lines: the lines from the root on, each before those below it. Shown as text, never as markup.
+        lines: the lines from the root on, each before the lines below it. Shown as text, never as markup.
         selected: id of the picked line.
         says: a name of the tree for screen readers.
         key: key of the widget.
-        on_pick: a callback.
+        on_pick: called when a person picks a line.
     """
     data = {"lines": [list(line) for line in lines], "selected": selected, "says": says, "text": dict(text("calls")["tree"])}
     _mount(key=key, data=data, on_pick_change=on_pick)

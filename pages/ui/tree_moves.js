@@ -1,8 +1,8 @@
-// What the keys do in a tree, by the WAI-ARIA pattern. A tree is a list of levels: the lines below a line are those that
-// follow it and lie deeper.
+// The actions of keys in a tree, according to the WAI-ARIA pattern. A tree is a list of levels: the lines below a line are the
+// following lines with a greater level.
 
 /**
- * The lines that a line lies under, the nearest first.
+ * The lines that contain a line, the nearest first.
  *
  * @param {number[]} levels
  * @param {number} index
@@ -19,7 +19,7 @@ export function ancestors(levels, index) {
 }
 
 /**
- * Whether lines lie below a line.
+ * Whether a line contains other lines.
  *
  * @param {number[]} levels
  * @param {number} index
@@ -29,13 +29,14 @@ export function hasChildren(levels, index) {
 }
 
 /**
- * What a key does at a line: go to another, open or close it, or pick it. Null: nothing.
+ * The action of a key at a line: go to another line, open, close or pick this line. Null if the key has no action in a tree.
  *
  * @param {string} key
  * @param {number} index
  * @param {number[]} levels
  * @param {(index: number) => boolean} isFolded
- * @returns {{ go: number } | { fold: boolean } | { pick: true } | {} | null} empty: the key is the tree's, but nothing changes
+ * @returns {{ go: number } | { fold: boolean } | { pick: true } | {} | null} empty if the key has an action in a tree,
+ *   but changes nothing at this line
  */
 export function treeMove(key, index, levels, isFolded) {
   const visible = levels.map((_, line) => line).filter((line) => !ancestors(levels, line).some(isFolded));

@@ -1,4 +1,4 @@
-"""Work that a person waits for."""
+"""Computations that a person waits for."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,8 +11,8 @@ Result = TypeVar("Result")
 
 
 def waited(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a cached function. While it is computed, a spinner turns beside a label. A cached result has none: a
-    spinner starts a thread, and costs a click as much as a widget.
+    """The result of a cached function. While the result is computed, a spinner turns beside a label. A result in the cache has
+    no spinner, because a spinner starts a thread and costs a click as much as a widget.
 
     Args:
         label: text beside the spinner.

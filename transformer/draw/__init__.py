@@ -1,4 +1,4 @@
-"""Every figure of the app, in one call each. A drawing shows itself in a notebook, without a network:
+"""Every figure of the app, in one call each. A notebook shows a drawing without a network:
 
     from transformer import Pipeline, draw
 
@@ -6,11 +6,11 @@
     trace = pipeline.trace("the cat sleeps .")
     draw.head(trace, "cross", layer=1, head=2)
 
-Layers, heads, positions and steps count from 0, as in the rest of the library. `Drawing.figure` is the figure of Plotly,
-`numbers` its numbers as a table, `save` writes a page.
+Layers, heads, positions and steps are counted from 0, as in the rest of the library. `Drawing.figure` is the Plotly figure,
+`Drawing.numbers` has its numbers as a table, `Drawing.save` writes it as a page.
 
-Of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the text of the batch.
-Any drawing raises an `InputError` or a `PathError` for what the model or the run does not have.
+Arguments of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the index of
+the text in the batch. A drawing raises an `InputError` or a `PathError` if the model or the run does not have what it needs.
 """
 
 from transformer.draw.attention import (

@@ -1,4 +1,4 @@
-"""Drawings of attention: every head, one head, heads together, and what an edit changes. Layers and heads count from 0."""
+"""Drawings of attention: all heads, one head, means of heads, and effects of an edit. Layers and heads are counted from 0."""
 
 from collections.abc import Sequence
 
@@ -22,12 +22,12 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
-TILE_CELL = 20  # px of a weight in the tiles of all heads
+TILE_CELL = 20  # px of a cell in the maps of all heads
 
 
 @drawn
 def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
-    """Every head of a kind of attention. A row for each layer, a map of queries × keys for each head."""
+    """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head."""
     _check_item(trace, item)
     weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
@@ -44,7 +44,8 @@ def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
 
 @drawn
 def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
-    """The attention of one head. Queries down, keys across; the weights of a row sum to 1. Without numbers where `small`."""
+    """The attention of one head. Queries are rows, keys are columns, and the weights of a row sum to 1. If `small` is True, the
+    cells have no numbers."""
     _check(trace, kind, layer, head, item)
     weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
     if small:
@@ -54,7 +55,7 @@ def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: b
 
 @drawn
 def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """The mean attention of the heads of a layer. Of all layers where `layer` is None."""
+    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers."""
     _check_item(trace, item)
     weights = trace.attention(kind)[:, item].numpy()
     if layer is not None:
@@ -65,8 +66,8 @@ def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int =
 
 @drawn
 def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """Attention rollout up to a layer. The mean heads of the layers, multiplied, each with the residual connection; up to the
-    last layer where `layer` is None."""
+    """Attention rollout up to a layer. It is the product, over the layers, of the mean of a layer's heads with the residual
+    connection. If `layer` is None, it includes all layers."""
     _check_item(trace, item)
     through = rolled_out(trace.attention(kind)[:, item].numpy())
     if layer is not None:
@@ -86,7 +87,7 @@ def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: 
 
 @drawn
 def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
-    """One matrix of one head. The names are those of `transformer.analysis.head_steps.step_names`."""
+    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`."""
     chosen = attention_step(trace, kind, layer, head, name, item)
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_map(_matrix(trace, kind, item, chosen, query, None))
@@ -96,8 +97,8 @@ def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int =
 def terms(
     pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
 ) -> go.Figure:
-    """The terms of the sum that gives one number. It is in the first text, in a step that is a product or softmax: of a network
-    of others `scores`, `weights` or `head_output`."""
+    """The terms of the sum that gives one number. The number is in the first text of the batch, in a step that is a product or
+    a softmax. For a network that is not our own, the step is `scores`, `weights` or `head_output`."""
     check_text_pipeline(pipeline)
     explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = explained.operation == "sum of products", [*explained.terms]
@@ -128,7 +129,7 @@ def probabilities(pipeline: TextPipeline, before: Trace, after: Trace) -> go.Fig
 
 @drawn
 def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure:
-    """The importance of each head for one token of the answer. How far its log-probability drops without the head."""
+    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None
@@ -138,7 +139,7 @@ def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure
 
 
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
-    """The id that each row of the first text should predict, the end of the text last where there is one."""
+    """The id that each row of the first text should predict. The last one is the end of the text, if the vocabulary has it."""
     if not trace.target_ids:
         raise InputError("An encoder alone writes no answer.")
     end = pipeline.vocabulary("target").eos

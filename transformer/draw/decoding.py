@@ -1,4 +1,4 @@
-"""Drawings of how an answer is written, token by token. Steps count from 0."""
+"""Drawings of how an answer is written, token by token. Steps are counted from 0."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from transformer.tracing.paths import check_index
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
 
-MOST = 8  # tokens with a bar of their own
+MOST = 8  # most tokens with their own bar
 MOST_PARTS = 14
 STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned later", "pruned": "pruned at once"}
 
@@ -29,7 +29,8 @@ STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned l
 def distribution(
     pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
 ) -> go.Figure:
-    """The probabilities of the next token at one step of an answer. The model's own, and after each control."""
+    """The probabilities of the next token at one step of an answer. The figure shows the model's own probabilities, and the
+    probabilities after each control."""
     written = Written.of(pipeline.write(text, method, controls))
     made = _made(written, step)
     shown = written.steps[made.step].stages
@@ -52,7 +53,7 @@ def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float
 
 @drawn
 def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
-    """The tree of a beam search. Every hypothesis, and what became of it."""
+    """The tree of a beam search. It shows every hypothesis, and whether and when it was pruned."""
     written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
     nodes = []
     for made in written.hypotheses:
@@ -65,7 +66,7 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 
 @drawn
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
-    """The logit lens. What the output layer would write after each layer, at each step of the answer."""
+    """The logit lens. It shows the token that the output layer would write after each layer, at each step of the answer."""
     written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
     answer = answer_lens(_readout(pipeline), written)
     points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
@@ -77,7 +78,8 @@ def lens(pipeline: TextPipeline, text: str) -> go.Figure:
 
 @drawn
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
-    """What pushed the logit of the token of a step. Each head, each feed-forward network, the embedding and the biases."""
+    """What pushed the logit of the token of a step. The parts are each head, each feed-forward network, the embedding and the
+    biases."""
     written = Written.of(pipeline.write(text))
     made = _made(written, step)
     made_of = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
@@ -92,7 +94,8 @@ def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure
 
 @drawn
 def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
-    """The loss of each token of a target that the decoder read. In nats; tokens that the model would not write are marked."""
+    """The loss of each token of a target that the decoder read. Losses are in nats. Tokens that the model would not write are
+    marked."""
     if not trace.target_ids:
         raise InputError("An encoder alone reads no target.")
     forced = forcing(pipeline, trace)
@@ -101,7 +104,7 @@ def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 
 
 def _made(written: Written, step: int) -> Hypothesis:
-    """The token of the answer that a step wrote."""
+    """The hypothesis of the answer after a step; its last token is the token of that step."""
     chain = written.chain(written.best)
     check_index("step", step, len(chain))
     return chain[step]

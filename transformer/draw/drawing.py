@@ -1,4 +1,4 @@
-"""A figure that shows itself in a notebook, without a network."""
+"""A figure that a notebook shows without a network."""
 
 import base64
 import functools
@@ -27,7 +27,7 @@ NOT_OURS = (
     "This drawing needs our own network, as `Pipeline.load` gives it, or `Pipeline.open` with own_network=True; "
     "not {pipeline!r}."
 )
-# Plotly is unpacked by the browser, and only once for a page with several drawings.
+# The browser unpacks Plotly, and only once for a page with several drawings.
 FRAGMENT = Markup("""<div style="background: white; overflow-x: auto">
 <div id="{id}" role="img" aria-label="{name}" style="min-width: {width}px; height: {height}px"></div>
 </div>
@@ -53,18 +53,18 @@ PAGE = Markup("""<!doctype html>
 
 @functools.cache
 def packed_plotly() -> str:
-    """Plotly's script as gzip in base64: 2 MB, where the script has 5."""
+    """Plotly's script, compressed with gzip and encoded as base64: 2 MB instead of 5 MB."""
     return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure that a notebook shows when it is the last value of a cell. Its output holds all it needs, so a saved notebook
-    shows it without a network and without Python.
+    """A figure that a notebook shows when it is the last value of a cell. The output of the cell contains everything it needs,
+    so a saved notebook shows it without a network and without Python.
 
     Attributes:
-        figure: of Plotly, to be changed as one likes.
-        name: what it is, for screen readers.
+        figure: the Plotly figure; it may be changed.
+        name: the name of the figure, for screen readers.
     """
 
     figure: go.Figure
@@ -77,7 +77,7 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         layout = self.figure.to_plotly_json()["layout"]
-        # In a script, `</` would end it.
+        # `</` in the figure would end the script.
         spec = str(plotly.io.to_json(self.figure, validate=False)).replace("<", "\\u003c")
         return str(
             FRAGMENT.format(
@@ -85,7 +85,7 @@ class Drawing:
                 name=self.name,
                 width=(layout.get("meta") or {}).get("least_width", 0),
                 height=layout.get("height", 450),
-                # Scripts of our own, with no text in them that is not encoded.
+                # These are our own scripts, and all text in them is encoded.
                 plotly=Markup(packed_plotly()),
                 figure=Markup(spec),
                 config=Markup(json.dumps(CONFIG)),
@@ -93,7 +93,7 @@ class Drawing:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write a page with the figure alone, which needs no network.
+        """Write a page with only the figure. The page needs no network.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -103,7 +103,8 @@ class Drawing:
 
 
 def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawing]:
-    """A function that returns a drawing of the figure, named by the first sentence of the function's description."""
+    """The same function, but returning a `Drawing` of its figure. The drawing's name is the first sentence of the function's
+    docstring."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawing:
@@ -114,10 +115,10 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
 
 
 def own_model(pipeline: Any) -> Transformer:
-    """The network of a pipeline, for drawings of what only our own network has.
+    """The network of a pipeline, for drawings that need our own network.
 
     Raises:
-        InputError: it runs another network, such as one of `transformers`.
+        InputError: the pipeline runs another network, such as one of `transformers`.
     """
     model = getattr(pipeline, "model", None)
     if not isinstance(model, Transformer):

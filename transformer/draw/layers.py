@@ -1,4 +1,4 @@
-"""Drawings of the tensors of a run, layer by layer, and of what they cost. Layers count from 0."""
+"""Drawings of the tensors of a run, layer by layer, and of their costs. Layers are counted from 0."""
 
 from itertools import groupby
 
@@ -30,9 +30,9 @@ BRANCHES: dict[str, Branch] = {"query": "query", "key": "key", "value": "value"}
 
 @drawn
 def tensor(trace: Trace, path: str, item: int = 0, head: int | None = None) -> go.Figure:
-    """One tensor of a run, and the tensors that it was computed from. All heads where `head` is None."""
+    """One tensor of a run, and the tensors that it was computed from. If `head` is None, all heads are drawn."""
     stops = {stop.path: stop for stop in walk(trace)}
-    trace[path]  # raises with the nearest paths where there is no such path
+    trace[path]  # for an unknown path, this raises an error that names the nearest paths
     check_index("item", item, trace.batch_size)
     if head is not None and "head" in stops[path].axes:
         check_index("head", head, stops[path].shape[stops[path].axes.index("head")])
@@ -45,7 +45,7 @@ def tensor(trace: Trace, path: str, item: int = 0, head: int | None = None) -> g
 
 @drawn
 def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
-    """Every tensor of a layer, in the order they are computed. Each has a colour scale of its own."""
+    """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale."""
     groups = [stop.group for stop in walk(trace) if stop.group.startswith(f"{stack} ")]
     check_index("layer", layer, len(set(groups)))
     check_index("item", item, trace.batch_size)
@@ -67,7 +67,8 @@ def residual(trace: Trace, stack: str = "encoder", measure: str = "norm", item: 
 
 @drawn
 def units(pipeline: TextPipeline, trace: Trace, path: str, position: int, most: int = 10, item: int = 0) -> go.Figure:
-    """The hidden units of a feed-forward network that move its output furthest. At one position; `path` is the network's."""
+    """The hidden units of a feed-forward network that move its output furthest. They are measured at one position. `path` is
+    the path of the feed-forward network."""
     worked = feed_forward(own_model(pipeline), trace, path, position, item)
     strongest = worked.strongest(most)
     return unit_bars(strongest, worked.push[strongest], "hidden unit")
@@ -75,7 +76,7 @@ def units(pipeline: TextPipeline, trace: Trace, path: str, position: int, most: 
 
 @drawn
 def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
-    """The shares of each kind of work. In FLOPs, parameters and bytes of the trace."""
+    """The shares of each kind of work. They are counted in FLOPs, in parameters and in bytes of the trace."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}
@@ -84,7 +85,7 @@ def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 
 @drawn
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
-    """The cost of each kind of work as one size grows. `along` one of `transformer.network.cost.ALONG`."""
+    """The cost of each kind of work as one size grows. `along` is that size, one of `transformer.network.cost.ALONG`."""
     one_of("counted", counted, Cost._fields)
     curve = cost_growth(trace.config, lengths_of(trace), along)
     lines = {work: np.array([getattr(costs[work], counted) for costs in curve.costs], dtype=np.float64) for work in WORK}
@@ -99,7 +100,8 @@ def _view(trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     tokens = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         tokens["query"], tokens["key"] = trace.tokens(place.kind, item)
-    # The output of an encoder alone lies beyond its stack, where the side is the target's by its name.
+    # The output of an encoder without a decoder is outside the encoder's stack, so by its path its side is the target. But its
+    # positions are source tokens.
     tokens["position"] = tokens.get(place.side, trace.source_tokens[item] if trace.source_tokens else ())
     scale: Scale = "mask" if stop.path.endswith("_mask") else "weights" if place.last in SHARES else "signed"
     masked = place.kind is not None and place.last in HIDING

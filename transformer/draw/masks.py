@@ -1,4 +1,4 @@
-"""Drawings of masks, of their three conventions, and of what leaks where there is none. Layers and heads count from 0."""
+"""Drawings of masks, of their three conventions, and of what leaks without a mask. Layers and heads are counted from 0."""
 
 import plotly.graph_objects as go
 import torch
@@ -23,7 +23,7 @@ NO_PADDING = "no padding mask"
 
 @drawn
 def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
-    """A mask of the run. Which keys each query may attend to, in the source or in the target."""
+    """A mask of the run. It shows which keys each query may attend to, in the source or in the target."""
     rows, mask = trace.tokens_of(side), trace.masks.source if side == "source" else trace.masks.target
     if mask is None:
         raise InputError("The decoder ran alone: there is no mask of a source.")
@@ -35,7 +35,8 @@ def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
 
 @drawn
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
-    """One convention of masks, applied to the scores of one head. The mask, the scores before and after it, and the weights."""
+    """One convention of masks, applied to the scores of one head. The figure shows the mask, the scores before and after it,
+    and the weights."""
     check_config(trace.config)  # the conventions are values of its fields
     chosen = Kind.of(kind)
     path = trace.attention_path(kind, layer)
@@ -52,7 +53,8 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
 
 @drawn
 def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
-    """The weights of a query from which every key is hidden. Under a large negative number, and under −∞ in two ways."""
+    """The weights of a query from which every key is hidden. The masked scores are a large negative number, or −∞ treated in
+    two ways."""
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)
     scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
@@ -63,7 +65,7 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 
 @drawn
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
-    """The probability of each token with padding after the source. With the mask of padding, or without it."""
+    """The probability of each token with padding after the source. `masked` is whether the padding mask is used."""
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
     if not trace.source_ids:
         raise InputError("The decoder ran alone: there is no source to be padded.")

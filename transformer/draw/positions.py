@@ -1,4 +1,4 @@
-"""Drawings of the positional encodings of a model, and of what the order of a sentence does. Positions count from 0."""
+"""Drawings of the positional encodings of a model, and of the effect of word order. Positions are counted from 0."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,18 +14,18 @@ from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace, as_array
 
 AXES = ("token", "dimension")
-MOST = 64  # positions and dimensions of a table
+MOST = 64  # most positions and most dimensions of a table
 
 
 @drawn
 def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The table of positions of a model. Its first rows and columns."""
+    """The table of positions of a model. Only its first rows and columns are drawn."""
     return figures.position_map(_table(pipeline, side)[:, :MOST])
 
 
 @drawn
 def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
-    """Token plus position. The two vectors of each token, and their sum, which the first layer reads."""
+    """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads."""
     path = f"{side}_embedding"
     check_index("item", item, trace.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
@@ -35,7 +35,7 @@ def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
 
 @drawn
 def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
-    """Columns of the table of positions. A line for each dimension."""
+    """Columns of the table of positions. The figure has a line for each dimension."""
     table, names = _table(pipeline, side), [f"dimension {dimension}" for dimension in dimensions]
     for dimension in dimensions:
         check_index("dimension", dimension, table.shape[1])
@@ -50,20 +50,21 @@ def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figur
 
 @drawn
 def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of two positions by their distance. Its mean, and the range over all pairs."""
+    """The dot product of two positions by their distance. The figure shows its mean, and its range over all pairs."""
     products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
     return figures.distance_lines(products, ("mean", "least to largest"))
 
 
 @drawn
 def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
-    """The matrix that turns a position into the one some places later. For sines and cosines in turn."""
+    """The matrix that turns a position into the one some places later. The encoding has alternating sines and cosines."""
     return figures.rotation_map(position_geometry.rotation(shift, d_model))
 
 
 @drawn
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
-    """One pair of dimensions as an arrow in a circle. At a position, and some places later; for sines and cosines in turn."""
+    """One pair of dimensions as an arrow in a circle. The arrows are at a position and `shift` places later. The encoding has
+    alternating sines and cosines."""
     table, columns = _table(pipeline, side), slice(2 * pair, 2 * pair + 2)
     check_index("pair", pair, table.shape[1] // 2)
     check_index("position", position, len(table))
@@ -75,7 +76,7 @@ def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int 
 
 @drawn
 def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
-    """How far each token's vector moves when two tokens change places. With positions, and without."""
+    """How far each token's vector moves when two tokens change places. The figure shows runs with and without positions."""
     reading = pipeline.read(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
     changes = {

@@ -20,7 +20,7 @@ def rows(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
 
 @drawn
 def similarity(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
-    """How alike the tokens of a text are. The cosine of each pair of rows of the table."""
+    """How alike the tokens of a text are. The figure shows the cosine of each pair of the tokens' rows in the table."""
     reading = pipeline.read(text, side)
     vectors = _table(pipeline, side)[list(reading.ids)]
     return similarity_map(cosines(vectors, vectors), reading.tokens)
@@ -28,7 +28,7 @@ def similarity(pipeline: TextPipeline, text: str, side: Side = "source") -> go.F
 
 @drawn
 def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") -> go.Figure:
-    """Every token of the vocabulary as a point. On the plane with the most variance; those of a text have a ring."""
+    """Every token of the vocabulary as a point. The plane is the one with the most variance. Tokens of a text have a ring."""
     known = pipeline.vocabulary(side)
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]

@@ -1,4 +1,4 @@
-"""Drawings of how a shipped model was trained: its losses, and its heads in the snapshots that were kept."""
+"""Drawings of the training of a shipped model: its losses, and its heads in the saved snapshots."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,7 +17,7 @@ from transformer.validation import one_of
 
 @drawn
 def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
-    """A number of the training over its steps. As the card of the model has it."""
+    """A number of the training over its steps. The numbers come from the history in the model's card."""
     points = [point for point in pipeline.card.history if key in point]
     if not points:
         raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
@@ -31,9 +31,9 @@ def head_history(
     """A measure of one head over the training. The other heads of its kind are grey.
 
     Args:
-        name: of a shipped model with snapshots.
-        text, target: are read by every snapshot; by default the target is the last one's own answer.
-        kind, layer, head: the head; layer and head counted from 0.
+        name: name of a shipped model with snapshots.
+        text, target: the source and the target that every snapshot reads. By default the target is the trained model's answer.
+        kind, layer, head: the head; layer and head are counted from 0.
         measure: one of `transformer.analysis.head_measures.MEASURES`.
     """
     saved = Pipeline.snapshots(name)

@@ -1,4 +1,4 @@
-"""Functions from arrays and labels to a `go.Figure`, without model or page."""
+"""Functions that make a `go.Figure` from arrays and labels. They need no model and no page."""
 
 from transformer.figures.attention import head_map, small_head_map
 from transformer.figures.layer_walk import layer_figure

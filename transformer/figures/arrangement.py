@@ -1,4 +1,4 @@
-"""The positions of a stop's tensors in its figure, all drawn to one scale within a given width. All lengths are in px."""
+"""The positions of a stop's tensors in its figure, all with cells of the same size, within a given width. Lengths are in px."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from transformer.figures.mosaic import Mosaic
 from transformer.figures.panels import MOST_COLUMNS, TensorView
 
-NARROW = 520  # width below which the result is placed under the inputs
-TALLEST, LARGEST_CELL = 430, 24  # most height of the cells of one tensor; most size of one cell
+NARROW = 520  # in a narrower figure, the result is below the inputs
+TALLEST, LARGEST_CELL = 430, 24  # most height of all cells of a tensor; most size of one cell
 GAP, SPACE = 5, 26  # gap between heads; gap between tensors
 OPERATION, OPERATION_BELOW = 140, 64  # space for the operation: between inputs and result, and below the inputs
-LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # of labels: width of a letter, most width, height of a line
-TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 20, 16, 34  # space for each beside the cells
-LABELLED_ROW, LABELLED_COLUMN = 11, 13  # least height and width of a cell with its own token
+LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # labels: width of a letter, most width of a label, height of a line
+TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 20, 16, 34  # space beside the cells for each of these
+LABELLED_ROW, LABELLED_COLUMN = 11, 13  # least height of a row, and least width of a column, that has its token beside it
 
 Length = int | float
 Size = tuple[Length, Length]
@@ -21,7 +21,14 @@ Box = tuple[Length, Length, Length, Length]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Width and height of a cell, number of heads side by side, and whether the inputs are stacked vertically."""
+    """How the tensors are arranged.
+
+    Attributes:
+        cell: width and height of a cell.
+        across: number of heads side by side.
+        stacked: whether the inputs are stacked vertically.
+        narrow: whether the result is below the inputs.
+    """
 
     cell: Size
     across: int
@@ -76,7 +83,7 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
 
 
 def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) -> Size:
-    """The size in px of the largest cell with which all tensors fit; not positive where even the smallest does not."""
+    """The size of the largest cell with which all tensors fit. A number of the size is 0 or less if no cell fits."""
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]
@@ -100,7 +107,8 @@ def heads_across(view: TensorView, chosen: Arrangement) -> int:
 
 
 def _counted(view: TensorView, chosen: Arrangement) -> tuple[tuple[int, int], Size]:
-    """Number of columns and rows over all heads, and of gaps between heads across and down."""
+    """The number of columns and rows of a tensor when all its heads are drawn, and the px of the gaps between heads, across and
+    down."""
     tiles, rows, columns = view.panel.values.shape
     across = heads_across(view, chosen)
     lines = -(-tiles // across)
@@ -117,7 +125,7 @@ def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
 
 
 def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
-    """Whether tokens are written beside the rows (1) or below the columns (2)."""
+    """Whether tokens are written beside the rows (axis 1) or below the columns (axis 2)."""
     if part.view.labels(axis) is None or part.each[axis - 1] > 1:
         return False
     tiles = len(part.view.panel.values)

@@ -1,4 +1,4 @@
-"""The heatmap of one head, and weights as bytes for the overview of every head."""
+"""The heatmap of one head, and weights as bytes for the overview of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,29 +11,29 @@ from plotly.colors import sample_colorscale
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
 
-# A weight is sent as one byte: 0 to 254 for 0 to 1, and 255 for "masked".
+# A weight is sent as one byte: 0 to 254 for a weight from 0 to 1, and 255 for a masked cell.
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_WRITTEN = 18  # most tokens on the longer side for which each cell has its number
-MOST_LABELLED = 32  # most tokens on an axis for which each is written; of more, every second or third
-# px: the side of a cell with a number in it, of one with a label beside it, of others; the space beside the cells, and how much
-# of it is the title of the rows.
+MOST_WRITTEN = 18  # a map with up to this many tokens on its longer side has a number in each cell
+MOST_LABELLED = 32  # an axis with up to this many tokens has a label for each; a longer one for every second, third, … token
+# px: side of a cell with a number in it, of a cell with a label beside it, of other cells; space beside the cells, and the part
+# of this space for the title of the rows.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE, TITLE = 27, 15, 9, 210, 28
 LONG_CELL = 28  # px: the width of a cell with a number of five characters in it
-# Of the small map: most tokens labelled on an axis; px of the cells at most and of the labels above them; its margins.
+# The small map: most labels on an axis; most height of the cells in px, and height of the labels above them; margins.
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
 SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
-SHORT, NUMBER_SIZE = 4, 11  # characters of a number that fits into every cell, and px of numbers in cells
+SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
 BLACK = '<span style="color:black">{}</span>'
-INSET = 0.45  # of a cell, from its middle to the frame of a mark
+INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
-MOST_HATCHED = 32  # most tokens on the longer side for which masked cells are hatched, not only grey
+MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
 
 def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*any"]) -> UInt8[np.ndarray, "*any"]:
-    """Weights as bytes: an eighth of the size of float64, with an error of at most 0.002."""
+    """Weights as bytes. They take an eighth of the size of float64, and their error is at most 0.002."""
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)
     return np.where(allowed, levels, np.uint8(MASKED_LEVEL))
 
@@ -48,15 +48,16 @@ def head_map(
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
 ) -> go.Figure:
-    """One head as a heatmap with tokens on both axes; the exact weight is shown on hover, and in the cell if there is room.
+    """One head as a heatmap with tokens on both axes. The exact weight is shown on hover, and in the cell if there is enough
+    space.
 
     Args:
         weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
-        allowed: False where a query may not attend; drawn grey and hatched.
+        allowed: False if a query may not attend to a key; drawn grey and hatched.
         queries, keys: the tokens.
-        wide: cells may be wider than high, for a map of few rows.
+        wide: whether cells may be wider than high, for a map of few rows.
         labels: words of the figure.
-        marks, earlier_marks: (query, key) of cells that are framed, those marked earlier with dashes.
+        marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
     """
     values = np.where(allowed, weights, np.nan)
     written = in_cells(values, "{:.2f}", WEIGHTS) if max(weights.shape) <= MOST_WRITTEN else {}
@@ -64,12 +65,12 @@ def head_map(
     figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, colorbar=bar)
     marked = ((earlier_marks, "dot"), (marks, "solid"))
     frames = [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)]
-    # Without marks the layout has no shapes, so it is not larger to send.
+    # None instead of an empty list, so that a layout without marks is not larger when it is sent.
     return token_map(figure, queries, keys, wide, labels).update_layout(shapes=frames or None)
 
 
 def _frame(query: int, key: int, dash: str) -> list[dict[str, Any]]:
-    """The frame of a cell, which is seen on dark and on light cells: a black line on a white one."""
+    """The frame of a cell: a black line on a wider white line, so that it is visible on dark and on light cells."""
     corners = {"x0": key - INSET, "x1": key + INSET, "y0": query - INSET, "y1": query + INSET}
     lines = ({"color": "white", "width": 6}, {"color": "black", "width": 3, "dash": dash})
     return [{"type": "rect", **corners, "line": line} for line in lines]
@@ -82,7 +83,7 @@ def small_head_map(
     keys: Sequence[str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One head as a heatmap that stands beside the grid of all heads: no numbers in its cells, no bar of colours.
+    """One head as a heatmap for the place beside the grid of all heads. It has no numbers in its cells and no colour bar.
 
     Arguments as for `head_map`.
     """
@@ -104,13 +105,14 @@ def pair_cells(
     scale: Mapping[str, Any],
     **more: Any,
 ) -> go.Figure:
-    """A figure without a layout: a number for each query and key as a heatmap, above a layer with the masked cells, if any.
+    """A figure without a layout: a heatmap with a number for each query and key. If there are masked cells, a layer below the
+    heatmap marks them.
 
     Args:
-        values: NaN where a query may not attend.
-        allowed: False there.
+        values: the numbers; NaN if a query may not attend to a key.
+        allowed: False if a query may not attend to a key.
         queries, keys: the tokens.
-        hover_text: a template of Plotly.
+        hover_text: the hover text, as a Plotly template.
         labels: words of the figure.
         scale, more: other arguments of `go.Heatmap`.
     """
@@ -147,7 +149,7 @@ def masked_cells(
 ) -> go.Heatmap:
     """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
     return go.Heatmap(
-        # As a list it is a third shorter to send than in single precision.
+        # A list instead of an array in single precision, because its JSON is a third shorter.
         z=[[None if may else 1 for may in row] for row in allowed.tolist()],
         x=numbered(keys),
         y=numbered(queries),
@@ -156,7 +158,7 @@ def masked_cells(
         texttemplate=MASK_SIGN if max(allowed.shape) <= MOST_HATCHED else None,
         textfont={"color": LINE},
         hovertemplate=hover(labels, labels["masked_cell"]),
-        # Cells that are not masked need no hover text of this layer.
+        # Hovering over a cell that is not masked must not show this layer's text.
         hoverongaps=False,
     )
 
@@ -164,15 +166,17 @@ def masked_cells(
 def in_cells(
     values: Float[np.ndarray, "row column"], form: str, scale: str | list[Any], low: float = 0.0, high: float = 1.0
 ) -> dict[str, object]:
-    """The number in each cell, as arguments of `go.Heatmap`; short ones are black where black has more contrast than white.
+    """The number in each cell, as arguments of `go.Heatmap`. Short numbers are black if black has more contrast than white.
 
-    Plotly's own choice is dark grey, only on light colours, which is hard to read on the greens in the middle. But Plotly
-    counts markup as letters when it fits numbers into cells, so only numbers that certainly fit can have markup.
+    By default, Plotly writes dark grey numbers on light colours, which are hard to read on the greens in the middle of the
+    scale. Markup sets black instead. But Plotly counts markup as letters when it fits numbers into cells, so only numbers that
+    certainly fit can have markup.
 
     Args:
-        values: of the cells; NaN leaves a cell empty.
-        form: how a number is written, as for `str.format`; a zero never has a sign.
-        scale, low, high: the colours of the heatmap, by name or as places with colours, and the values at their two ends.
+        values: the numbers; NaN leaves a cell empty.
+        form: a format for `str.format`; a zero never has a sign.
+        scale, low, high: the colour scale of the heatmap, by name or as pairs of place and colour, and the values at its two
+            ends.
     """
     written = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
     if max((len(cell) for row in written for cell in row), default=0) > SHORT:
@@ -189,7 +193,7 @@ def in_cells(
 
 
 def unsigned_zero(written: str) -> str:
-    """A written number; a zero loses its sign."""
+    """A written number with U+2212 as the minus sign. A zero has no sign."""
     return written.replace("-", "−") if written.strip("+-0.") else written.lstrip("+-")
 
 
@@ -200,12 +204,12 @@ def token_map(
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The figure with tokens on both axes of a map of queries × keys; its cells are square unless `wide`."""
+    """The figure with tokens on both axes of its map of queries × keys. The cells are square unless `wide` is True."""
     longer = max(len(queries), len(keys))
     across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
     down = token_axis(labels["query_axis"], queries, MOST_LABELLED, autorange="reversed")
     if wide:
-        del down["title"]  # beside few rows there is no room for a title, and their labels suffice
+        del down["title"]  # there is no space for a title beside few rows, and their labels suffice
     else:
         down |= {"scaleanchor": "x", "constrain": "domain"}
         across["constrain"] = "domain"
@@ -220,6 +224,6 @@ def token_map(
 
 
 def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, int]:
-    """The least width of a map in px, for the figure's `meta`: numbers fit into cells, and labels do not overlap."""
+    """The least width in px at which a map's numbers fit into cells and its labels do not overlap; for the figure's `meta`."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": beside + columns * cell}

@@ -12,22 +12,22 @@ from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WEIGHTS, escaped, finished, numbered
 
 CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
-# px: height of a bar and of what is around the bars; width of a panel, of a step of the tree, of a column with a token.
+# px: height of a bar and of the space around the bars; width of a panel, of a step of the tree, of a column with a token.
 BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
 ACROSS, BETWEEN = 4, 70  # panels in a row; px between two rows of panels
-TICKS, TITLE = 32, 24  # below an axis
-NODE = 26  # px between two nodes of the tree, one above the other
+TICKS, TITLE = 32, 24  # px below an axis for its ticks, and for its title
+NODE = 26  # vertical px between two nodes of the tree
 
 
 def percent(share: float) -> str:
-    """A share in per cent: 0.123 is `12.3%`; what rounds to nothing is `<0.1%`."""
+    """A share in per cent: 0.123 is `12.3%`. A share that would round to zero is `<0.1%`."""
     return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
 
 
 def _beside(names: Sequence[str], below: int) -> dict[str, Any]:
-    """The layout for horizontal bars with these names to their left, and `below` px for ticks and a title. By itself Plotly
-    draws the figure twice: once to measure the names and the ticks, and again beside them; a step of an answer redraws
-    several figures."""
+    """The layout for horizontal bars with names to their left, and `below` px for ticks and a title. With fixed margins, Plotly
+    draws the figure once. By default it draws the figure first to measure names and ticks, and then again with the margins that
+    they need. Each step of an answer redraws several figures, so this saves time."""
     margin = {"l": 14 + round(5.4 * max(map(len, names), default=0)), "b": below}
     return {"margin": margin, "xaxis": {"automargin": False}, "yaxis": {"automargin": False}}
 
@@ -39,14 +39,14 @@ def stage_bars(
     chosen: int | None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The same tokens' probabilities at each stage, a panel for each, in two rows if there are many; a token that was cut off
-    has a grey bar, as long as before.
+    """The probabilities of the same tokens at each stage, with one panel per stage; many panels are in two rows. A token that
+    was cut off has a grey bar, as long as its bar in the stage before.
 
     Args:
-        tokens: the most probable ones, then a name for the rest.
-        stages: probabilities, 0 to 1; 0 where a token was cut off.
-        titles: of the stages.
-        chosen: index of the token that was chosen; None if it is not among them.
+        tokens: the most probable tokens, then a name for all other tokens.
+        stages: probabilities, 0 to 1; 0 for a token that was cut off.
+        titles: titles of the stages.
+        chosen: index of the token that was chosen; None if it is not among `tokens`.
         labels: words of the figure.
     """
     columns = len(titles) if len(titles) <= ACROSS else (len(titles) + 1) // 2
@@ -95,12 +95,12 @@ def draw_bars(
     names: tuple[str, str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """For each token its probability, and the share of the draws that gave it.
+    """For each token, its probability and the share of draws in which it was drawn.
 
     Args:
-        tokens: the most probable ones, then a name for the rest.
+        tokens: the most probable tokens, then a name for all other tokens.
         probabilities, shares: 0 to 1.
-        names: of the two bars.
+        names: names of the two bars.
         labels: words of the figure.
     """
     figure = go.Figure()
@@ -115,22 +115,22 @@ def draw_bars(
             )
         )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    # With room for one line of tokens and for the percentages, Plotly draws the figure once; see `_beside`.
+    # With a fixed margin for one line of tokens and for the percentages, Plotly draws the figure once; see `_beside`.
     figure.update_yaxes(title={"text": labels["probability"]}, tickformat=".0%", rangemode="tozero", automargin=False)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
     figure = finished(figure, height=300, barmode="group", showlegend=True, legend=legend)
-    return figure.update_layout(margin={"t": 60, "l": 68, "b": TICKS})  # on top for two lines of the legend, on a phone
+    return figure.update_layout(margin={"t": 60, "l": 68, "b": TICKS})  # the top has space for two lines of legend on a phone
 
 
 class TreeNode(NamedTuple):
     """A hypothesis of beam search, as it is drawn.
 
     Attributes:
-        number: of the hypothesis.
-        parent: number of the one it continues; −1 for the start.
-        step: counted from 1; the start is at 0.
-        token: as text.
-        hover: what pointing at it tells, a line for each.
+        number: number of the hypothesis.
+        parent: number of the hypothesis that this one continues; −1 for the start.
+        step: the step in which it was made, counted from 1; the start is at 0.
+        token: its last token as text.
+        hover: the lines of its hover text.
         state: `best` (part of the answer), `kept`, `later` (kept at first, pruned in a later step), or `pruned` (at once).
         ended: whether it ends with `<eos>`.
     """
@@ -148,10 +148,10 @@ STATE_COLORS = {"best": CHOSEN, "kept": OTHER, "later": ROLE_COLORS["value"], "p
 
 
 def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], selected: int | None, axis: str) -> go.Figure:
-    """The tree of beam search from left to right, a column for each step, the best hypothesis of a step on top.
+    """The tree of beam search from left to right, with a column for each step. The best hypothesis of a step is on top.
 
     Args:
-        nodes: the hypotheses, of each step the best first.
+        nodes: the hypotheses; within each step, the best hypothesis comes first.
         start: the token that every answer starts from.
         names: state → its name in the legend.
         selected: number of the node with a ring around it.
@@ -176,7 +176,7 @@ def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], s
             "width": 3 if state == "best" else 1,
             "dash": "dot" if state == "pruned" else "solid",
         }
-        # The many lines to what was pruned at once cross the tokens.
+        # Lines to hypotheses pruned at once are pale, because there are many of them and they cross the tokens.
         opacity = 0.4 if state == "pruned" else 1
         figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, opacity=opacity, hoverinfo="skip", showlegend=False))
     for state, color in STATE_COLORS.items():
@@ -229,15 +229,15 @@ def lens_map(
     title: str,
     hover: str,
 ) -> go.Figure:
-    """The logit lens: for each layer and step the most probable token, coloured by the rank of the token that was written.
+    """The logit lens: the most probable token at each layer and step, coloured by the rank of the token that was written.
 
     Args:
         top: the most probable token at each point and step.
-        shares: its probability.
-        ranks: of the token that was written; 0 where it is the most probable.
+        shares: the probability of that token.
+        ranks: the rank of the token that was written; 0 if it is the most probable token.
         points: names of the rows, from the first layer on.
         written: the tokens that were written, one for each step.
-        title: of the colours.
+        title: title of the colour bar.
         hover: a template with `{token}`, `{share}` and `{rank}`.
     """
     texts = [[escaped(token) for token in row] for row in top]
@@ -280,7 +280,8 @@ def lens_map(
 
 
 def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:
-    """Texts at the ends of horizontal bars. Plotly measures the text of a bar itself, each by a layout of the whole page."""
+    """Texts at the ends of horizontal bars, as a separate trace. If the texts were part of the bars, Plotly would measure each
+    text, and each measurement makes the browser lay out the whole page."""
     left, gap = [value < 0 for value in bars.x], "\N{NO-BREAK SPACE}"
     return go.Scatter(
         x=bars.x,
@@ -298,12 +299,12 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
     """Signed contributions, from top to bottom in the order given.
 
     Args:
-        names: of the parts.
-        values: of each; what raises the logit is to the right.
-        title: of the axis.
+        names: names of the parts.
+        values: contribution of each part. A part that raises the logit has a bar to the right.
+        title: title of the axis.
     """
     least, most = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    room = 0.3 * ((most - least) or 1.0)  # for the number beside a bar, also on a phone
+    room = 0.3 * ((most - least) or 1.0)  # space for the number beside a bar, also on a phone
     figure = go.Figure(
         go.Bar(
             x=values.astype(np.float32),
@@ -322,15 +323,15 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
 def loss_bars(
     tokens: Sequence[str], losses: Float[np.ndarray, " token"], right: Bool[np.ndarray, " token"], title: str
 ) -> go.Figure:
-    """The loss of each token of a target, one bar each; those that the model would not have written in another colour.
+    """The loss of each token of a target as a bar. Tokens that the model would not have written have another colour.
 
     Args:
-        tokens: of the target.
-        losses: in nats.
-        right: whether the token is the most probable one.
-        title: of the vertical axis.
+        tokens: the tokens of the target.
+        losses: the loss of each token, in nats.
+        right: whether the token is the model's most probable token.
+        title: title of the vertical axis.
     """
-    places = 3 if losses.max() < 0.5 else 2  # a trained model's losses are all about 0.05
+    places = 3 if losses.max() < 0.5 else 2  # three digits for a trained model, whose losses are all about 0.05
     figure = go.Figure(
         go.Bar(
             x=numbered(tokens),

@@ -1,4 +1,4 @@
-"""Figures of one matrix of a computation, and of the terms that add up to one of its numbers."""
+"""Figures of one matrix of a computation, and of the terms whose sum is one number of the matrix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from transformer.figures.theme import (
     token_axis,
 )
 
-# Colours of negative and positive terms: the ends of the signed scale, one step in from the darkest.
+# Colours of negative and positive terms: near the two ends of the signed scale, but not the darkest colours.
 MINUS, PLUS = sample_colorscale(SIGNED, [0.2, 0.8])
 MOST_TICKS = 16
 MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE, MAP_WIDTH = 4, 130, 62, 190
@@ -40,12 +40,12 @@ class Matrix:
         rows, columns: the tokens on each axis; None for dimensions, which are numbered from 0.
         row_title, column_title: names of the two axes.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.
-        title: its name; written only if several are side by side.
-        selected_row: framed.
-        selected_cell: (row, column), framed.
-        hidden: True where a mask hides the number: drawn grey and hatched, with the number on hover.
-        marked_columns: first column of a group, and the one after its last; framed.
-        color: of the frame of the selected row.
+        title: name of the matrix; written only if several matrices are side by side.
+        selected_row: a row with a frame.
+        selected_cell: (row, column) of a cell with a frame.
+        hidden: True if a mask hides the number. The cell is drawn grey and hatched, with the number on hover.
+        marked_columns: the first column of a group of columns with a frame, and the column after its last.
+        color: colour of the frame of the selected row.
     """
 
     values: Float[np.ndarray, "row column"]
@@ -63,16 +63,16 @@ class Matrix:
 
     @property
     def masked(self) -> Bool[np.ndarray, "row column"]:
-        """True where a number is hidden by a mask or is not finite: such cells are drawn grey."""
+        """True if a mask hides the number, or if the number is not finite. Such cells are drawn grey."""
         infinite = ~np.isfinite(self.values)
         return infinite if self.hidden is None else infinite | self.hidden
 
 
 def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A matrix as a heatmap, with the number in each cell where there is room, and on hover."""
+    """A matrix as a heatmap. The number of a cell is shown on hover, and in the cell if there is enough space."""
     height, width = matrix.values.shape
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
-    # Built in one call: updating a figure piece by piece takes several times as long.
+    # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": _axis(matrix.column_title, matrix.columns, width)
         | {"side": "top", "tickangle": -45 if matrix.columns and width > 8 else 0},
@@ -90,9 +90,9 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
 
 
 def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """Several matrices in one figure, in order from left to right and top to bottom, each in its own scale.
+    """Several matrices in one figure, in order from left to right and top to bottom, each with its own scale.
 
-    They share one figure because a page takes ten times as long to draw ten. Tokens are shown on hover only.
+    They are in one figure because a page would take ten times as long to draw ten figures. Tokens are shown only on hover.
     """
     pitch = MAP_HEIGHT + MAP_TITLE
     lines = -(-len(matrices) // MAPS_ACROSS)
@@ -139,7 +139,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
             | {
                 "z": np.where(masked, 1, np.nan).astype(np.float32),
                 "colorscale": [[0, MASKED], [1, MASKED]],
-                # Text rather than numbers: JSON cannot hold −∞.
+                # Text instead of numbers, because JSON has no −∞.
                 "customdata": np.where(masked, _written(values), ""),
                 "texttemplate": MASK_SIGN if hatched else None,
                 "textfont": {"color": LINE},
@@ -184,12 +184,12 @@ def terms_bars(
     hover_text: str = "{left} × {right} = {value}",
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A waterfall of terms: each bar starts where the one before ended, and the last is the sum.
+    """A waterfall of terms: each bar starts at the end of the bar before it, and the last bar is the sum.
 
     Args:
-        terms: (label, left, right, value) of each; value is added to the sum, the others are shown on hover.
+        terms: (label, left, right, value) of each term. The value is added to the sum; left and right are shown on hover.
         result: the sum.
-        color: of the sum, and of the picked term.
+        color: colour of the sum and of the picked term.
         picked: index of a term to highlight.
         total: label of the last bar; by default the word for a sum.
         hover_text: the hover text of a term, with places for its left, right and value.
@@ -246,7 +246,8 @@ def _axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
 
 
 def _frame(left: int, right: int, top: int, bottom: int, color: str, width: int) -> dict[str, Any]:
-    """A rectangle around the cells from `left` to before `right` and from `top` to before `bottom`."""
+    """A rectangle around the cells from column `left` up to, but not including, `right`, and from row `top` up to, but not
+    including, `bottom`."""
     x0, x1, y0, y1 = (edge - 0.5 for edge in (left, right, top, bottom))
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": color, "width": width}}
 

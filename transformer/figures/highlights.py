@@ -1,4 +1,4 @@
-"""What stands out in a figure, for a person who does not see it."""
+"""Facts about what stands out in a figure, for a person who does not see it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -9,9 +9,10 @@ from jaxtyping import Float
 
 from transformer.figures.numbers import axes_of, is_mask, picture_names, plain, points, traces
 
-# Of each series, and of a whole figure. A figure of many pictures tells one fact of each, so that none is left out.
+# Most facts about each series, and about a whole figure. A figure with many pictures has one fact about each picture, for up to
+# `MOST_PICTURES` pictures.
 MOST_OF_SERIES, MOST, MOST_PICTURES = 3, 8, 12
-ALIKE = 5e-4  # numbers closer than this share of them are the same where three digits are written
+ALIKE = 5e-4  # numbers with a smaller relative difference look equal if they are written with three digits
 
 
 class Highlight(NamedTuple):
@@ -19,8 +20,8 @@ class Highlight(NamedTuple):
 
     Attributes:
         kind: `cell`: the largest cell of a row of a heatmap; `bar`: a bar; `line`: the course of a line.
-        names: `picture` and `series`, empty if there is one only; `row` and `column` of a cell; `label` of a bar.
-        values: `value` of a cell or a bar; `first`, `last` and `most`, the farthest from zero, of a line.
+        names: `picture` and `series`, empty if there is only one; `row` and `column` of a cell; `label` of a bar.
+        values: `value` of a cell or a bar. For a line: `first`, `last` and `most`, the value farthest from zero.
         alike: how many other cells of the row are as large.
     """
 
@@ -31,8 +32,8 @@ class Highlight(NamedTuple):
 
 
 def highlights(figure: go.Figure) -> tuple[Highlight, ...]:
-    """The rows of heatmaps with the largest cells, the largest bars, and the course of each line with numbers to point at, the
-    top one first; largest means farthest from zero. Points alone have none."""
+    """The rows of heatmaps with the largest cells, the largest bars, and the course of each line that has hover texts. The line
+    drawn last comes first. Largest means farthest from zero. Series of points without lines have no facts."""
     drawn = [trace for trace in traces(figure) if trace.visible in (None, True)]
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
     titles = picture_names(figure)
@@ -57,12 +58,14 @@ def largest_cells(
     columns: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Iterator[Highlight]:
-    """The rows of a matrix with the largest cells, each with that cell; none for a matrix without numbers or of zeros alone.
+    """The rows of a matrix with the largest cells, each row with its largest cell. A matrix without numbers, or with zeros
+    only, has none.
 
     Args:
-        values: NaN is no number.
-        rows, columns: their names; by default they are counted from 0.
-        pairs: whether it compares its rows with one another: then each pair is told once, and none of one with itself.
+        values: the matrix; NaN is not a number.
+        rows, columns: the names of rows and columns; by default they are counted from 0.
+        pairs: whether the matrix compares its rows with one another. If so, each pair is returned once, and no row is paired
+            with itself.
     """
     sizes = np.where(np.isfinite(values), abs(values), -1.0)
     if not values.size:
@@ -83,13 +86,13 @@ def largest_cells(
 
 
 def _cells(trace: Any) -> Iterator[Highlight]:
-    """The largest cells of a heatmap. One of a single colour has no numbers, and its alternative text tells how many cells are
+    """The largest cells of a heatmap. A heatmap of a single colour has no numbers; its alternative text says how many cells are
     hidden."""
     values = np.asarray([] if trace.z is None else trace.z, dtype=float)
     if values.ndim != 2 or len({color for _, color in trace.colorscale or ((0, 0), (1, 1))}) == 1:
         return
     names = [None if each is None else [str(plain(name)) for name in each] for each in (trace.y, trace.x)]
-    # Attention weights, whose scale begins at 0, compare no rows, though a map of them can be symmetric, too.
+    # A symmetric map of attention weights, whose scale begins at 0, does not compare its rows with one another.
     square = values.shape[0] == values.shape[1] > 1 and trace.zmin != 0
     yield from largest_cells(values, *names, pairs=square and np.allclose(values, values.T, equal_nan=True))
 
@@ -103,11 +106,11 @@ def _bars(trace: Any) -> Iterator[tuple[str, float]]:
 
 
 def course(names: dict[str, str], values: Sequence[Any]) -> Iterator[Highlight]:
-    """The course of a line, if it is in one piece and not level.
+    """The course of a line. Nothing if the line has a gap, or if all its values are equal.
 
     Args:
-        names: of its picture and its series, as those of a `Highlight`.
-        values: along the line.
+        names: the names of the line's picture and series, as in `Highlight`.
+        values: the values along the line.
     """
     if len(values) < 2 or not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in values):
         return

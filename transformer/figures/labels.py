@@ -1,4 +1,4 @@
-"""The words that figures draw, in English. A translation is another table with the same keys."""
+"""The words in figures, in English. A translation is another table with the same keys."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Figure of a whole layer: every tensor in order, to scale, with its name and shape."""
+"""Figure of a whole layer: every tensor in order, with its name and shape, and cells of the same size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from transformer.figures.mosaic import hatch
 from transformer.figures.panels import TensorView, strongest
 from transformer.figures.theme import LINE, MASKED, ROLE_COLORS, SIGNED, WEIGHTS, escaped, finished
 
-# Lengths are in px of a figure of the given width, which are also the units of its axes.
+# All lengths are in px of a figure of the given width. The axes of the figure have the same unit.
 WIDTH = 960
-WIDEST, HIGHEST, LEAST = 280, 110, 8  # most width, most height and least size of the cells of a tensor
+WIDEST, HIGHEST, LEAST = 280, 110, 8  # most width, most height and least size of the area of a tensor's cells
 CAPTION, PART, SPACE, EDGE = 38, 28, 30, 10  # space for name and shape, for a part's title, between tensors, in a frame
 WORDS = 12
 
@@ -42,16 +42,16 @@ def layer_figure(
 ) -> go.Figure:
     """Every tensor of a layer as a heatmap, in order, with cells of the same size in all of them.
 
-    The branches of queries, keys and values each have a frame of their colour. Heads are stacked vertically. A pixel
-    shows the number of greatest magnitude of those it covers; each tensor has its own colour scale. A tensor that would
-    be narrower or lower than 8 px is drawn that size.
+    The branches of queries, keys and values each have a frame in their own colour. Heads are stacked vertically. If a pixel
+    covers several numbers, it shows the number of greatest magnitude. Each tensor has its own colour scale. A tensor is at
+    least 8 px wide and 8 px high.
 
     Args:
         parts: title of a sub-layer → its tensors in order.
-        width: of the figure, in px.
+        width: width of the figure in px.
         labels: words of the figure.
-        cell: px of a number, where there is room.
-        arrows: whether a tensor is computed from the one before it.
+        cell: px of a cell if there is enough space; otherwise cells are smaller.
+        arrows: whether to draw arrows between tensors, because each is computed from the tensor before it.
     """
     views = [view for part in parts.values() for view in part]
     rows, columns = zip(*(_extent(view) for view in views), strict=True)
@@ -88,13 +88,13 @@ def layer_figure(
 
 
 def _extent(view: TensorView) -> tuple[int, int]:
-    """Number of rows and columns over all heads."""
+    """The number of rows and columns of a tensor when all its heads are drawn."""
     tiles, rows, columns = view.panel.values.shape
     return (rows, tiles * columns) if view.panel.strip else (tiles * rows, columns)
 
 
 def _size(view: TensorView, scale: Size) -> tuple[Length, Length, Length]:
-    """Width and height of the cells, and the width with the caption."""
+    """Width and height of all cells of a tensor, and its width including the caption."""
     rows, columns = _extent(view)
     wide, high = max(LEAST, columns * scale[0]), max(LEAST, rows * scale[1])
     return wide, high, max(wide, LETTER * max(len(view.title), len(view.shape)))
@@ -107,7 +107,7 @@ def _placed(part: Sequence[TensorView], scale: Size, top: Length, width: int) ->
     """The positions of a part's tensors, the frames of its branches, and the lower end of the part."""
     spots: list[_Spot] = []
     frames: Branches = []
-    left, tallest = 1.0, 0.0  # of the line that is being filled
+    left, tallest = 1.0, 0.0  # next position in the present line, and the line's height so far
     for branch, group in groupby(part, lambda view: view.branch):
         # A branch stays on one line; other tensors wrap to the next line one by one.
         for views in [list(group)] if branch else [[view] for view in group]:
@@ -159,7 +159,7 @@ def _drawn(spot: _Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _flat(view: TensorView, values: Float[np.ndarray, "tile row column"]) -> Float[np.ndarray, "down across"]:
-    """One matrix of all heads: stacked vertically, or side by side where a vector was split into heads."""
+    """One matrix of all heads: stacked vertically, or side by side if a vector was split into heads."""
     tiles, rows, columns = values.shape
     if view.panel.strip:
         return values.transpose(1, 0, 2).reshape(rows, tiles * columns)

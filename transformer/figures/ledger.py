@@ -11,7 +11,8 @@ from plotly.colors import hex_to_rgb
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, LINE, escaped, finished
 
-# The most visible colour is for work that grows with the square of the length; work that is equal at every position comes next.
+# In the order of the colours. Work that grows with the square of the length has the most visible colour; work that is equal at
+# every position has the next colours.
 WORK_COLORS: dict[str, str] = dict(
     zip(
         ("feed-forward", "scores and weights", "projections", "embedding", "output", "masks", "add and norm"),
@@ -20,7 +21,7 @@ WORK_COLORS: dict[str, str] = dict(
     )
 )
 TOTAL = "all together"
-# Smaller shares have no room for a number.
+# A bar of a smaller share has no space for a number.
 LEAST_WRITTEN = 0.06
 MOST_TICKS = 12
 
@@ -71,15 +72,16 @@ def growth(
     limit: tuple[int, str] | None = None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A line for each kind of work, plotted against one size; a dot marks the present size on each.
+    """A line for each kind of work, plotted against one size. A dot on each line marks the present size.
 
     Args:
-        sizes: values of the horizontal axis, rising.
-        lines: kind of work → amount at each size; kinds that are all zero are left out. One line may be called
-            `TOTAL`; it is drawn dashed.
-        along, counted: titles of the two axes.
+        sizes: values of the horizontal axis, in rising order.
+        lines: kind of work → amount at each size. A kind whose amounts are all zero is left out. A line with the name
+            `TOTAL` is dashed.
+        along, counted: titles of the horizontal and the vertical axis.
         present: the present size, one of `sizes`.
-        logarithmic: both axes; a power of the size is then a straight line, the steeper the higher the power.
+        logarithmic: whether both axes are logarithmic. A power of the size is then a straight line, and a higher power is a
+            steeper line.
         limit: a size to mark, and its name.
         labels: words of the figure.
     """
@@ -121,7 +123,7 @@ def growth(
 
 
 def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
-    """Tick labels of a logarithmic axis: every size if there are few, else 1, 2, 5, 10, 20, …"""
+    """Tick labels of a logarithmic axis: every size if there are few sizes, otherwise 1, 2, 5, 10, 20, …"""
     few = list(sizes) if len(sizes) <= MOST_TICKS else []
     round_ones = [first * 10**power for power in range(8) for first in (1, 2, 5)]
     shown = few or [number for number in round_ones if sizes[0] <= number <= sizes[-1]]
@@ -129,12 +131,12 @@ def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def _legend() -> dict[str, Any]:
-    # Below the chart: above it, the chart's buttons would cover the legend on a phone.
+    # The legend is below the chart, because above it the chart's buttons would cover the legend on a phone.
     place = {"x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
     return {"showlegend": True, "legend": {"orientation": "h", "traceorder": "normal", **place}}
 
 
 def _readable(color: str) -> str:
-    """Black or white, whichever has more contrast to the colour."""
+    """Black or white: the one with more contrast to the colour."""
     red, green, blue = hex_to_rgb(color)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "white"

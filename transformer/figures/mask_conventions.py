@@ -19,13 +19,13 @@ STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 220, 104, 14
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """One convention on the scores of one head, stage by stage.
+    """One mask convention applied to the scores of one head, stage by stage.
 
     Attributes:
-        keep: True where a query may attend.
+        keep: True if a query may attend to a key.
         true_hides: whether True means "ignore" in the source of this convention.
-        before, masked, weights: scores before the mask, scores after it, and the output of softmax.
-        titles: of the four heatmaps: the mask, then these three.
+        before, masked, weights: the scores before the mask, the scores after it, and the output of softmax.
+        titles: titles of the four heatmaps: mask, scores before the mask, scores after it, weights.
     """
 
     keep: Bool[np.ndarray, "query key"]
@@ -41,12 +41,12 @@ def convention_stages(
 ) -> go.Figure:
     """The mask in the convention's own form, the scores before and after it, and the weights, stacked vertically.
 
-    A hidden cell is grey and hatched, unless it received a weight nevertheless, which is then drawn as a weight.
+    A hidden cell is grey and hatched. But if a hidden cell still has a weight after softmax, it is drawn as a weight.
 
     Args:
-        stages: what to draw.
+        stages: the stages to draw.
         queries, keys: the tokens.
-        color: of cells that may be attended to.
+        color: colour of cells that may be attended to.
         labels: words of the figure.
     """
     keep, letters = stages.keep, (labels["true"], labels["false"])
@@ -92,10 +92,10 @@ def convention_stages(
 def empty_rows(
     rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The weights of a query from which every key is hidden, as one row for each way to treat it.
+    """The weights of a query from which every key is hidden, with one row for each way to treat such a query.
 
     Args:
-        rows: (name, weights) of each way; NaN is written out.
+        rows: (name, weights) of each way. A NaN is written as "NaN".
         keys: the tokens.
         labels: words of the figure.
     """
@@ -149,7 +149,7 @@ def _numbers(
         shared
         | flat(~shown, MASKED)
         | {
-            # Text rather than numbers: JSON cannot hold −∞.
+            # Text instead of numbers, because JSON has no −∞.
             "customdata": held,
             "texttemplate": MASK_SIGN if hatched else None,
             "textfont": {"color": LINE},
@@ -174,7 +174,7 @@ def _title(title: str, top: float) -> dict[str, Any]:
 
 
 def written_number(value: float, digits: int = 6) -> str:
-    """A number in typeset form, infinities included: `−10 000`, `1.2 × 10⁻⁷`."""
+    """A number as it is printed, such as `−10 000`, `1.2 × 10⁻⁷` or `−∞`."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "−∞" if value < 0 else "∞"
     plain, _, power = f"{value + 0.0:,.{digits}g}".replace("-", "−").replace(",", "\u202f").partition("e")

@@ -11,7 +11,7 @@ from transformer.figures.attention import MOST_HATCHED, hover
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, built, numbered, token_axis
 
-MOST_TICKS = 20  # most tokens written on an axis of a picture a third of a page wide
+MOST_TICKS = 20  # most tokens written on an axis of a picture that is a third of the page wide
 MOST_SLANTED = 8  # most tokens for which slanted labels do not overlap
 PICTURE_HEIGHT = 410
 
@@ -23,15 +23,15 @@ def mask_picture(
     color: str,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A mask as a heatmap: coloured where a query may attend to a key, grey and hatched where it may not.
+    """A mask as a heatmap. A cell is coloured if its query may attend to its key, otherwise grey and hatched.
 
     Args:
-        keep: True where a query may attend.
+        keep: True if a query may attend to a key.
         queries, keys: the tokens.
-        color: of cells that may be attended to.
+        color: colour of cells that may be attended to.
         labels: words of the figure.
     """
-    # Built in one call: updating a figure piece by piece takes several times as long.
+    # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
         "xaxis": token_axis(labels["key_axis"], keys, MOST_TICKS, side="top", tickangle=slant(keys)),
         "yaxis": token_axis(labels["query_axis"], queries, MOST_TICKS, autorange="reversed"),
@@ -74,5 +74,5 @@ def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def flat(where: Bool[np.ndarray, "row column"], color: str) -> dict[str, Any]:
-    """A heatmap with one colour where the mask is True and nothing elsewhere."""
+    """A heatmap with one colour in the cells that are True, and empty other cells."""
     return {"z": np.where(where, 1, np.nan).astype(np.float32), "colorscale": [[0, color], [1, color]]}

@@ -1,4 +1,4 @@
-"""All heads of a tensor as one matrix with gutters between them, so that Plotly draws one heatmap rather than one per head."""
+"""All heads of a tensor as one matrix with gutters between heads, so that Plotly draws one heatmap instead of one per head."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class Mosaic:
 
     Attributes:
         view: the tensor.
-        values: NaN in gutters and where a mask hides the number.
-        masked: True where a mask hides the number.
-        heads: counted from 1; 0 in gutters.
-        rows, columns: name of each row and column on hover; empty in gutters.
+        values: the numbers; NaN in gutters and in cells that a mask hides.
+        masked: True for cells that a mask hides.
+        heads: the head of each cell, counted from 1; 0 in gutters.
+        rows, columns: name of each row and column in the hover text; empty in gutters.
         across: number of tiles side by side.
-        each: number of rows and columns in a bin.
+        each: number of rows and of columns in a bin.
     """
 
     view: TensorView
@@ -38,7 +38,7 @@ class Mosaic:
 
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
-    """A view's tiles as one matrix: `across` tiles on a line, with `gutters` empty rows and columns between them."""
+    """The tiles of a view as one matrix: `across` tiles side by side, with `gutters` empty rows and columns between tiles."""
     values, masked, each = _binned(view)
     tiles, height, width = values.shape
     lines = -(-tiles // across)
@@ -57,7 +57,7 @@ def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapp
 
 
 def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bool[np.ndarray, "..."], tuple[int, int]]:
-    """Binned numbers (NaN where masked), the mask, and the number of rows and columns in a bin."""
+    """Binned numbers (NaN for masked bins), the mask, and the number of rows and of columns in a bin."""
     values, hidden = view.panel.values, view.panel.hidden
     masked = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
     shown = np.where(masked, np.float32(np.nan), values)
@@ -75,7 +75,7 @@ def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bo
 
 
 def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) -> list[str]:
-    """The name of each row or column of a tile: `query 3: cat`, `d_ff 8`, or of a bin `d_ff 8–15`."""
+    """The name of each row or column of a tile, such as `query 3: cat` or `d_ff 8`; for a bin, such as `d_ff 8–15`."""
     name, tokens = view.panel.axes[axis], view.labels(axis)
     count, first = view.panel.values.shape[axis], view.first_column if axis == 2 else 0
     if name in ("", "1"):
@@ -133,7 +133,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
 
 
 def _masked_value(part: Mosaic) -> str:
-    """The number in the masked cells, which is the same in all of them because a mask fills with one number."""
+    """The number in the masked cells. It is the same in all of them, because a mask fills all cells with one number."""
     panel = part.view.panel
     hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)
     value = float(panel.values[hidden][0])
@@ -141,7 +141,7 @@ def _masked_value(part: Mosaic) -> str:
 
 
 def hatch(masked: Bool[np.ndarray, "row column"]) -> dict[str, Any]:
-    """The hatch over the masked cells, as the pattern of one polygon: text in each cell is a hundred times slower."""
+    """The hatch over the masked cells: the fill pattern of one polygon. Text in each cell would be a hundred times slower."""
     across: list[float | None] = []
     down: list[float | None] = []
     for top, bottom, left, right in _rectangles(masked):
@@ -162,7 +162,8 @@ def hatch(masked: Bool[np.ndarray, "row column"]) -> dict[str, Any]:
 
 
 def _rectangles(masked: Bool[np.ndarray, "row column"]) -> Sequence[tuple[int, int, int, int]]:
-    """The masked cells as rectangles (top, bottom, left, right): runs within a row, merged with equal runs below."""
+    """The masked cells as rectangles (top, bottom, left, right). Each is a run of cells within a row, merged with equal runs
+    directly below it."""
     rectangles: list[tuple[int, int, int, int]] = []
     open_runs: dict[tuple[int, int], int] = {}
     for row in range(len(masked) + 1):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-# In the `meta` of a trace: the horizontal values are in `customdata`, because its axis has a scale that Plotly does not have.
+# The `meta` of a trace whose horizontal values are in `customdata`, because its axis has a scale that Plotly does not have.
 OWN_SCALE = {"values": "customdata"}
 DRAWN = ("heatmap", "bar", "scatter", "scattergl")
 
@@ -20,10 +20,10 @@ def has_numbers(figure: go.Figure) -> bool:
 
 
 def numbers(figure: go.Figure) -> pd.DataFrame:
-    """The numbers of a figure as a table, in the single precision in which they are drawn.
+    """The numbers of a figure as a table, in single precision, as they are drawn.
 
-    One heatmap, or several laid over one another, becomes a matrix as drawn: rows down, columns across, and nothing where
-    it is masked. Anything else becomes a list: a line for each cell, bar or point, with its subplot and its series.
+    One heatmap, or several on the same axes, become a matrix as drawn: rows down, columns across, and masked cells empty. All
+    other figures become a list with a line for each cell, bar or point, and its subplot and series.
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
@@ -46,7 +46,7 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
 
 
 def traces(figure: go.Figure) -> list[Any]:
-    """All traces of a figure that draw numbers, in the order they are drawn; not those that only write them beside others."""
+    """All traces of a figure that draw numbers, in the order in which they are drawn. Traces of text only are left out."""
     drawn: list[Any] = list(figure.data)
     return [trace for trace in drawn if trace.type != "scatter" or trace.mode != "text"]
 
@@ -61,7 +61,8 @@ def _matrix(trace: Any) -> pd.DataFrame:
 
 
 def points(trace: Any) -> Iterator[tuple[Any, Any]]:
-    """The points or bars of a trace; a missing side counts from 0. With `OWN_SCALE`, x is the value and not the place."""
+    """The points or bars of a trace. If x or y is missing, it counts from 0. With `OWN_SCALE`, x is the value in `customdata`,
+    not the place on the axis."""
     horizontal = trace.customdata if trace.meta == OWN_SCALE else trace.x
     across, up = ([] if side is None else list(side) for side in (horizontal, trace.y))
     for x, y in zip(across or range(len(up)), up or range(len(across)), strict=False):
@@ -69,18 +70,18 @@ def points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
-    """Whether a heatmap is covered by another on the same axes, and so only marks the masked cells of that one."""
+    """Whether another heatmap covers this one on the same axes. If so, this one only marks the other's masked cells."""
     return trace.type == "heatmap" and [other for other in heatmaps if axes_of(other) == axes_of(trace)][-1] is not trace
 
 
 def axes_of(trace: Any) -> tuple[int, int]:
-    """The numbers of the two axes of a trace. Pictures that stand one above the other can share the horizontal one."""
+    """The numbers of the two axes of a trace. Subplots one above the other can share the horizontal axis."""
     horizontal, vertical = (int((axis or "x")[1:] or 1) for axis in (trace.xaxis, trace.yaxis))
     return horizontal, vertical
 
 
 def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
-    """The title of each subplot, by its axes: titles come in the order of the axes."""
+    """The axes of a subplot → its title. The titles of a figure are in the order of the axes."""
     layout: Any = figure.layout
     titles = [plain(note.text) for note in layout.annotations if note.text and not note.showarrow]
     axes = sorted({axes_of(trace) for trace in traces(figure) if trace.type in DRAWN})

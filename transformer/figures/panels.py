@@ -1,4 +1,4 @@
-"""Tensors prepared for drawing to scale: axes as tiles, rows and columns, colours, and a miniature.
+"""Tensors prepared for drawing: axes as tiles, rows and columns; colours; and small pictures.
 
 `transformer.figures.walk` draws panels with Plotly; the Layers page draws them on a canvas.
 """
@@ -14,10 +14,11 @@ from plotly.colors import sample_colorscale
 
 from transformer.figures.theme import KIND_COLORS, SIGNED, WEIGHTS
 
-# A number is painted in one of 255 shades; 255 means masked.
+# A number is painted in one of 255 shades, 0 to 254. Level 255 means masked.
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_COLUMNS = 256  # of a picture; if there are more, a bin covers several columns and shows the number of greatest magnitude
+# Most columns of a picture. If there are more, a bin covers several columns and shows their number of greatest magnitude.
+MOST_COLUMNS = 256
 
 Scale = Literal["signed", "weights", "mask", "ids"]
 Branch = Literal["query", "key", "value"]
@@ -25,14 +26,14 @@ Branch = Literal["query", "key", "value"]
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The drawn part of a tensor: one matrix, or one for each head.
+    """The drawn part of a tensor: one matrix, or one matrix for each head.
 
     Attributes:
-        values: as float32.
-        axes: names of tiles, rows and columns; the first is empty if there is only one tile.
-        strip: tiles are side by side, as where a vector is split into heads; else stacked vertically.
+        values: the numbers as float32.
+        axes: names of tiles, rows and columns; the name of the tiles is empty if there is only one tile.
+        strip: whether tiles are side by side, such as for a vector split into heads; otherwise they are stacked vertically.
         scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (true or hidden), `ids`.
-        hidden: True where a mask hides the number; has the shape of `values`.
+        hidden: True if a mask hides the number; has the shape of `values`.
     """
 
     values: Float[np.ndarray, "tile row column"]
@@ -43,7 +44,8 @@ class Panel:
 
     @property
     def limit(self) -> float:
-        """The largest magnitude that is not masked; 1 for weights and where all is masked or zero."""
+        """The largest magnitude of the numbers that are not masked. It is 1 for all scales but `signed`, and if all numbers are
+        masked or zero."""
         if self.scale != "signed":
             return 1.0
         seen = np.isfinite(self.values) if self.hidden is None else np.isfinite(self.values) & ~self.hidden
@@ -58,15 +60,16 @@ def panel(
     head: int | None = None,
     hidden: Shaped[np.ndarray, "*any"] | None = None,
 ) -> Panel:
-    """The panel of one text of the batch and one head, or all heads, of a tensor. Only the shown part is copied.
+    """The panel of a tensor for one text of the batch and one head, or all heads. Only the shown part is copied.
 
     Args:
         values: a tensor of the trace: numbers, truth values or ids.
-        axes: their names; `batch` and `head` are picked from, the last two others go down and across.
+        axes: names of the tensor's axes. One index of `batch` and `head` is picked; the last two other axes are the rows and
+            the columns.
         scale: how numbers become colours.
-        item: which text of the batch.
-        head: counted from 0; None for all.
-        hidden: True where a mask hides a number; of the shape of `values`.
+        item: index of the text in the batch.
+        head: index of the head, from 0; None for all heads.
+        hidden: True if a mask hides a number; has the shape of `values`.
     """
     chosen = {"batch": item} | ({} if head is None else {"head": head})
     index = tuple(chosen.get(name, slice(None)) for name in axes)
@@ -84,10 +87,10 @@ def panel(
 
 
 def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.ndarray, "tile row column"]:
-    """The values with the head axis first, wherever it was; one tile if there is no head axis."""
+    """The values with the head axis as the first axis. If there is no head axis, there is one tile."""
     if "head" in left:
         moved = np.moveaxis(part, left.index("head"), 0)
-        return moved.reshape(len(moved), *moved.shape[-2:])  # without axes of size 1, which stand for "the same for all"
+        return moved.reshape(len(moved), *moved.shape[-2:])  # without axes of size 1, such as the batch axis of a mask
     if part.ndim == 1:
         return part[None, :, None]
     return part.reshape(-1, *part.shape[-2:])
@@ -98,14 +101,14 @@ class TensorView:
     """A tensor with its title, labels and colours in a picture.
 
     Attributes:
-        path: of the tensor in its trace.
-        title, shape: written above it.
+        path: path of the tensor in its trace.
+        title, shape: texts written above the tensor.
         panel: the numbers.
         limit: the magnitude with the strongest colour.
-        color: of the open cells of a mask, as hex.
-        tokens: axis → the tokens on it.
-        first_column: the column at which the panel begins, where only some columns are shown.
-        branch: the branch of an attention it belongs to, if any.
+        color: colour of the open cells of a mask, as hex.
+        tokens: name of an axis → the tokens on the axis.
+        first_column: number of the panel's first column; 0 unless the view shows only some columns.
+        branch: the branch of an attention that the tensor belongs to; None if it belongs to no branch.
     """
 
     path: str
@@ -119,12 +122,12 @@ class TensorView:
     branch: Branch | None = None
 
     def labels(self, axis: int) -> Sequence[str] | None:
-        """The tokens of the rows (1) or the columns (2), or None if that axis has no tokens."""
+        """The tokens of the rows (axis 1) or of the columns (axis 2); None if the axis has no tokens."""
         count, tokens = self.panel.values.shape[axis], self.tokens.get(self.panel.axes[axis])
         return None if tokens is None or len(tokens) != count else [str(token) for token in tokens]
 
     def columns(self, first: int, last: int) -> "TensorView":
-        """The view of the columns from `first` to `last`, both included, with the same colours."""
+        """A view of the columns from `first` to `last` inclusive, with the same colours."""
         panel, axis = self.panel, self.panel.axes[2]
         part = slice(first, last + 1)
         hidden = None if panel.hidden is None else panel.hidden[..., part]
@@ -147,10 +150,10 @@ def tensor_view(
     """A tensor prepared for `stop_figure` and `layer_figure`.
 
     Args:
-        title: written above it, and its path.
+        title: the title, written above the tensor, and also its path.
         values, axes, scale: as for `panel`.
-        tokens: axis → the tokens on it.
-        branch: `query`, `key` or `value`, for the tensors of an attention before the three come together.
+        tokens: name of an axis → the tokens on the axis.
+        branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
         choices: `item`, `head` and `hidden`, as for `panel`.
     """
     shown = panel(values, axes, scale, **choices)
@@ -158,13 +161,13 @@ def tensor_view(
 
 
 def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:
-    """The same views with one colour scale for all signed numbers, up to the largest magnitude of any of them."""
+    """The same views, with one colour scale for all signed tensors. Its limit is the largest magnitude in any of them."""
     limit = max((view.panel.limit for view in views if view.panel.scale == "signed"), default=1.0)
     return [replace(view, limit=limit) if view.panel.scale == "signed" else view for view in views]
 
 
 def strongest(values: Float[np.ndarray, "row column"], rows: int, columns: int) -> Float[np.ndarray, "down across"]:
-    """A matrix binned to at most so many rows and columns; a bin holds its number of greatest magnitude."""
+    """A matrix binned to at most `rows` rows and `columns` columns. The value of a bin is its number of greatest magnitude."""
     return _narrowed(_narrowed(values, columns).T, rows).T
 
 
@@ -173,13 +176,13 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
     if columns <= most:
         return values
     each = -(-columns // most)
-    # The last bin is padded with zeros, which are never the greatest magnitude.
+    # The last bin is padded with zeros, whose magnitude is never greater than that of a number.
     bins = np.pad(values, ((0, 0), (0, -columns % each))).reshape(rows, -1, each)
     return np.take_along_axis(bins, np.abs(bins).argmax(-1, keepdims=True), -1)[..., 0]
 
 
 def thumbnail(shown: Panel, rows: int, columns: int, limit: float | None = None) -> UInt8[np.ndarray, "down across"]:
-    """A panel as shades with at most so many bins on each axis; tiles are joined as they are drawn."""
+    """A panel as shades, with at most `rows` × `columns` bins. Tiles are joined as they are drawn."""
     tiles, height, width = shown.values.shape
     values = np.nan_to_num(shown.values, posinf=0, neginf=0)
     hidden = np.zeros(values.shape, bool) if shown.hidden is None else shown.hidden
@@ -189,7 +192,7 @@ def thumbnail(shown: Panel, rows: int, columns: int, limit: float | None = None)
     else:
         values, hidden = (part.reshape(tiles * height, width) for part in (values, hidden))
     small = strongest(values.astype(np.float32), rows, columns)
-    # A bin is masked only if all of its numbers are.
+    # A bin is masked only if all of its numbers are masked.
     open_ = strongest((~hidden).astype(np.float32), rows, columns) > 0
     top = shown.limit if limit is None else limit
     scaled = (small / top + 1) / 2 if shown.scale == "signed" else np.ones_like(small) if shown.scale == "ids" else small

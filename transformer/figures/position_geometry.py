@@ -11,7 +11,7 @@ from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 from transformer.figures.token_geometry import framed
 
-MOST_MARKED = 160  # most positions for which each has a dot on its wave
+MOST_MARKED = 160  # a wave with up to this many positions has a dot at each position
 LEAST, MOST = 260, 560  # px: least and most size of a picture of many positions
 BESIDE_MATRIX = 46  # px: the axis beside the matrix of a rotation
 
@@ -19,7 +19,7 @@ BESIDE_MATRIX = 46  # px: the axis beside the matrix of a rotation
 def position_map(
     table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A position table as a heatmap: positions from top to bottom, dimensions from left to right, the picked cell framed."""
+    """A position table as a heatmap: positions from top to bottom, dimensions from left to right. The picked cell is framed."""
     height, width = table.shape
     most = float(np.abs(table).max()) or 1.0
     figure = go.Figure(
@@ -50,9 +50,10 @@ def waves(
 
     Args:
         dimensions: numbers of the columns.
-        values: of each at every position: the dots.
-        curves: values between the positions too, in equal steps from the first to the last; None joins the dots.
-        names: of the columns.
+        values: the value of each column at every position; drawn as dots.
+        curves: values of each column in equal steps from the first position to the last, also between the positions. If it is
+            None, lines join the dots.
+        names: names of the columns.
         labels: words of the figure.
     """
     positions = len(values)
@@ -90,7 +91,7 @@ def waves(
 
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A heatmap of the dot product of every position with every other."""
+    """A heatmap of the dot product of every position with every other position."""
     position, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(
@@ -111,11 +112,11 @@ def product_map(products: Float[np.ndarray, "position position"], labels: Mappin
 def distance_lines(
     products: Float[np.ndarray, "distance 3"], names: tuple[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The dot product plotted against the distance: the mean as a line, within a band from the least to the largest.
+    """The dot product plotted against the distance: the mean as a line, inside a band from the least to the largest value.
 
     Args:
-        products: least, mean and largest dot product at every distance from 0.
-        names: of the line and of the band.
+        products: least, mean and largest dot product at every distance, beginning with distance 0.
+        names: names of the line and of the band.
     """
     distances, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
     distance = f"{labels['distance']} %{{x}}"
@@ -151,7 +152,7 @@ def distance_lines(
 
 
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """The matrix of a rotation; numbers other than 0 are written out, and each rotated pair is framed."""
+    """The matrix of a rotation. Numbers other than 0 are written in their cells, and rotated pairs of dimensions are framed."""
     size = len(matrix)
     figure = go.Figure(
         go.Heatmap(
@@ -181,12 +182,12 @@ def turning_circle(
     names: tuple[str, str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One pair of dimensions as points on a circle: a dot for every position, and an arrow, like a clock's hand, for some.
+    """One pair of dimensions as points on a circle: a dot for every position, and for some an arrow, like a clock hand.
 
     Args:
         points: (sine, cosine) of the pair at every position.
         arrows: position → name of its arrow.
-        names: of the two dimensions.
+        names: names of the two dimensions.
     """
     around = np.linspace(0, 2 * np.pi, 181, dtype=np.float32)
     figure = go.Figure(
@@ -230,11 +231,11 @@ def turning_circle(
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
-    """The distance by which each token's vector moved, as one bar per run.
+    """The distance by which each token's vector moved, as one bar per token and run.
 
     Args:
-        tokens: of the sentence.
-        changes: name of the run → share of each vector's length, from 0.
+        tokens: the tokens of the sentence.
+        changes: name of the run → distance of each token's vector as a share of the vector's length, 0 or more.
         title: name of the measured quantity.
     """
     colors = KIND_COLORS["encoder"], KIND_COLORS["decoder"]

@@ -1,4 +1,4 @@
-"""Maps of many heads with fewer cells than weights: a cell shows the largest weight among those it stands for."""
+"""Maps of many heads with fewer cells than weights: a cell stands for several weights and shows the largest of them."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-LEAST_CELLS = 8  # on a side of a map
+LEAST_CELLS = 8  # least number of cells on a side of a map
 
 
 class Reduced(NamedTuple):
-    """Weights with neighbouring tokens joined.
+    """Weights whose neighbouring tokens are joined, so that a cell stands for several weights.
 
     Attributes:
-        weights: the largest of each cell; of weights that are allowed, if there are any.
-        allowed: whether any weight of a cell is.
-        queries, keys: the first and the last token of each cell.
+        weights: the largest allowed weight of each cell; 0 if no weight of the cell is allowed.
+        allowed: whether any weight of the cell is allowed.
+        queries, keys: a name of each row and column: its first and its last token.
     """
 
     weights: Float[np.ndarray, "layer head query_cell key_cell"]
@@ -26,12 +26,12 @@ class Reduced(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays; the labels count little."""
+        """Bytes of the arrays. The labels are small and not counted."""
         return self.weights.nbytes + self.allowed.nbytes
 
 
 def most_cells(layers: int, heads: int, nbytes: int) -> int:
-    """The cells on a side of each map, of one byte each, so that all maps fit into so many bytes."""
+    """The number of cells on a side of each map with which all maps together fit into `nbytes`, at one byte per cell."""
     return max(LEAST_CELLS, math.isqrt(nbytes // (layers * heads)))
 
 
@@ -42,13 +42,13 @@ def reduced(
     keys: Sequence[str],
     most: int,
 ) -> Reduced:
-    """Weights with at most `most` rows and columns. Rows are joined in groups of one size, and columns too; the last may have
-    fewer.
+    """Weights with at most `most` rows and columns. Neighbouring rows are joined in groups of equal size, and columns too. The
+    last group may be smaller.
 
     Args:
-        weights, allowed: of each layer. One is reduced at a time, so that little memory is needed besides.
+        weights, allowed: an array for each layer. Only one layer is reduced at a time, which takes little additional memory.
         queries, keys: the tokens.
-        most: rows and columns.
+        most: most rows, and most columns.
     """
     rows, columns = (np.arange(0, len(tokens), -(-len(tokens) // most)) for tokens in (queries, keys))
     of_layers: list[np.ndarray] = []
@@ -67,7 +67,7 @@ def reduced_map(
     keys: Sequence[str],
     most: int,
 ) -> tuple[Float[np.ndarray, "row column"], Bool[np.ndarray, "row column"], Sequence[str], Sequence[str]]:
-    """One map with at most `most` rows and columns, and their labels; unchanged if it has no more."""
+    """One map reduced to at most `most` rows and columns, and their labels. A smaller map is returned unchanged."""
     if max(weights.shape) <= most:
         return weights, allowed, queries, keys
     small = reduced([weights[None]], [allowed[None]], queries, keys, most)

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, ROLE_COLORS, escaped, finished
 
-# Six hues that stay apart for colour-blind readers too; the next six tokens repeat them with another line style.
+# Six hues that colour-blind readers can distinguish too. The next six tokens have the same hues with another line style.
 HUES = (*KIND_COLORS.values(), *ROLE_COLORS.values())
-MOST_LEGEND = 120  # px of the legend below the lines; a longer one scrolls
+MOST_LEGEND = 120  # px: most height of the legend below the lines; a higher legend scrolls
 STROKES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -23,18 +23,18 @@ def token_lines(
     followed: int | None = None,
     limits: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """A line for each token over the points of the stream; a click on its name in the legend hides or shows it.
+    """A line for each token over the points of the stream. A click on a name in the legend hides or shows its line.
 
     Args:
         values: a number for each token at each point.
         points: labels of the horizontal axis.
         tokens: names of the lines.
-        title: of the vertical axis.
+        title: title of the vertical axis.
         followed: index of the token whose line is highlighted, or None.
-        limits: of the vertical axis; by default from 0 to the largest value.
+        limits: limits of the vertical axis; by default from 0 to the largest value.
     """
     lines = []
-    # The followed token's line comes last, so that it lies on top.
+    # The followed token's line is drawn last, so that it is on top of the others.
     for index in sorted(range(len(tokens)), key=lambda index: index == followed):
         name = f"{index} · {escaped(tokens[index])}"
         stroke = STROKES[index // len(HUES) % len(STROKES)]
@@ -66,7 +66,7 @@ def token_lines(
         figure.update_yaxes(rangemode="tozero")
     else:
         figure.update_yaxes(range=list(limits))
-    # Legend below: beside the lines it would take half of a phone's width.
+    # The legend is below the lines, because beside them it would take half of a phone's width.
     legend = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "maxheight": MOST_LEGEND}
     return finished(figure, height=520, showlegend=True, legend=legend, hovermode="closest")
 

@@ -1,7 +1,7 @@
-"""Colours and fonts that all figures share. `.streamlit/config.toml` repeats some; a test compares the two.
+"""Colours and fonts that all figures share. `.streamlit/config.toml` repeats some of them, and a test compares the two.
 
-The hues are from Okabe and Ito (2008): they can be told apart with every common colour blindness. No colour depends
-on a light or dark page: Streamlit colours text and grid to fit, and marks over data are mid grey.
+The hues are from Okabe and Ito (2008): people with every common colour blindness can distinguish them. No colour depends
+on a light or dark page, because Streamlit colours text and grid to fit, and marks over data are mid grey.
 """
 
 import html
@@ -15,14 +15,15 @@ from plotly.colors import get_colorscale
 KIND_COLORS = {"encoder": "#0072B2", "decoder": "#D55E00", "cross": "#009E73"}
 ROLE_COLORS = {"query": "#CC79A7", "key": "#E69F00", "value": "#56B4E9"}
 
-# Attention weights, 0 to 1. Viridis is perceptually uniform; Magma and Inferno hold near-blacks that Streamlit replaces.
+# Attention weights, 0 to 1. Viridis is perceptually uniform. Magma and Inferno contain near-blacks that Streamlit replaces.
 WEIGHTS = "Viridis"
-# Signed tensors, centred on zero: red below, white, blue above. As colours: plotly.js has another scale by the name RdBu, from
-# blue to red with grey between, and would draw that in figures that Plotly for Python does not check.
+# Signed tensors, centred on zero: red below zero, white at zero, blue above. The scale is a list of colours, not the name RdBu:
+# in plotly.js, RdBu is another scale, from blue to red with grey between, and figures that Plotly for Python does not check
+# would be drawn with it.
 SIGNED = get_colorscale("RdBu")
 
-# For series without a colour of their own, such as classes of words or several lines: hue and shape distinguish them,
-# and the shape changes once all hues are used.
+# Hues and shapes for series without their own colour, such as classes of words or several lines. The shape changes after all
+# hues are used.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 SHAPES = ("circle", "diamond", "square", "cross")
 
@@ -30,8 +31,9 @@ MASKED = "rgba(128, 128, 128, 0.28)"
 LINE = "rgb(128, 128, 128)"
 MASK_SIGN = "╱"
 
-# A colour per head, for a light and for a dark page. Found by search: each at least 3 : 1 against the page, and the first
-# eight as far apart as possible, also for the three kinds of colour blindness. Heads also have numbers on their buttons.
+# A colour per head, for a light and for a dark page. A search found them: each has a contrast of at least 3 : 1 with the page,
+# and the first eight are as different as possible, also for the three kinds of colour blindness. Heads also have numbers on
+# their buttons.
 HEAD_COLORS = {
     "light": (
         *("#0072B2", "#D55E00", "#45A28B", "#0F07BA", "#8414FC", "#1F380C"),
@@ -43,8 +45,9 @@ HEAD_COLORS = {
     ),
 }
 
-# Colours of our CSS, by name. Every page has each as a CSS variable, `--headlight-shadow`, also within components.
-# The code colours have at least 5 : 1 on a light and a dark page; Streamlit's own fit neither theme, 2.2 : 1 on light.
+# Colours of our CSS, by name. On every page, each is a CSS variable such as `--headlight-shadow`, also within components.
+# The code colours have a contrast of at least 5 : 1 on a light and on a dark page. Streamlit's own code colours fit neither
+# theme: their contrast is 2.2 : 1 on a light page.
 STYLE_COLORS = {
     "rule": MASKED,
     "edge": "rgba(128, 128, 128, 0.55)",
@@ -58,12 +61,12 @@ STYLE_COLORS = {
     "code-number": "light-dark(#8A3A68, #DD9CC0)",
     "code-operator": "light-dark(#9A4300, #F0A070)",
     "on-primary": "light-dark(#FFFFFF, #11161D)",
-    "background": "light-dark(#FFFFFF, #11161D)",  # of the page, for what lies over it
+    "background": "light-dark(#FFFFFF, #11161D)",  # the page's background, for elements that cover the page
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 
-# Colour of all text on a figure. Streamlit replaces exactly this value by a near-black or a near-white to fit the page
-# theme; elsewhere it is black. Streamlit's default for axis labels on a light page is a pale grey.
+# Colour of all text on a figure. Streamlit replaces exactly this value by a near-black or a near-white that fits the page's
+# theme. Without Streamlit it looks black. Streamlit's default for axis labels on a light page is a pale grey.
 INK = "#000037"
 
 MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
@@ -72,22 +75,22 @@ LEGEND_ABOVE = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "y
 
 
 def escaped(text: str) -> str:
-    """A text with markup escaped, because Plotly would drop `<pad>` as an unknown tag."""
+    """A text with its markup escaped, because Plotly would drop `<pad>` as an unknown tag."""
     return html.escape(text, quote=False)
 
 
 def numbered(tokens: Sequence[str]) -> list[str]:
     """Tokens with their positions, counted from 0, so that equal tokens have different names: `3: cat`.
 
-    The format is ASCII, because the payload holds a name for every row and column of a map.
+    The separator is ASCII and so takes few bytes, because the sent data have a name for every row and column of a map.
     """
     return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
 def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -> dict[str, Any]:
-    """An axis with a token at each position; of more than `most` tokens only every second, third, … is written out.
+    """An axis with a token at each position. Of more than `most` tokens, only every second, third, … token is written.
 
-    Its categories are the numbered tokens, which hovering shows.
+    The categories of the axis are the numbered tokens, which hovering shows.
     """
     step = -(-len(tokens) // most)
     shown = range(0, len(tokens), step)
@@ -106,30 +109,32 @@ def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -
 
 
 def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Figure:
-    """A new figure: the given one with the layout that all figures share. Call it last: it sets the font of the axis titles.
+    """A new figure: the given figure with the layout that all figures share. Call it last, because it sets the font of the axis
+    titles.
 
-    The layout is merged as plain dictionaries, because Plotly checks each property that is set on a figure: 17 ms for a map of
-    ten tokens, where this takes 2. A test checks every figure as a whole.
+    The layouts are merged as plain dictionaries, which takes 2 ms for a map of ten tokens. Setting the properties on a figure
+    would take 17 ms, because Plotly checks each of them. A test checks every figure as a whole.
 
     Args:
         figure: the traces and the layout so far.
-        height: in px.
-        layout_of_its_own: more of the layout, such as `xaxis={…}`; it replaces what is shared, but for the colour of the axes.
+        height: height of the figure in px.
+        layout_of_its_own: more parts of the layout, such as `xaxis={…}`. They replace shared parts, except the colour of the
+            axes.
     """
     shared: Any = figure
     return built([trace.to_plotly_json() for trace in shared.data], shared.layout.to_plotly_json(), height, **layout_of_its_own)
 
 
 def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int, **layout_of_its_own: Any) -> go.Figure:
-    """What `finished` gives, from plain dictionaries that Plotly does not check: 2 to 4 ms less. For figures that are new with
-    every text; a test checks each of them as a whole.
+    """The figure that `finished` would return, but made from plain dictionaries, which Plotly does not check. This takes 2 to
+    4 ms less. Use it for figures that are new for every text. A test checks each of these figures as a whole.
 
     Args:
-        traces: plain dictionaries.
-        layout: the same; it is changed.
+        traces: the traces as plain dictionaries.
+        layout: the layout as a plain dictionary; it is changed in place.
         height, layout_of_its_own: as for `finished`.
     """
-    # Streamlit's theme sets a colour for each of these, so the figure's own font colour has no effect on them.
+    # Each of these parts needs its own colour: Streamlit's theme sets one for each, so the figure's font colour has no effect.
     ink = {"color": INK}
     _merge(
         layout,
@@ -146,14 +151,14 @@ def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int,
         },
     )
     _merge(layout, layout_of_its_own)
-    # Plotly's template has defaults for forty kinds of chart, and would be sent with every figure.
+    # Of Plotly's template, which is sent with every figure and has forty kinds of chart, keep only the kinds in this figure.
     template = layout.get("template") or _template()
     drawn = {trace["type"] for trace in traces}
     layout["template"] = {"layout": template["layout"], "data": {kind: template["data"].get(kind, []) for kind in drawn}}
-    # The first pair of axes is there even if the layout has nothing to say of it.
+    # The first pair of axes exists even if the layout does not name it.
     for name in dict.fromkeys(["xaxis", "yaxis", *(name for name in layout if name.startswith(("xaxis", "yaxis")))]):
         _merge(layout.setdefault(name, {}), {"tickfont": ink, "title": {"font": ink}})
-    # Every part has been checked when it was set, or is a constant above. What is set from here on, Plotly checks again.
+    # Every part was checked when it was set, or is a constant above. Plotly checks parts again that are set from here on.
     result: Any = go.Figure(traces, layout, _validate=False)
     for part in (result, result.layout, *result.data):
         part._validate = True

@@ -1,4 +1,4 @@
-"""Figures of token vectors: their numbers, their cosine similarity, and a whole vocabulary projected to a plane."""
+"""Figures of token vectors: their numbers, their cosine similarity, and a whole vocabulary projected onto a plane."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,12 +23,12 @@ from transformer.figures.theme import (
     token_axis,
 )
 
-# px of a row of tokens; with more tokens than this, rows get narrower and fewer labels are written.
+# (most tokens, px of a row): with more tokens, rows are lower and fewer labels are written.
 ROWS = ((15, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
-MOST_COSINES = 12  # most tokens for which each cell has its number; the map is half a page wide
-BESIDE_COSINES = 130  # px: labels and colour bar beside them
+MOST_COSINES = 12  # a map of up to this many tokens has a number in each cell; the map is half a page wide
+BESIDE_COSINES = 130  # px: width of the labels and of the colour bar beside the cells
 
 
 def aligned_maps(
@@ -38,14 +38,14 @@ def aligned_maps(
     column_title: str,
     picked: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions, so that
-    a column means the same in all of them.
+    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions. A column has
+    the same meaning in all of them.
 
     Args:
         panels: title → values; drawn from top to bottom.
         tokens: labels of the rows.
         row_title, column_title: names of the two axes.
-        picked: (row, column), framed in every panel.
+        picked: (row, column) of a cell that is framed in every panel.
     """
     titles, count = list(panels), len(panels)
     height, width = next(iter(panels.values())).shape
@@ -93,7 +93,7 @@ def aligned_maps(
         "cmin": -most,
         "cmax": most,
         "colorscale": SIGNED,
-        # Below the picture, because beside it the bar would take width, which a phone lacks.
+        # The colour bar is below the picture, because beside it there is too little width on a phone.
         "colorbar": {"orientation": "h", "thickness": 8, "lenmode": "pixels", "len": 180, "nticks": 5, "xpad": 0}
         | {"x": 1, "xanchor": "right", "yref": "container", "y": 0, "yanchor": "bottom", "ypad": 2},
     }
@@ -102,7 +102,7 @@ def aligned_maps(
 
 
 def framed(row: int, column: int) -> list[dict[str, Any]]:
-    """A frame around a cell, as two lines, so that it is visible on dark and on light colours."""
+    """A frame around a cell. It consists of two lines, so that it is visible on dark and on light colours."""
     place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, "xref": "x"}
     return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 
@@ -110,10 +110,10 @@ def framed(row: int, column: int) -> list[dict[str, Any]]:
 def similarity_map(
     cosines: Float[np.ndarray, "token token"], tokens: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A heatmap of the cosine similarity of every token with every other.
+    """A heatmap of the cosine similarity of every token with every other token.
 
     Args:
-        cosines: −1 to 1; NaN where a token is all zeros, which has no direction.
+        cosines: −1 to 1; NaN if the vector of a token is all zeros, which has no direction.
         tokens: labels of both axes.
     """
     longer = len(tokens)
@@ -160,13 +160,13 @@ def vocabulary_map(
     shares: tuple[float, float],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Every token of a vocabulary as a point; hue and shape show its class, and the sentence's tokens are ringed and labelled.
+    """Every token of a vocabulary as a point. Hue and shape show its class. The tokens of a sentence have a ring and a label.
 
     Args:
-        points: coordinates of each.
-        tokens, classes: of each point.
-        marked: ids of the tokens to ring.
-        shares: how much of the variance each axis holds, 0 to 1.
+        points: coordinates of each token.
+        tokens, classes: the token and the class of each point.
+        marked: ids of the tokens with a ring.
+        shares: share of the variance along each axis, 0 to 1.
         labels: words of the figure.
     """
     figure = go.Figure()
@@ -209,7 +209,7 @@ def vocabulary_map(
 
 
 Box = tuple[float, float, float, float]
-# Possible positions of a label beside its point, as (side, up) in units of its own size; the first free one is taken.
+# Possible positions of a label beside its point, as (right, up) in units of the label's size. The first free position is used.
 PLACES = {
     "top center": (0, 1),
     "bottom center": (0, -1),
@@ -222,17 +222,17 @@ PLACES = {
 }
 # Share of the plot's width that the points fill.
 FILLED = 0.9
-# px of the plot on a laptop, of a letter, of a line, and from a point to its label.
+# px: size of the plot on a laptop, width of a letter, height of a line, and distance from a point to its label.
 PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
 
 
 def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
-    """For each point, the side on which its label covers the fewest others, estimated without drawing.
+    """For each point, the side on which its label covers the fewest other labels and points. It is estimated without drawing.
 
     Args:
         points: coordinates of the labelled points.
         letters: number of letters in each label.
-        extent: of the whole plot, in the units of the points.
+        extent: size of the whole plot, in the units of the points.
     """
     pixels = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
     taken: list[Box] = [(x, y, GAP, GAP) for x, y in pixels.tolist()]
@@ -250,5 +250,5 @@ def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent:
 
 
 def _covers(one: Box, other: Box) -> bool:
-    """Whether two boxes, each a centre and half its size, overlap."""
+    """Whether two boxes overlap. Each box is its centre and half its width and height."""
     return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]

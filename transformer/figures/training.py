@@ -11,17 +11,17 @@ from jaxtyping import Float
 from transformer.figures.numbers import OWN_SCALE
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, escaped, finished
 
-FIRST = 10  # steps; a logarithmic axis is linear before
-BAR, AROUND = 22, 90  # px: height of a bar, and of what is around the bars
+FIRST = 10  # steps; before this step, a logarithmic axis is nearly linear
+BAR, AROUND = 22, 90  # px: height of a bar, and of the space around the bars
 
 
 class Series(NamedTuple):
-    """One line.
+    """One line of a figure.
 
     Attributes:
-        name: in the legend.
-        steps, values: of its points.
-        state: `first` for the line that matters, `other` for one to compare with, `context` for a thin grey one.
+        name: name in the legend.
+        steps, values: the step and the value of each point.
+        state: `first` for the main line, `other` for a line to compare with it, `context` for a thin grey line.
         dotted: whether the line is dotted.
     """
 
@@ -41,15 +41,15 @@ def step_lines(
     logarithmic: bool = True,
     points: bool = True,
 ) -> go.Figure:
-    """Lines over the steps of a training; those of context come first, below the others.
+    """Lines over the steps of a training. Lines of context are drawn first, so they are below the other lines.
 
     Args:
-        series: the lines, at least one of them with a point.
-        title: of the vertical axis.
+        series: the lines; at least one of them has a point.
+        title: title of the vertical axis.
         axis: title of the horizontal axis.
-        cursor: a step with a vertical line.
-        limits: of the vertical axis; by default from 0.
-        logarithmic: whether steps far from 0 are closer together.
+        cursor: a step to mark with a vertical line.
+        limits: limits of the vertical axis; by default it starts at 0.
+        logarithmic: whether later steps are closer together.
         points: whether each point has a mark.
     """
     last = max(step for line in series for step in line.steps)
@@ -91,9 +91,9 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
     """A bar for each part of a model, from top to bottom in the order given.
 
     Args:
-        names: of the parts.
-        values: of each, from 0.
-        title: of the axis.
+        names: names of the parts.
+        values: value of each part, 0 or more.
+        title: title of the axis.
     """
     figure = go.Figure(
         go.Bar(

@@ -1,4 +1,4 @@
-"""Figure of one stop of a walk: inputs, operation and result, drawn to one scale."""
+"""Figure of one stop of a walk: inputs, operation and result, with cells of the same size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from transformer.figures.panels import TensorView
 from transformer.figures.theme import LINE, SIGNED, WEIGHTS, escaped, finished
 
 WIDTH = 720
-MOST_TICKS, LONGEST_TOKEN = 4, 12  # ticks of dimensions; characters of a token beside a row
+MOST_TICKS, LONGEST_TOKEN = 4, 12  # most ticks on an axis of dimensions; most characters of a token beside a row
 SMALL, WORDS = 11, 12  # px of tick labels, and of titles
 
 
@@ -37,17 +37,18 @@ def stop_figure(
     width: int = WIDTH,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One stop's inputs, operation and result as heatmaps, with cells of the same size in all of them.
+    """The inputs, the operation and the result of one stop as heatmaps, with cells of the same size in all of them.
 
     Axes have their names, sizes and tokens; hovering shows the exact number; masked cells are hatched. A tensor of more than
-    256 columns is binned: each bin shows its number of greatest magnitude. `TensorView.columns` picks columns to be drawn one
-    by one, and `panels.in_one_scale` gives tensors of one kind the same colours.
+    256 columns is binned: each bin shows its number of greatest magnitude. To draw some columns without bins, pick them with
+    `TensorView.columns`. `panels.in_one_scale` gives several tensors the same colour scale.
 
     Args:
-        inputs: in the order of the formula; may be empty.
+        inputs: the inputs in the order of the formula; may be empty.
         operation: the operation from the inputs to the result.
         result: the tensor of the stop.
-        width: of the figure, in px; on a wider page all cells stretch alike; below 520 the result is below the inputs.
+        width: width of the figure in px. On a wider page, all cells are stretched equally. Below 520 px, the result is below
+            the inputs.
         labels: words of the figure.
     """
     views = [*inputs, result]
@@ -97,7 +98,7 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
         first = view.first_column if axis == 2 else 0
         step = max(1, -(-len(names) // MOST_TICKS))
         ticks = [(spot, str(spot * each + first)) for spot in range(0, len(names), step)]
-    # If a tick lay exactly on a row, hovering would show the tick's label instead of the row's name.
+    # Ticks are moved a little, because a tick exactly on a row would make hovering show its label instead of the row's name.
     nudge = 0.0003 * len(names)
     titled = name not in ("", "1", "id") and not (axis == 2 and view.panel.scale == "ids")
     title = {"text": labels["sized_axis"].format(axis=name, size=size), "standoff": 2, "font": {"size": WORDS}}
@@ -173,7 +174,7 @@ def _colorbar(place: Place, size: Size) -> dict[str, Any]:
         "xanchor": "left",
         "xpad": 0,
         "y": max(0.0, 1 - (place.floor - LINE_HEIGHT) / size[1]),
-        "yref": "paper",  # relative to the container, each bar would take room from the whole figure
+        "yref": "paper",  # with "container", each bar would take space from the whole figure
         "yanchor": "bottom",
         "ypad": 0,
     }

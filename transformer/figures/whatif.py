@@ -12,10 +12,9 @@ from transformer.figures.attention import MOST_WRITTEN, hover, in_cells, pair_ce
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 
-DROPS = [[1 - place, color] for place, color in reversed(SIGNED)]  # so that losses are red
+DROPS = [[1 - place, color] for place, color in reversed(SIGNED)]  # the signed scale reversed, so that drops are red
 MOST_HEADS_WRITTEN = 8
-# px: the least width of the heads of a kind, and of one head;
-# the space beside the bars, and that for the change of one token.
+# px: least width of the panel of a kind, width of one head, space beside the bars, width of the change of one token.
 PANEL, CELL, BESIDE_BARS, CHANGE = 160, 30, 70, 36
 
 
@@ -27,13 +26,13 @@ def probability_change(
     written: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """For each output token its probability without and with the edits, as two bars, and the change on hover.
+    """For each output token, its probability without and with the edits as two bars, and the change on hover.
 
     Args:
         tokens: the output tokens.
         before, after: probabilities, 0 to 1.
-        names: of the two runs.
-        written: also write the change above the bars.
+        names: names of the two runs.
+        written: whether to write the change above the bars too.
         labels: words of the figure.
     """
     hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
@@ -74,11 +73,11 @@ def difference_map(
     keys: Sequence[str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The change of a head's weights: blue where they grew, red where they shrank, white where nothing changed.
+    """The change of a head's weights: blue if a weight grew, red if it shrank, white if it did not change.
 
     Args:
         change: −1 to 1.
-        allowed: False where a query may not attend, with or without the edits; drawn grey and hatched.
+        allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
         queries, keys: the tokens.
         labels: words of the figure.
     """
@@ -93,10 +92,11 @@ def difference_map(
 def importance_map(
     drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """Importance of each head, as layers × heads for each kind of attention: the drop of a token's probability without it.
+    """The importance of each head, as layers × heads for each kind of attention: the drop of a token's log-probability without
+    the head.
 
     Args:
-        drops: kind → drop in log-probability, in nats; positive where the token needs the head.
+        drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.
         titles: kind → its name.
         labels: words of the figure.
     """

@@ -1,6 +1,6 @@
-"""The worlds that the shipped models live in. To add one, add a module to this folder: it is found by itself.
+"""The worlds of the shipped models. To add a world, add a module to this folder; the code below finds it.
 
-Every class of a module here that derives from `World` and leaves nothing abstract is a world.
+Every class in a module of this folder that derives from `World` and has no abstract methods is a world.
 """
 
 import importlib
@@ -32,10 +32,10 @@ WORLDS: dict[str, World] = _worlds()
 
 
 def world(name: str) -> World:
-    """The world of that name.
+    """The world with this name.
 
     Raises:
-        InputError: there is none.
+        InputError: no world has this name.
     """
     if name not in WORLDS:
         raise InputError("There is no world called {name!r}; the worlds are {names}.", name=name, names=", ".join(WORLDS))

@@ -1,4 +1,4 @@
-"""A sum in, its value out, digit by digit from the left: the first digit written may depend on the last digits read."""
+"""A sum in, its value out, digit by digit from the left. The first digit of the answer may depend on the last source digits."""
 
 import random
 import re
@@ -14,14 +14,14 @@ from transformer.worlds.world import Example, Pair, World
 NUMBER = r"(0|[1-9][0-9]{0,2})"
 SUM = re.compile(rf"{NUMBER}\+{NUMBER}=?")
 SIZES = (1, 2, 3)
-# Most numbers below 1000 have three digits, which are also the hardest. Equal weights for all numbers would hardly ever draw
-# a short one.
+# Weights of the sizes. Numbers with three digits are the hardest, but most numbers below 1000 have three digits. If all numbers
+# had equal weights, short numbers would be very rare.
 WEIGHTS = (2, 3, 5)
-WITHOUT_SIGN_SHARE = 0.3  # of the sums: those without = at the end
+WITHOUT_SIGN_SHARE = 0.3  # share of the sums without = at the end
 
 
 class Addition(World):
-    """Two numbers of one to three digits, without leading zeros. How many digits a side has is drawn first."""
+    """Two numbers of one to three digits, without leading zeros. First the number of digits is drawn, then the number."""
 
     name = "addition"
     description = "the sum of two numbers in, its value out"
@@ -63,8 +63,8 @@ class Addition(World):
         return super().remark(source)
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Each answer digit comes from the digits of both numbers in its column; a leading digit that is only a carry
-        comes from the column it is carried from. The columns are those of the right answer, so a target may be incomplete."""
+        """Each answer digit comes from the digits of both numbers in its column. A leading digit that is only a carry comes
+        from the column that carries. The columns are counted in the right answer, so the target may be incomplete."""
         numbers = _numbers(source)
         if numbers is None:
             return None
@@ -89,7 +89,7 @@ class Addition(World):
 
 
 def _carries(left: int, right: int) -> int:
-    """How many columns of a sum carry 1 to the next."""
+    """The number of columns of a sum that carry 1 to the next column."""
     count = carry = 0
     while left or right or carry:
         carry = (left % 10 + right % 10 + carry) // 10

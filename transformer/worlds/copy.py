@@ -1,4 +1,4 @@
-"""Letters in, the same letters out: the smallest task there is, and the diagonal to compare every other map with."""
+"""Letters in, the same letters out. It is the smallest task; its map of weights is a diagonal, to compare other maps with."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from transformer.worlds.world import Example
 
 
 class Copy(LetterWorld):
-    """The letter written k-th is the letter read k-th."""
+    """The k-th letter of the answer is the k-th letter of the source."""
 
     name = "copy"
     description = "letters in, the same letters out"

@@ -13,7 +13,7 @@ from transformer.text.tokenizer import split_words_and_digits
 from transformer.text.vocabulary import Vocabulary
 from transformer.worlds.world import Example, Pair, World
 
-# A hundred years, so that two digits stand for exactly one year: 50 to 99 for 19.., 00 to 49 for 20...
+# A hundred years, so that each two-digit year stands for exactly one year: 50 to 99 for 19.., and 00 to 49 for 20..
 FIRST, LAST = datetime.date(1950, 1, 1), datetime.date(2049, 12, 31)
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
@@ -24,13 +24,13 @@ SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 FUNCTION_WORDS = ("the", "of", "st", "nd", "rd", "th")
 
 SEPARATORS = "/.-"
-# Shares of the orders in which a date is written, and of what else a person may write or leave out.
+# Shares of the orders in which a date is written, and of optional parts and mistakes.
 ORDERS = {"day month": 0.35, "month day": 0.2, "numbers": 0.3, "year first": 0.15}
 WEEKDAY_SHARE, WRONG_WEEKDAY_SHARE, WRONG_SUFFIX_SHARE = 0.2, 0.1, 0.05
-# A form is named after 4 July 1998 written in it.
+# The name of a form is this date, written in that form.
 NAMESAKE = datetime.date(1998, 7, 4)
 
-# `may` is a month whether it is written out or shortened.
+# `may` is both the full and the short name of a month.
 CLASSES = {
     **{name: "weekday" for day in WEEKDAYS for name in (day, day[:3])},
     **{name: "month" for month in MONTHS for name in (month, month[:3])},
@@ -46,8 +46,8 @@ NAME = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})"
 NUMBER = r"(?P<month>\d(?: \d)?)"
 LONG_YEAR = r"(?P<year>\d \d \d \d)"
 YEAR = r"(?P<year>\d \d(?: \d \d)?)"
-# They match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: "july 1998" has no
-# day, and 98/07/14 would have two readings.
+# The patterns match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: "july 1998" has
+# no day, and 98/07/14 would have two readings.
 PATTERNS = tuple(
     re.compile(order, re.ASCII)
     for order in (
@@ -70,7 +70,7 @@ class Reading(NamedTuple):
 
 
 class Dates(World):
-    """Every date from 1950 to 2049 is equally likely. A weekday is never needed."""
+    """All dates from 1950 to 2049 are equally likely. A weekday is optional."""
 
     name = "dates"
     description = "a date as people write it in, the ISO date out"
@@ -147,7 +147,7 @@ class Dates(World):
         return CLASSES.get(token)
 
     def split_key(self, source: str) -> str:
-        # The date itself: a date of the test is never in the training data, in any form.
+        # The key is the date itself, so a date of the test is in the training data in no form.
         return self.solve(source) or source
 
 
@@ -156,12 +156,13 @@ class Style(NamedTuple):
 
     Attributes:
         order: one of `ORDERS`.
-        weekday: `long` or `short`; empty for none. `wrong_weekday`: days added to the true one.
-        weekday_comma, comma: after the weekday, and before the year.
+        weekday: `long` or `short`; empty for no weekday.
+        wrong_weekday: number of days added to the right weekday; 0 for the right weekday.
+        weekday_comma, comma: whether a comma is written after the weekday, and before the year.
         the, of: whether these words are written.
-        suffix: `st`, `nd`, …; `right` for the right one, empty for none.
-        separator: between numbers, and around a month's name if it is `-` there; else empty.
-        short_month, short_year, padded_day, padded_month: `jul`, `98`, `04`, `07`.
+        suffix: `st`, `nd`, …; `right` for the right suffix, empty for no suffix.
+        separator: the sign between numbers, or `-` on both sides of a month's name; otherwise empty.
+        short_month, short_year, padded_day, padded_month: whether these are written like `jul`, `98`, `04`, `07`.
     """
 
     order: str
@@ -180,14 +181,14 @@ class Style(NamedTuple):
 
     @property
     def form(self) -> str:
-        """4 July 1998 so written, without what may be left out."""
+        """4 July 1998 in this style, without optional parts."""
         in_words = self.order in ("day month", "month day")
         bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
         return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
 
     @property
     def details(self) -> tuple[str, ...]:
-        """The names of the parts that a person may leave out and that this style writes, such as `with a weekday`."""
+        """The names of the optional parts and mistakes in this style, such as `with a weekday`."""
         in_words = self.order in ("day month", "month day")
         written = {
             "with a weekday": self.weekday and not self.wrong_weekday,
@@ -222,7 +223,7 @@ class Style(NamedTuple):
 
 
 def draw_style(rng: random.Random) -> Style:
-    """A random style: every one that `read` reads, the common ones most often."""
+    """A random style. Every style that `read` reads can be drawn; common styles are drawn most often."""
 
     def chance(share: float) -> bool:
         return rng.random() < share
@@ -230,7 +231,7 @@ def draw_style(rng: random.Random) -> Style:
     (order,) = rng.choices(tuple(ORDERS), tuple(ORDERS.values()))
     if order in ("numbers", "year first"):
         padded_day = chance(0.5)
-        # Most people pad both numbers or none.
+        # Most people pad either both numbers or no number.
         padded_month = padded_day if chance(0.8) else not padded_day
         short_year = order == "numbers" and chance(0.45)
         return Style(
@@ -258,7 +259,7 @@ def draw_style(rng: random.Random) -> Style:
 
 
 class Fields(NamedTuple):
-    """The numbers that source tokens write, whether there is such a date or not, and the text of each."""
+    """The numbers in the source tokens, and where the text has each of them. The date may not exist."""
 
     day: int
     month: int
@@ -278,7 +279,7 @@ def _fields(tokens: Sequence[str]) -> Fields | None:
 
 
 def read(tokens: Sequence[str]) -> Reading | None:
-    """The date that source tokens write, or None if it is not a date from 1950 to 2049. The weekday is not checked."""
+    """The date in the source tokens; None if it is not a date from 1950 to 2049. The weekday is not checked."""
     fields = _fields(tokens)
     try:
         date = datetime.date(fields.year, fields.month, fields.day) if fields else None
@@ -286,6 +287,6 @@ def read(tokens: Sequence[str]) -> Reading | None:
         return None
     if fields is None or date is None or not FIRST <= date <= LAST:
         return None
-    # A token's index is the number of spaces before it.
+    # The index of a token is the number of spaces before it.
     text = " ".join(tokens)
     return Reading(date, {f: range(text.count(" ", 0, a), text.count(" ", 0, b) + 1) for f, (a, b) in fields.spans.items()})

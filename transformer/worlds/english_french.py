@@ -1,4 +1,4 @@
-"""English in, French out: what beginners say, and sentences whose pronoun refers back.
+"""English in, French out: sentences of beginners, and sentences whose pronoun refers to an earlier noun.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
 it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.
@@ -25,17 +25,17 @@ from transformer.worlds.conversation.vocabulary import read_words
 from transformer.worlds.world import Pair, ReferencePair, Split, World
 
 ENGLISH, FRENCH = read_words("english"), read_words("french")
-SHORT = 3  # tokens of a sentence that is always in training
-UNKNOWN_SHARE = 0.15  # of the pairs with a name or a city: those in which a word outside of the vocabulary stands for it
+SHORT = 3  # sentences of up to this many tokens are always in training
+UNKNOWN_SHARE = 0.15  # share of pairs in which words outside the vocabulary replace the names and cities
 UNKNOWN_NAME = "unknown name"
-HELD_OUT_TRIES = 20  # of made-up words for a held-out pair
-SUGGESTED = 3  # words for an unknown one
+HELD_OUT_TRIES = 20  # most tries of made-up words for a held-out pair
+SUGGESTED = 3  # words suggested for an unknown word
 COPIED = "Not in the vocabulary: {words}. Where a name may stand, the model was trained to copy such a word."
 ONLY_BEGINNING = "This is only the beginning of a sentence, so do not trust the answer."
 NO_SUCH_BEGINNING = "No sentence in training began with “{token}” in this way, so do not trust the answer."
 NO_SUCH_WORD_THERE = "No sentence in training had “{token}” after “{before}” in this way, so do not trust the answer."
-# Known names and cities that are tried in the place of an unknown word. If the French is the same with all of them, the word
-# can be copied. They differ in gender, and some make the word before them lose its vowel (`d'anna`).
+# Known names and cities that are tried in place of an unknown word. If the French is the same with all of them, the word can be
+# copied. The names differ in gender, and some of them make the word before them lose its vowel (`d'anna`).
 _STAND_INS = (("paul", "marie", "adam", "anna"), ("paris", "athens"))
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 _OPENINGS = tuple(" ".join(words) + " " for words, _ in OPENINGS.entries)
@@ -58,19 +58,19 @@ class EnglishFrench(World):
         sides = self.source_vocabulary, self.target_vocabulary
         while True:
             sentence = self.grammar.draw(rng)
-            # The vocabularies hold what was drawn in many sentences, so a rare form (`aidées`) can be missing.
+            # The vocabularies contain the words of many drawn sentences, so a rare form (`aidées`) can be missing.
             tokens = sentence.english, sentence.french
             if not any(words.unk in words.ids(side) for words, side in zip(sides, tokens, strict=True)):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """As in every world; but some names are words outside of the vocabulary, in both languages, so that a model learns to
-        write `<unk>` where it read `<unk>`."""
+        """As in every world, but some names are words outside the vocabulary, in both languages. From them, a model learns to
+        write `<unk>` for an `<unk>` in the source."""
         rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
         for pair in super().pairs(split, seed):
             disguised = None
             if rng.random() < UNKNOWN_SHARE:
-                # Other words can put the text in the other split, and nine of ten texts are in that of the training.
+                # With other words, the text can be in the other split. Nine of ten texts are in the training split.
                 tries = HELD_OUT_TRIES if split == "held-out" else 1
                 texts = (self._with_unknown_names(pair, rng) for _ in range(tries))
                 fitting = (text for text in texts if text and self.is_held_out(text.source) == (split == "held-out"))
@@ -86,8 +86,8 @@ class EnglishFrench(World):
         return self._with_names(tokens, unknown) if unknown and "".join(unknown).isalpha() else None
 
     def next_words(self, source: str) -> list[str]:
-        """Words that may follow the beginning of a source, those that make most sense first, of each word class in turn; none
-        if the grammar has no sentence that begins so."""
+        """Words that may follow the beginning of a source. The word classes take turns, and within a class the words that make
+        most sense come first. Empty if no sentence of the grammar begins like this."""
         by_class: dict[str, list[str]] = {}
         for word in self._next_known(split_english(source)):
             by_class.setdefault(self.word_class(word, "source") or "", []).append(word)
@@ -115,8 +115,8 @@ class EnglishFrench(World):
         return list(dict.fromkeys([*similar, *fitting]))[:SUGGESTED]
 
     def split_key(self, source: str) -> str:
-        """The sentence without its mark and without `hello`, `yes` and the like before it; of a sentence with a reason, the
-        clause before it, so that the same clause with another reason, question or period is in the same split."""
+        """The sentence without its final mark, and without an opening such as `hello` or `yes`. For a sentence with a reason,
+        only the clause before the reason. So the same clause with another reason, question or period is in the same split."""
         tokens = split_english(source)
         if "because" in tokens[1:]:
             tokens = tokens[: tokens.index("because", 1)]
@@ -128,15 +128,16 @@ class EnglishFrench(World):
         return self.split_key(rest) if rest.strip(" .?") else text
 
     def is_held_out(self, source: str) -> bool:
-        """As in every world; but fixed phrases and the shortest sentences are always trained on, because their words alone do
-        not tell what they mean (`see you soon`)."""
+        """As in every world, but fixed phrases and the shortest sentences are always trained on, because their meaning does not
+        follow from their words (`see you soon`)."""
         key = self.split_key(source)
         if key == SIGNATURE:
             return True
         return key not in FIXED and len(key.split()) > SHORT and super().is_held_out(key)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Different pairs to measure how far a head turns with the adjective, without period or question."""
+        """Different pairs with which to measure how much the attention of a head depends on the adjective. They have no period
+        and no question."""
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
@@ -146,7 +147,8 @@ class EnglishFrench(World):
         return list(pairs)
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
-        """The class of a word ("noun", "verb", "pronoun", …), the most frequent one if it has two; None for an unknown word."""
+        """The class of a word ("noun", "verb", "pronoun", …); if a word has two, the most frequent class. None for an unknown
+        word."""
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
     def main_clause(self, draw: Draw) -> Main:
@@ -154,18 +156,18 @@ class EnglishFrench(World):
         return main_clause(draw)
 
     def _next_known(self, tokens: Sequence[str]) -> list[str]:
-        """The words that may follow, without those that the grammar has but the vocabulary has not."""
+        """The words of the vocabulary that may follow the tokens. The grammar has more words than the vocabulary."""
         words, vocabulary = self.grammar.next_words(tokens), self.source_vocabulary
         return [word for word, index in zip(words, vocabulary.ids(words), strict=True) if index != vocabulary.unk]
 
     def _unknown(self, tokens: Sequence[str]) -> list[str]:
-        """The tokens that are not in the vocabulary, each once."""
+        """The tokens that are not in the vocabulary, without duplicates."""
         vocabulary = self.source_vocabulary
         return [t for t, index in dict(zip(tokens, vocabulary.ids(tokens), strict=True)).items() if index == vocabulary.unk]
 
     def _with_names(self, tokens: Sequence[str], unknown: Sequence[str]) -> str | None:
-        """The French of a text whose unknown words can only be names; None if they can be something else, or if the French
-        depends on which name it is."""
+        """The French of a text whose unknown words can only be names. None if an unknown word may be something else, or if the
+        French depends on the name."""
         for stand_ins in _STAND_INS:
             readings: set[str | None] = set()
             for names in itertools.permutations(stand_ins, len(unknown)):
@@ -177,7 +179,8 @@ class EnglishFrench(World):
         return None
 
     def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
-        """The French of a text that is read with known names in the place of unknown words, with those words put back."""
+        """The French of a text, read with known names in place of its unknown words. In the French, the unknown words replace
+        the known names again."""
         sentence = self.grammar.read([stand_ins.get(token, token) for token in tokens])
         if sentence is None or any(name in tokens for name in stand_ins.values()):
             return None
@@ -190,7 +193,8 @@ class EnglishFrench(World):
         return join_elided(french)
 
     def _with_unknown_names(self, pair: Pair, rng: random.Random) -> Pair | None:
-        """The pair with made-up words in the place of all names; None if there are none, or if the French depends on them."""
+        """The pair with made-up words in place of all names. None if the pair has no names, or if the French depends on the
+        names."""
         tokens = split_english(pair.source)
         names = [token for token in dict.fromkeys(tokens) if token in NAMES or token in CITIES]
         if not names:
@@ -201,8 +205,8 @@ class EnglishFrench(World):
         return None if target is None else Pair(" ".join(tokens), target, UNKNOWN_NAME)
 
     def _reference_pair(self, rng: random.Random) -> ReferencePair | None:
-        """A clause with two nouns of different genders, and two adjectives each of which fits one of them; None if the first
-        draw has no such pair."""
+        """A pair of sentences with the same clause, which has two nouns of different genders. Each sentence has an adjective
+        that fits only one of the nouns. None if the first draw gives no such pair."""
         draw = Draw(rng)
         try:
             main = self.main_clause(draw)
@@ -236,7 +240,7 @@ class EnglishFrench(World):
 
 
 def _made_up_word(rng: random.Random) -> str:
-    """Two or three syllables that are no word of the vocabulary."""
+    """A random word of two or three syllables that is in neither vocabulary."""
     while True:
         word = "".join(rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(rng.choice((2, 3))))
         if word not in ENGLISH and word not in FRENCH:
@@ -244,9 +248,10 @@ def _made_up_word(rng: random.Random) -> str:
 
 
 class EnglishFrenchStatic(EnglishFrench):
-    """Sentences of one rigid form with a reason, and their main clauses alone.
+    """Sentences of one rigid form with a reason, and main clauses of these sentences without a reason.
 
-    The two nouns stand at fixed places, so a model can write the right pronoun without any head that turns.
+    The two nouns have fixed positions, so a model can write the right pronoun even if no head's attention depends on the
+    adjective.
     """
 
     name = "english-french-static"

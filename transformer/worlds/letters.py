@@ -1,4 +1,4 @@
-"""The base of the worlds made of letters. They differ only in the order in which they write the letters of the source."""
+"""The base class of the worlds of letters. They differ only in the order in which the answer has the source's letters."""
 
 import random
 import string
@@ -15,7 +15,7 @@ LONGEST = 12
 
 
 class LetterWorld(World):
-    """Letters in, the same letters in some order out. Every length from 1 to 12 is equally likely, and every letter."""
+    """Letters in, the same letters in some order out. All lengths from 1 to 12 are equally likely, and so are all letters."""
 
     accepts = f"1 to {LONGEST} letters from a to z"
     source_vocabulary = Vocabulary.of(LETTERS, "characters")

@@ -1,4 +1,4 @@
-"""Letters in, the same letters backwards out: the smallest task in which cross-attention has to look somewhere else."""
+"""Letters in, the same letters backwards out: the smallest task in which cross-attention must attend to another position."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from transformer.worlds.world import Example
 
 
 class Reverse(LetterWorld):
-    """The letter written k-th is the one that stands k-th from the end."""
+    """The k-th letter of the answer is the k-th letter of the source from its end."""
 
     name = "reverse"
     description = "letters in, the same letters backwards out"

@@ -1,4 +1,5 @@
-"""Letters in, the same letters in alphabetical order out: where to look depends on what stands there, not where."""
+"""Letters in, the same letters in alphabetical order out. Which letter a row must attend to depends on the letters, not on
+their positions."""
 
 import random
 from collections.abc import Sequence
@@ -6,14 +7,15 @@ from collections.abc import Sequence
 from transformer.worlds.letters import LETTERS, LONGEST, LetterWorld
 from transformer.worlds.world import Example, Pair
 
-FEW_LETTERS_SHARE = 0.6  # of the texts drawn, from an alphabet of one letter up to as many as the text has
+# Share of the drawn texts that have a small alphabet: between one letter and as many letters as the text is long.
+FEW_LETTERS_SHARE = 0.6
 
 
 class Sort(LetterWorld):
-    """The letter written k-th is the k-th in the alphabet's order. Duplicates are all kept, the earlier one first.
+    """The k-th letter of the answer is the k-th letter of the source in alphabetical order. All duplicates are kept, in order.
 
-    Letters drawn alike from the whole alphabet hardly ever repeat often, as those of `hahahaha` do. So some texts are drawn
-    from a few letters only.
+    If all letters were drawn from the whole alphabet, texts with many repeated letters such as `hahahaha` would be very rare.
+    So some texts are drawn from a few letters only.
     """
 
     name = "sort"

@@ -1,7 +1,8 @@
-"""The protocol of a world: it draws pairs to train on and to test on, solves a source, and lists examples to try.
+"""The protocol of a world: it draws pairs for training and for tests, solves a source, and lists examples to try.
 
-A world is a small language with a right answer. Its pairs are drawn from a seed, so a run can be repeated, and are split by
-a hash of the source text, so no source of the test is ever in the training data, for any seed and any number of pairs.
+A world is a small language in which every source has one right answer. Its pairs are drawn from a seed, so a run can be
+repeated. A hash of the source text decides the split of a pair, so for any seed and any number of pairs, no source of the test
+is in the training data.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ class Pair(NamedTuple):
 
     Attributes:
         source, target: the two texts, as a person would write them.
-        form: the group in which accuracy is reported ("length 7", "14/7/98", "reference"). Never empty.
+        form: the group in which the accuracy of this pair is reported ("length 7", "14/7/98", "reference"). Never empty.
         details: further groups that the pair belongs to ("2 carries").
     """
 
@@ -34,25 +35,25 @@ class Pair(NamedTuple):
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """Every group in which its accuracy is reported."""
+        """Every group in which the accuracy of this pair is reported."""
         return (self.form, *self.details)
 
 
 class Example(NamedTuple):
-    """A source worth trying, and one sentence on what to look for in its attention."""
+    """A source to try, and one sentence about what to look for in its attention."""
 
     source: str
     look_for: str
 
 
 class ReferencePair(NamedTuple):
-    """Two sentences that differ in one word, which decides what a pronoun refers to.
+    """Two sentences that differ in one word. This word decides which noun a pronoun refers to.
 
     Attributes:
         source_a, target_a: the sentence whose pronoun refers to the first noun, and its translation.
-        source_b, target_b: the one whose pronoun refers to the second.
+        source_b, target_b: the sentence whose pronoun refers to the second noun, and its translation.
         noun_1, noun_2: indices of the two nouns in the source tokens, without `<sos>`; the same in both sentences.
-        pronoun_a, pronoun_b: index of the pronoun in the target tokens, without `<sos>`.
+        pronoun_a, pronoun_b: indices of the pronoun in the target tokens of each sentence, without `<sos>`.
     """
 
     source_a: str
@@ -66,15 +67,15 @@ class ReferencePair(NamedTuple):
 
 
 class World(ABC):
-    """The protocol of a world. `transformer.worlds.WORLDS` holds one instance of every world, by name.
+    """The protocol of a world. `transformer.worlds.WORLDS` has one instance of every world, by name.
 
     Attributes:
-        name: as in a link and a file name ("english-french").
-        description: one line for a picker: what goes in and what comes out.
+        name: the name in links and file names ("english-french").
+        description: one line for a picker that names the input and the output.
         accepts: what a person may type, as a clause ("1 to 12 letters from a to z").
-        source_vocabulary, target_vocabulary: every token that `draw` can produce, no others.
-        examples: six or more.
-        longest: tokens of the longest source that `draw` produces, without `<sos>` and `<eos>`.
+        source_vocabulary, target_vocabulary: exactly the tokens that `draw` can produce.
+        examples: six or more examples.
+        longest: number of tokens of the longest source that `draw` produces, without `<sos>` and `<eos>`.
     """
 
     name: ClassVar[str]
@@ -87,36 +88,38 @@ class World(ABC):
 
     @abstractmethod
     def draw(self, rng: random.Random) -> Pair:
-        """One pair, drawn with `rng` alone: the same state gives the same pair."""
+        """One random pair. Only `rng` is used, so the same state of `rng` gives the same pair."""
 
     @abstractmethod
     def solve(self, source: str) -> str | None:
         """The right answer to a source text, or None if the source is not in the language of this world."""
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """(target index, source index) pairs: the source tokens that each target token comes from, in token lists without
-        `<sos>` and `<eos>`. A target token may have several sources or none. None: the world has no such rule."""
+        """Pairs (target index, source index): for each target token, the source tokens that it comes from. A target token may
+        have several source tokens, or none. The lists of tokens are without `<sos>` and `<eos>`. Returns None if the world has
+        no rule for an alignment."""
         return None
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Pairs to measure how far a head turns when one word changes; empty in a world without pronouns."""
+        """Pairs with which to measure how much the attention of a head changes when one word changes. Empty for a world without
+        pronouns."""
         return []
 
     def remark(self, source: str) -> Remark | None:
-        """What a person should know before they trust the answer to this text; None if the world's rule reads it, or if a word
-        of it is not in the vocabulary (`Vocabulary.unknown` names it)."""
+        """A warning about the answer to this text. None if the world's rule can read the text, or if a word of the text is not
+        in the vocabulary, because `Vocabulary.unknown` names such a word."""
         if self.solve(source) is not None or self.source_vocabulary.unknown(self.source_vocabulary.split(source)):
             return None
         return Remark(UNTRAINED_FORM, accepts=self.accepts)
 
     def next_words(self, source: str) -> list[str]:
-        """Words that may follow the beginning of a source, those that make most sense first; none if it has no continuation, or
-        if the world has too many."""
+        """Words that may follow the beginning of a source; words that make most sense come first. Empty if no word may follow,
+        or if the world has too many such words."""
         return []
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        """Known words that may stand in the place of an unknown token, those with a similar spelling first; none if the world
-        has no words to choose from by what stands before."""
+        """Known words that may replace an unknown token; words with a similar spelling come first. Empty if the world cannot
+        tell which words may follow the tokens before it."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
@@ -124,16 +127,16 @@ class World(ABC):
         return None
 
     def split_key(self, source: str) -> str:
-        """The text whose hash decides the split: two sources with the same key are always in the same split."""
+        """The text whose hash decides the split of a source. Two sources with the same key are always in the same split."""
         return source
 
     def is_held_out(self, source: str) -> bool:
-        """Whether a source is in the tenth that no model is trained on."""
+        """Whether a source is in the tenth of all sources that no model is trained on."""
         digest = hashlib.blake2b(f"{self.name}/{self.split_key(source)}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) % 100 < HELD_OUT_PERCENT
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """An endless stream of pairs of one split, with repetition; the same seed gives the same pairs in the same order."""
+        """An endless iterator of pairs of one split; pairs may repeat. The same seed gives the same pairs in the same order."""
         rng = random.Random(f"{self.name}/{split}/{seed}")
         held_out = split == "held-out"
         while True:

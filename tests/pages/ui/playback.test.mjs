@@ -20,7 +20,7 @@ beforeEach(() => {
   playback.take(4, 0);
 });
 
-/** Let time pass, one pace after another: a mocked tick calls no timer that was set during it. @param {number} paces */
+/** Let time pass, one pace after another, because a mocked tick does not call timers that are set during the tick. @param {number} paces */
 const pass = (paces) => {
   for (let pace = 0; pace < paces; pace++) mock.timers.tick(PACE);
 };
@@ -109,7 +109,7 @@ test("a late answer to an earlier move does not undo the last one", () => {
   playback.take(4, 1);
   assert.equal(playback.index, 3);
   playback.take(4, 3);
-  // From here on the server asks for another place, as the browser's Back does.
+  // From here on, the server sends another place, as after the browser's Back.
   playback.take(4, 1);
   assert.equal(playback.index, 1);
 });

@@ -1,4 +1,4 @@
-"""Caches: results are keyed by value, limited in bytes, and computed once for simultaneous requests."""
+"""Caches: results have the values of arguments as keys, a limit in bytes, and are computed once for simultaneous requests."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ from pages.ui.limits import CACHE_MEGABYTES
 from transformer.figures.numbers import numbers
 
 PAGES = Path(__file__).parents[3] / "pages"
-# Files with caches of their own, for constants that no visitor can change: how many, and of what.
+# Files with their own caches, for constants that no visitor can change: number of caches, and what they contain.
 CONSTANTS = {
     "ui/text.py": (4, "the texts of a page in one language, the languages there are"),
     "ui/escaping.py": (1, "the terms of the glossary as a pattern"),
@@ -50,7 +50,7 @@ def test_simultaneous_requests_compute_a_result_once() -> None:
     assert calls == ["a"]
 
 
-def test_a_cache_says_what_it_has() -> None:
+def test_has_returns_whether_a_result_is_cached() -> None:
     store = Store(10_000)
     shared = store.cached(str.upper)
     assert not store.has(shared, "a")
@@ -61,7 +61,7 @@ def test_a_cache_says_what_it_has() -> None:
     assert not store.has(shared, "a")
 
 
-def test_a_cache_gives_what_it_has_and_computes_nothing_for_it() -> None:
+def test_kept_returns_a_cached_result_and_never_computes() -> None:
     calls: list[str] = []
     store = Store(5000, 10_000)
 
@@ -118,8 +118,8 @@ def test_store_stays_within_its_bytes_and_drops_the_least_recently_used() -> Non
     assert zeros(1000) is not first
 
 
-def test_a_large_result_takes_the_place_of_large_ones_before_that_of_others() -> None:
-    """A visitor with a large model and ever new texts: what others look at stays."""
+def test_a_large_result_replaces_large_results_before_small_ones() -> None:
+    """When one visitor types new texts for a large model, the results that other visitors use stay in the cache."""
     store = Store(10 * LARGE_BYTES)
 
     def result(name: str, nbytes: int) -> object:
@@ -135,7 +135,7 @@ def test_a_large_result_takes_the_place_of_large_ones_before_that_of_others() ->
     assert store.nbytes <= 10 * LARGE_BYTES
 
 
-def test_the_large_result_that_was_used_last_stays_beside_a_new_one_if_both_fit() -> None:
+def test_the_most_recently_used_large_result_stays_if_the_new_one_fits_too() -> None:
     store = Store(10 * LARGE_BYTES)
     model = store.result("model", lambda: np.zeros(7 * LARGE_BYTES, np.uint8))
     store.result("figure", lambda: np.zeros(10, np.uint8))
@@ -147,13 +147,13 @@ def test_the_large_result_that_was_used_last_stays_beside_a_new_one_if_both_fit(
     store.result("figure", lambda: pytest.fail("small, and still there"))
 
 
-def test_one_result_above_the_limit_is_kept_beside_the_others() -> None:
+def test_one_result_above_the_limit_is_kept_in_addition_to_the_others() -> None:
     store = Store(3500, 5000)
     zeros = store.cached(lambda count: np.zeros(count, np.uint8))
     first, small = zeros(4000), zeros(100)
     assert zeros(4000) is first
     assert store.has(zeros, 4000)
-    assert zeros(4500) is not zeros(4500)  # the first one stays until it is dropped
+    assert zeros(4500) is not zeros(4500)  # the first large result stays until it is dropped
     assert zeros(4000) is first
     store.drop_large()
     assert zeros(4500) is zeros(4500)
@@ -198,10 +198,10 @@ def test_traces_are_cached_by_value_and_counted_in_bytes() -> None:
     assert runs.trace("reverse", ("abc",), (None,), ()) is first
     assert runs.trace("reverse", ("abd",), (None,), ()) is not first
     assert byte_count(first) == first.nbytes
-    assert (CACHE_MEGABYTES << 20) // first.nbytes > 100  # room for the sentences of a whole class
+    assert (CACHE_MEGABYTES << 20) // first.nbytes > 100  # enough for the sentences of a whole class
 
 
-def test_no_other_cache_is_used_on_pages() -> None:
+def test_pages_use_no_other_cache() -> None:
     other = re.compile(
         r"cache_data|cache_resource|lru_cache|@cache\b|functools\.cache|import .*\bcache\b|cached_property|cachetools"
     )
@@ -260,7 +260,7 @@ def heatmap(values: np.ndarray, title: str) -> go.Figure:
     return go.Figure(go.Heatmap(z=values), {"title": {"text": title}, "meta": {"least_width": 300}})
 
 
-def test_a_figure_of_the_same_values_is_built_once() -> None:
+def test_a_figure_of_equal_values_is_built_once() -> None:
     BUILT.clear()
     first, again = (chart(heatmap, np.full((2, 2), 7.25), title="one") for _ in range(2))
     assert len(BUILT) == 1
@@ -272,7 +272,7 @@ def test_a_figure_of_the_same_values_is_built_once() -> None:
     assert numbers(first.build()).to_numpy().tolist() == [[7.25, 7.25], [7.25, 7.25]]
 
 
-def test_room_is_made_before_a_large_result_is_computed() -> None:
+def test_make_room_drops_results_before_a_large_result_is_computed() -> None:
     store = Store(1_000_000)
     for name in "abc":
         store.result(name, lambda: np.zeros(300_000, np.uint8))

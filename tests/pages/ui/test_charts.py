@@ -1,4 +1,4 @@
-"""The alternative text of a chart tells what the chart shows."""
+"""The alternative text of a chart describes what the chart shows."""
 
 import plotly.graph_objects as go
 
@@ -6,7 +6,7 @@ from pages.ui.charts import described
 from transformer.figures.highlights import highlights
 
 
-def test_what_stands_out_is_told_in_a_sentence() -> None:
+def test_a_sentence_describes_what_stands_out() -> None:
     figure = go.Figure(go.Heatmap(z=[[0.96, 0.03], [0.2, 0.8]], x=["animal", "street"], y=["it", "was"]))
     assert described(highlights(figure)) == "Largest: row “it” has 0.96 at “animal”; row “was” has 0.8 at “street”."
     lines = [go.Scatter(y=[3.0, 1.0], mode="lines", name=name) for name in ("loss", "held out")]

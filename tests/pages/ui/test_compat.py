@@ -90,8 +90,8 @@ SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.
 def test_keep_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, plain_config = app_session._populate_theme_msg, app_session._populate_config_msg
     for name, populate in (("_populate_theme_msg", plain), ("_populate_config_msg", plain_config)):
-        monkeypatch.setattr(app_session, name, populate)  # put back at the end
-        # A run reads it by this name.
+        monkeypatch.setattr(app_session, name, populate)  # pytest restores it at the end
+        # A run calls the function by this name.
         assert name in app_session.AppSession._create_new_session_message.__code__.co_names
     config.get_config_options(force_reparse=True)
     compat.keep_settings()
@@ -107,7 +107,7 @@ def test_keep_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     app_session._populate_config_msg(settings)
     plain_config(expected_settings)
     assert settings == expected_settings
-    assert settings.max_cached_message_age == 20  # of .streamlit/config.toml
+    assert settings.max_cached_message_age == 20  # set in .streamlit/config.toml
     for reads in ("get_options_for_section", "get_option"):
         monkeypatch.setattr(config, reads, None)
     app_session._populate_theme_msg(message, "theme")
@@ -116,7 +116,7 @@ def test_keep_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_advertise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "_compute_skills_nudge_state"
-    monkeypatch.setattr(app_session.AppSession, name, getattr(app_session.AppSession, name))  # put back at the end
+    monkeypatch.setattr(app_session.AppSession, name, getattr(app_session.AppSession, name))  # pytest restores it at the end
     assert name in app_session.AppSession._create_new_session_message.__code__.co_names
     compat.advertise_nothing()
     assert getattr(app_session.AppSession, name)(None) == (False, "")
@@ -124,7 +124,7 @@ def test_advertise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_send_data_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = serialization._extract_dataframes_from_dict
-    monkeypatch.setattr(serialization, "_extract_dataframes_from_dict", plain)  # put back at the end
+    monkeypatch.setattr(serialization, "_extract_dataframes_from_dict", plain)  # pytest restores it at the end
     data = {
         "cards": [{"title": "a", "link": None}],
         "label": "b",
@@ -135,14 +135,14 @@ def test_send_data_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, sent = BidiComponent(), BidiComponent()
     serialization.serialize_mixed_data(data, expected)
     compat.send_data_as_json()
-    monkeypatch.setattr(serialization, "is_dataframe_like", None)  # is not asked
+    monkeypatch.setattr(serialization, "is_dataframe_like", None)  # must not be called
     serialization.serialize_mixed_data(data, sent)
     assert sent == expected
     assert json.loads(sent.json) == data
 
 
 def test_widgets_of_and_run_page() -> None:
-    """A page's widgets can be drawn a second time by its script, and belong to the page."""
+    """The script of a page can draw its widgets a second time, and the widgets belong to the page."""
 
     def script() -> None:
         import streamlit as st
@@ -193,7 +193,7 @@ def test_forget_infinite(number: str) -> None:
 
     app = AppTest.from_function(script)
     app.query_params["size"] = number
-    assert [error.message for error in app.run().exception]  # Streamlit raises on an infinite number
+    assert [error.message for error in app.run().exception]  # Streamlit raises an error at an infinite number
     app = AppTest.from_function(script)
     app.query_params["size"], app.query_params["forget"] = number, "true"
     assert not app.run().exception
@@ -220,7 +220,7 @@ def test_page_end_does_not_stop_the_run() -> None:
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert [element.value for element in app.markdown] == ["ended"]
-    assert issubclass(compat.PageEnd, StopException)  # so Streamlit takes one that nobody catches for the end of a run
+    assert issubclass(compat.PageEnd, StopException)  # so if nothing catches it, Streamlit ends the run without an error
     assert not issubclass(compat.PageEnd, Exception)  # so `except Exception` does not catch it
 
 
@@ -246,7 +246,7 @@ def test_mount_and_no_callback() -> None:
 
 
 def test_load_scripts_by_address_of_script_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("js_content", "js_url"):  # put back at the end of the test
+    for name in ("js_content", "js_url"):  # pytest restores them at the end of the test
         monkeypatch.setattr(BidiComponentDefinition, name, getattr(BidiComponentDefinition, name))
     compat.load_scripts_by_address()
 
@@ -335,6 +335,6 @@ def test_failing_pings(browser: Browser, url: str) -> None:
     visitor.close()
 
 
-def test_without_comments_leaves_out_only_their_lines() -> None:
+def test_without_comments_removes_only_lines_of_comments() -> None:
     source = "/** @type {A} */ a;\n  /* one\n   * two */\n  b = 'https://x'; // why\n// c\n/** d */\n\te = 1; /* f */\n"
     assert compat.without_comments(source) == "/** @type {A} */ a;\nb = 'https://x'; // why\ne = 1; /* f */\n"

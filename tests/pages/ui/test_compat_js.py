@@ -1,6 +1,6 @@
 """Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js.
 
-That of `isRunning` is in `test_compat.py`, with a script that runs as long as the test wants.
+The test of `isRunning` is in `test_compat.py`, because it needs a script that runs until the test ends it.
 """
 
 import json
@@ -24,7 +24,7 @@ COMPAT = ROOT / "pages" / "ui" / "compat.js"
 @pytest.fixture(scope="module")
 def page(browser: Browser, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
-    visitor = Visitor(browser, url)  # its history is short, so a new entry shows in its length
+    visitor = Visitor(browser, url)  # a new visitor has a short history, so a new entry changes its length
     page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
     names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
     page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
@@ -63,7 +63,7 @@ def test_navigation_lists(page: Page) -> None:
 
 
 def test_sidebar_fold(page: Page) -> None:
-    """The examples of the sidebar are scrolled to when they are unfolded, all of them."""
+    """When the examples of the sidebar are unfolded, the sidebar scrolls until all of them are visible."""
     fold = page.locator(".st-key-examples summary")
     assert returned(page, "return compat.sidebarFold({ composedPath: () => [document.querySelector('h1')] })") is None
     fold.click()
@@ -75,7 +75,7 @@ def test_sidebar_fold(page: Page) -> None:
 
 
 def test_scroll_boxes(page: Page) -> None:
-    """A formula and code stand under “How it is computed”."""
+    """“How it is computed” contains a formula and code."""
     page.get_by_text(text("common")["computed"]).click()
     page.locator(".stCode pre").first.wait_for()
     kinds = returned(page, "return [...compat.scrollBoxes()].map((box) => box.tagName)")
@@ -85,14 +85,14 @@ def test_scroll_boxes(page: Page) -> None:
 
 
 def test_bold_words(page: Page) -> None:
-    """Those of the sentence below the title are terms; those in headings and on buttons are none."""
+    """Bold words in the sentence below the title are terms. Bold words in headings and on buttons are not terms."""
     words = returned(page, "return compat.boldWords().map((word) => word.textContent)")
     assert "query" in words
     assert returned(page, "return compat.boldWords().some((word) => word.closest('h1, h2, button'))") is False
 
 
 def test_sentences(page: Page) -> None:
-    """Paragraphs and captions; no label, heading or button stands in one, and nothing that was typed."""
+    """Sentences are in paragraphs and captions. Labels, headings, buttons and typed text are not in a sentence."""
     assert returned(page, "return [...compat.sentences()].some((one) => one.textContent.includes('query'))")
     inside = "return [...document.querySelectorAll('.stMain {}')].map(compat.isInSentence)"
     assert any(returned(page, inside.format("p")))
@@ -144,11 +144,11 @@ def test_save_chart(page: Page) -> None:
 
 
 def test_add_entry_for_each_choice(page: Page) -> None:
-    """The app has called it before, so this also tests that a second call changes nothing."""
+    """The app has called the function before, so this also tests that a second call changes nothing."""
     address, entries = page.url, page.evaluate("history.length")
     code = "const push = history.pushState; compat.addEntryForEachChoice(); if (push !== history.pushState) throw 'twice'"
     returned(page, code)
-    returned(page, "history.pushState({}, '', location.href + '&order=none')")  # the app's own
+    returned(page, "history.pushState({}, '', location.href + '&order=none')")  # a change by the app
     assert page.evaluate("history.length") == entries
     assert page.url.endswith("&order=none")
     page.locator("h1").click()

@@ -66,7 +66,7 @@ def test_shared_css_rules_are_only_in_the_shared_style() -> None:
         assert [file.name for file in components if rule in file.read_text(encoding="utf-8")] == []
 
 
-# The HTML of each element within a shadow root that moves by itself.
+# JavaScript that returns the HTML of each element within a shadow root that moves by itself.
 MOVING = """() => {
     const elements = (root) => [...root.querySelectorAll("*")].flatMap((element) => (
         element.shadowRoot ? elements(element.shadowRoot) : root === document ? [] : [element]));
@@ -80,15 +80,15 @@ MOVING = """() => {
 def test_nothing_in_a_component_moves_for_a_person_who_wants_less_motion(visitor: Visitor) -> None:
     visitor.page.emulate_media(reduced_motion="no-preference")
     page = visitor.open(whole=True)
-    page.wait_for_function(f"({MOVING})().length")  # the cards, whose script may be loaded after the page is at rest
+    page.wait_for_function(f"({MOVING})().length")  # waits for the cards, because their script may load last
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == []
     page.emulate_media(reduced_motion="no-preference")
 
 
 @pytest.mark.parametrize("file", sorted(PAGES.rglob("*.css")), ids=lambda file: file.stem)
-def test_no_style_of_a_component_outweighs_less_motion(file: Path) -> None:
-    """The shared style stops all motion with `!important`, which only another one could outweigh."""
+def test_no_style_of_a_component_overrides_less_motion(file: Path) -> None:
+    """The shared style stops all motion with `!important`, and only another `!important` could override it."""
     moving = r"^\s*(?:transition|animation|scroll-behavior)[\w-]*:[^;]*!important"
     stopped = re.findall(moving, file.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(stopped) == (3 if file == SHARED_STYLE else 0)

@@ -1,4 +1,4 @@
-"""Typed text in the page's own sentences: never markup, never reordering the sentence, never invisible, never too long."""
+"""Typed text in the page's own sentences is never markup, never reorders the sentence, and is never invisible or too long."""
 
 import re
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_only_right_to_left_letters_and_terms_are_isolated_in_a_span() -> None:
     assert literal("the cat, overheads") == "the cat, overheads"
     for term in ("query", "Two queries", "losses", "d\\_head", "positional encoding"):
         assert literal(term.replace("\\", "")) == f":color[{term}]"
-    assert literal("<sos>") == r"\<sos\>"  # is one wherever it stands
+    assert literal("<sos>") == r"\<sos\>"  # also a term when it is typed
     assert literal(f"a {HEBREW}") == f":color[a {HEBREW}]"
     for command in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
         assert literal(f"a{command}b") == "ab"
@@ -118,10 +118,10 @@ def test_quoted_cuts_only_long_words_and_texts() -> None:
 def test_warnings_and_answers_quote_long_texts_in_part(model: str) -> None:
     app = on_page("pages/attention/page.py", model=model, source="a" * 1000, target="b" * 1000)
     assert not shown_errors(app)
-    # Without the addresses of links, which hold the whole text and are not shown.
+    # Without the addresses of links, which contain the whole text and are not shown.
     shown = [re.sub(r"\]\([^)]*\)", "]", element.value) for element in (*app.warning, *app.main.markdown, *app.main.caption)]
     quotes = [value for value in shown if "aaaa" in value or "bbbb" in value]
-    assert len(quotes) == (4 if model == "english-french" else 2)  # an untrained model has no unknown words to warn of
+    assert len(quotes) == (4 if model == "english-french" else 2)  # an untrained model has no unknown words, so no warnings
     for value in quotes:
         assert "…" in value
         assert "a" * WORD not in value
@@ -129,7 +129,7 @@ def test_warnings_and_answers_quote_long_texts_in_part(model: str) -> None:
 
 
 def order(page: Page, letters: str) -> list[str]:
-    """The page's own words in their order on the screen, from left to right, in the line that has all of them."""
+    """The page's own words in their order on the screen, from left to right, in the line that contains all of them."""
     return page.evaluate(
         """(words) => {
             const all = [...document.querySelectorAll('[data-testid="stMarkdownContainer"] p')];

@@ -145,7 +145,7 @@ class Overview(Visitor):
         expect(self.page.get_by_text(sentence)).to_be_visible()
 
     def fits(self) -> None:
-        """Assert that nothing is wider than the page."""
+        """Check that nothing is wider than the page."""
         assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         room = self.root.evaluate("root => root.querySelector('.sheet').scrollWidth - root.clientWidth")
         assert room <= 0
@@ -155,7 +155,7 @@ class Overview(Visitor):
 
 @pytest.fixture(scope="module")
 def phone(browser: Browser) -> Iterator[BrowserContext]:
-    """A telephone, with a touchscreen."""
+    """The browser of a phone with a touchscreen."""
     context = browser.new_context(**(SCREEN | {"has_touch": True, "is_mobile": True, "device_scale_factor": 3}))
     yield context
     context.close()
@@ -281,7 +281,7 @@ def test_new_data_is_painted_in_place(view: Overview) -> None:
 
 
 @browser_only
-def test_a_custom_order_shows_captions_and_a_click_picks_the_tile_drawn_there(view: Overview) -> None:
+def test_a_custom_order_shows_captions_and_a_click_picks_the_clicked_tile(view: Overview) -> None:
     view.show("flow")
     captions = view.root.locator(".label.caption")
     assert captions.all_text_contents()[:2] == ["L1 H8 · 0.99", "L2 H8 · 0.98"]
@@ -330,7 +330,7 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext,
     _picture(visitor, f"phone-{case}")
     expect(visitor.root.get_by_role("status")).to_have_text("Tap a tile to read that head.")
     layers, heads = {"small": (3, 4), "big": (6, 8), "many": (12, 12), "flow": (6, 8)}[case]
-    # The last tile, because Streamlit's header may cover the first.
+    # The last tile is tapped because Streamlit's header may cover the first tile.
     visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
     visitor.announced(f"here ({layer}, {head}) found ({layer}, {head})")

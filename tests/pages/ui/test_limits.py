@@ -11,7 +11,7 @@ from transformer.environment import switch
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_switch_is_on_only_where_it_is_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_switch_is_on_only_if_it_is_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HEADLIGHT_PICKLED_WEIGHTS", raising=False)
     assert not switch("PICKLED_WEIGHTS")
     for written, on in (("0", False), ("1", True)):
@@ -30,7 +30,7 @@ def test_a_limit_is_replaced_by_its_environment_variable(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("written", ["", "0", "-1", "4.5", "4 MB", "٤", "many", "2147483648", "9" * 5_000])
-def test_an_invalid_limit_is_refused_by_name(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_an_invalid_limit_names_the_limit(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_SENTENCES", written)
     with pytest.raises(
         ValueError, match=r"^HEADLIGHT_SENTENCES is .*; expected a whole number from 1 to 2147483647, such as 4\.$"
@@ -46,7 +46,7 @@ def test_a_limit_can_have_a_largest_value(monkeypatch: pytest.MonkeyPatch) -> No
         limits.setting("TRAINING_NICENESS", 10, most=19)
 
 
-def test_every_limit_is_listed_for_those_who_host() -> None:
+def test_hosting_md_lists_every_limit() -> None:
     files = [Path(limits.__file__), ROOT / "transformer" / "huggingface" / "limits.py"]
     names = [name for file in files for name in re.findall(r'setting\("(\w+)"', file.read_text(encoding="utf-8"))]
     assert len(names) > 12

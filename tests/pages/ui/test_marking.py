@@ -1,4 +1,4 @@
-"""Cells marked in a browser: by mouse, keyboard and drag; the link opens the same state."""
+"""Cells are marked in a browser by mouse, keyboard and drag, and the link opens the same state."""
 
 import pytest
 from playwright.sync_api import expect
@@ -31,7 +31,7 @@ def test_cells_are_marked_by_mouse_keyboard_and_drag_and_the_link_keeps_them(vis
     labels = [cell.get_attribute("aria-label") or "" for cell in cells.all()]
     assert "you marked it first, then not" in labels[1]
     assert labels[3].endswith("; you marked it")
-    cells.nth(5).click()  # no answer is taken once the truth is shown
+    cells.nth(5).click()  # after the truth is shown, the answer cannot change
     visitor.settle()
     assert root.get_attribute("data-marks") == "3"
 

@@ -1,4 +1,4 @@
-"""Pages as one file: what is written into them stays text, and they ask for nothing."""
+"""Pages as one file: their texts are never markup, and they load nothing from a network."""
 
 import json
 import re
@@ -13,10 +13,10 @@ LINES = PAGES / "attention" / "lines"
 HOSTILE = "</script><script>alert(1)</script>"
 
 
-def test_text_stays_text_and_nothing_is_fetched() -> None:
+def test_text_is_never_markup_and_nothing_is_loaded() -> None:
     body = Markup("<p>{}</p>{}").format(HOSTILE, place("lines", LINES))
     page = offline_page(HOSTILE, body, {"tokens": [HOSTILE]}, PAGES / "attention" / "offline_view.js", {"lines": LINES})
-    # The two scripts of the page itself.
+    # The page has only its own two scripts.
     assert page.count("</script>") == page.count("<script ") == 2
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert json.loads(data) == {"tokens": [HOSTILE]}
@@ -30,7 +30,7 @@ def test_the_colours_of_both_themes_are_in_the_page() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
-def test_a_script_is_an_expression_with_all_that_it_imports() -> None:
+def test_a_script_becomes_an_expression_that_includes_its_imports() -> None:
     source = function_of(LINES.with_suffix(".js"))
     assert source.startswith("(() => {")
     assert source.endswith("return lines;\n})()")

@@ -1,4 +1,4 @@
-"""Predictions in an address: written and read back, and whatever else an address may hold."""
+"""Predictions in an address are written and read back, and invalid addresses are read without an error."""
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ PREDICTIONS = st.builds(Prediction, ANSWERS, st.none() | st.integers(0, 9999), s
 
 @settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.sampled_from(("attention", "map", "mask", "next")), PREDICTIONS))
-def test_what_is_written_is_read_back(predictions: dict[str, Prediction]) -> None:
+def test_read_is_the_inverse_of_written(predictions: dict[str, Prediction]) -> None:
     assert read(written(predictions)) == predictions
 
 
@@ -43,7 +43,7 @@ def test_an_address_is_compact() -> None:
         (",".join(f"{chr(97 + index)}:" for index in range(20)), {chr(97 + index): Prediction() for index in range(8)}),
     ],
 )
-def test_an_invalid_answer_leaves_the_question_and_an_invalid_question_nothing(
+def test_a_question_with_an_invalid_answer_has_no_answers_and_an_invalid_question_is_left_out(
     value: str, expected: dict[str, Prediction]
 ) -> None:
     assert read(value) == expected
@@ -51,7 +51,7 @@ def test_an_invalid_answer_leaves_the_question_and_an_invalid_question_nothing(
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=60))
-def test_any_text_is_read(value: str) -> None:
+def test_any_text_is_read_without_an_error(value: str) -> None:
     predictions = read(value)
     assert read(written(predictions)) == predictions
 
@@ -62,10 +62,10 @@ def test_cells_and_places_that_do_not_exist_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("sent", [None, "3", {"3": 1}, [True], [1.0], [-1], [9], ["1"], [2], [0] * 10_001])
-def test_what_a_browser_sends_is_checked(sent: object) -> None:
+def test_invalid_cells_from_a_browser_are_ignored(sent: object) -> None:
     assert cells_sent(sent, 9, frozenset({2})) is None
 
 
-def test_cells_that_a_browser_sends_are_sorted() -> None:
+def test_cells_from_a_browser_are_sorted() -> None:
     assert cells_sent([5, 1, 5], 9) == (1, 5)
     assert cells_sent([], 9) == ()

@@ -1,4 +1,4 @@
-"""Figures for a room: every text of an enlarged figure has 18 px or more, and the data are the same."""
+"""Enlarged figures for a projector: every text has 18 px or more, and the data are the same."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def test_letters_and_lengths_of_a_figure_are_enlarged() -> None:
     large, before = enlarged(spec), spec["layout"]["height"]
     layout = large["layout"]
     assert layout["height"] == before * SCALE
-    assert spec["layout"]["height"] == before  # it is shared by all visitors
+    assert spec["layout"]["height"] == before  # all visitors share `spec`
     assert layout["margin"]["t"] == spec["layout"]["margin"]["t"] * SCALE
     for axis in ("xaxis", "yaxis"):
         assert layout[axis]["tickfont"]["size"] >= LEAST
@@ -35,7 +35,7 @@ def test_small_letters_of_notes_and_titles_as_text_are_readable() -> None:
     assert layout["xaxis"]["title"]["text"] == "token"
     assert layout["font"]["size"] == LEAST
     assert enlarged(spec)["data"][0]["textfont"]["size"] == LEAST
-    assert enlarged(spec)["data"][0]["constraintext"] == "none"  # or Plotly shrinks them again
+    assert enlarged(spec)["data"][0]["constraintext"] == "none"  # otherwise Plotly shrinks the letters again
 
 
 def test_exponents_on_a_logarithmic_axis_are_readable() -> None:

@@ -4,7 +4,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 
-def test_a_table_is_sent_as_that_of_a_data_frame() -> None:
+def test_a_table_is_sent_like_the_table_of_a_data_frame() -> None:
     def script() -> None:
         import pandas as pd
         import streamlit as st

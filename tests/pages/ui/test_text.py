@@ -1,4 +1,4 @@
-"""A second language: a folder with a few sentences changes texts but not links; missing sentences stay English."""
+"""A second language: a folder with a few sentences changes texts but not links. Other sentences stay English."""
 
 import ast
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ TRANSLATION = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of texts with English and an unfinished translation."""
+    """A folder with the English texts and an unfinished translation."""
     (tmp_path / "en").symlink_to(ENGLISH)
     (tmp_path / "de").mkdir()
     for page, content in TRANSLATION.items():
@@ -48,14 +48,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def german(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets the server's language to the second one."""
+    """Set the server's language to German."""
     monkeypatch.setenv(texts.VARIABLE, "de")
 
 
 # --- a text ------------------------------------------------------------------------------------------------------------
 
 
-def test_merged_lays_a_translation_over_english() -> None:
+def test_merged_replaces_english_texts_by_their_translations() -> None:
     english = {
         "a": "one",
         "b": "two",
@@ -110,8 +110,8 @@ def test_languages_have_their_own_names() -> None:
     assert languages() == {"de": "Deutsch", "en": "English"}
 
 
-def test_english_texts_of_models_are_those_of_their_recipes() -> None:
-    """Not those of their files: the file of a model trained earlier can have a shorter text."""
+def test_english_texts_of_models_are_the_texts_of_their_recipes() -> None:
+    """The texts do not come from the files of the models: the file of a model trained earlier can have a shorter text."""
     assert text("models").keys() == {"untrained", *COMPARED}
     assert all(text("models")[model].keys() == {"undecided"} for model in COMPARED)
     for name, recipe in RECIPES.items():
@@ -226,7 +226,7 @@ def test_figure_labels_are_translated() -> None:
 
 
 def at_import(tree: ast.AST) -> Iterator[ast.Call]:
-    """The calls made while a module is imported: all but those in bodies of functions."""
+    """The calls made while a module is imported: all calls except those in bodies of functions."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield node
@@ -238,7 +238,7 @@ def at_import(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def test_no_module_reads_a_text_on_import() -> None:
-    """A text read on import would stay in the server's language. Page scripts are exempt: they run anew each time."""
+    """A text read on import would stay in the server's language. Page scripts are exempt, because they run again each time."""
     readers = {"text", "figure_labels", "choice_label", "language", "default_language", "description", "accepts"}
     modules = set((ROOT / "pages").rglob("*.py")) - set(page_files())
     for module in sorted(modules):

@@ -1,4 +1,4 @@
-"""Drawings: each figure of the app in one call, and the notebook that shows some of them."""
+"""Drawings: each figure of the app in one call, and the notebook that shows some of the drawings."""
 
 import ast
 import base64
@@ -79,7 +79,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "waves": lambda: draw.waves(model()),
     "weight_sizes": lambda: draw.weight_sizes(model()),
 }
-# Takes seconds, once for a process: it loads PyTorch's meta device, as the tests of costs do.
+# It loads PyTorch's meta device, which takes seconds, once per process. The tests of costs load it too, and test this drawing.
 IN_THE_TESTS_OF_COSTS = {"growth"}
 
 
@@ -131,16 +131,16 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
         lambda: draw.circle(model(), position=62),
     ],
 )
-def test_what_is_not_there_is_refused_in_words(call: Callable[[], Any]) -> None:
+def test_a_drawing_of_something_missing_raises_an_error_of_the_library(call: Callable[[], Any]) -> None:
     with pytest.raises(HeadlightError):
         call()
 
 
-def test_every_name_is_tried() -> None:
+def test_every_drawing_is_tested() -> None:
     assert {*CALLS, *IN_THE_TESTS_OF_COSTS, "Drawing"} == set(draw.__all__)
 
 
-def test_every_figure_of_the_pages_is_drawn() -> None:
+def test_every_figure_of_the_pages_has_a_drawing() -> None:
     pages = [path.read_text() for path in (ROOT / "pages").rglob("*.py")]
     figures = {name.rpartition(".")[2] for page in pages for name in re.findall(r"\bchart\(\s*([a-z][\w.]*),", page)}
     assert len(figures) > 30
@@ -163,7 +163,7 @@ def test_a_drawing_has_the_numbers_of_the_run() -> None:
     assert draw.head(run(), "cross", 0, 1).numbers.shape == weights.shape
 
 
-def test_a_drawing_shows_itself_without_a_network(tmp_path: Path) -> None:
+def test_a_drawing_needs_no_network(tmp_path: Path) -> None:
     html = draw.head(run(), "cross", 0, 1)._repr_html_()
     (packed,) = re.findall(r'atob\("([^"]+)"\)', html)
     assert gzip.decompress(base64.b64decode(packed)).decode() == get_plotlyjs()
@@ -173,7 +173,7 @@ def test_a_drawing_shows_itself_without_a_network(tmp_path: Path) -> None:
     assert "<title>The attention of one head</title>" in (tmp_path / "head.html").read_text()
 
 
-def test_text_of_a_figure_cannot_leave_its_script() -> None:
+def test_text_of_a_figure_cannot_end_the_script() -> None:
     hostile = "</script><script>alert(1)</script>"
     html = Drawing(go.Figure(go.Bar(x=[hostile], y=[1])), '"><b>')._repr_html_()
     assert html.count("</script>") == 1
@@ -192,7 +192,7 @@ def test_a_drawing_is_named_by_the_first_sentence() -> None:
     assert drawing.figure.layout["width"] == 30
 
 
-def test_the_notebook_runs_and_its_drawings_show_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs_and_shows_its_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text())["cells"]
     assert not any(cell.get("outputs") for cell in cells)
     monkeypatch.setattr("sys.path", ["..", *sys.path])
@@ -200,7 +200,7 @@ def test_the_notebook_runs_and_its_drawings_show_themselves(monkeypatch: pytest.
     shown = []
     for cell in cells:
         if cell["cell_type"] == "code":
-            # As a notebook does: all statements are run, and the value of the last one is shown.
+            # As in a notebook, all statements are run, and the value of the last statement is shown.
             body = ast.parse("".join(cell["source"])).body
             last = body.pop() if isinstance(body[-1], ast.Expr) else None
             exec(compile(ast.Module(body, []), "notebook", "exec"), values)
@@ -212,7 +212,7 @@ def test_the_notebook_runs_and_its_drawings_show_themselves(monkeypatch: pytest.
     assert shown[0]
 
 
-def test_the_distribution_of_a_beam_is_that_of_the_branch_of_the_answer() -> None:
+def test_the_distribution_of_a_beam_search_belongs_to_the_branch_of_the_answer() -> None:
     pipeline, text = Pipeline.load("english-french"), "it was too tired because the street did not cross the animal"
     written = Written.of(pipeline.write(text, Beam(4)))
     made = written.chain(written.best)[7]

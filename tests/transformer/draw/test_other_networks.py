@@ -1,4 +1,4 @@
-"""Drawings of models of Hugging Face: drawn, or refused in words."""
+"""Drawings of models from Hugging Face: each is drawn, or raises an error of the library."""
 
 import functools
 from collections.abc import Callable
@@ -32,7 +32,7 @@ ANY: dict[str, Callable[[str], Any]] = {
     "rows": lambda name: draw.rows(opened(name), SHORT),
     "vocabulary": lambda name: draw.vocabulary(opened(name), SHORT),
 }
-# An encoder alone writes nothing.
+# Drawings of a written answer. An encoder without a decoder writes no answer.
 WRITING: dict[str, Callable[[str], Any]] = {
     "beam": lambda name: draw.beam(opened(name), SHORT, 2),
     "lens": lambda name: draw.lens(opened(name), SHORT),
@@ -48,7 +48,7 @@ OURS_ALONE: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "gemma2"])
-def test_models_of_others_are_drawn_as_far_as_their_traces_go(name: str) -> None:
+def test_drawings_of_other_models_work_if_the_trace_has_what_they_need(name: str) -> None:
     for call in [*ANY.values(), *([] if name == "bert" else WRITING.values())]:
         assert call(name).figure.data
     for call in [*OURS_ALONE.values(), *(WRITING.values() if name == "bert" else ())]:

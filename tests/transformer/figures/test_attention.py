@@ -29,7 +29,7 @@ def array(values: dict[str, str]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).reshape(shape)
 
 
-def test_a_quantized_weight_errs_by_at_most_half_a_level() -> None:
+def test_the_error_of_a_quantized_weight_is_at_most_half_a_level() -> None:
     exact = weights(2, 3, 5, 7)
     levels = quantized(exact, np.ones_like(exact, dtype=bool))
     assert levels.dtype == np.uint8
@@ -41,7 +41,7 @@ def test_a_masked_weight_is_quantized_to_the_mask_level() -> None:
     assert quantized(exact, np.array([[False, True]])).tolist() == [[MASKED_LEVEL, LEVELS]]
 
 
-def test_a_head_map_holds_the_exact_weights_and_every_token() -> None:
+def test_a_head_map_has_the_exact_weights_and_every_token() -> None:
     exact = weights(1, 1, 3, 4)[0, 0]
     picture = sent(head_map(exact, np.ones_like(exact, dtype=bool), QUERIES, KEYS))
     (heatmap,) = picture["data"]
@@ -63,7 +63,7 @@ def test_masked_cells_of_a_head_map_are_not_drawn_as_weights() -> None:
 
 
 @pytest.mark.parametrize(("tokens", "labels"), [(10, 10), (32, 32), (40, 20), (64, 32)])
-def test_fewer_labels_are_written_where_they_would_overlap(tokens: int, labels: int) -> None:
+def test_fewer_labels_are_written_if_they_would_overlap(tokens: int, labels: int) -> None:
     exact = weights(1, 1, tokens, tokens)[0, 0]
     names = [f"word{index}" for index in range(tokens)]
     picture = sent(head_map(exact, np.ones_like(exact, dtype=bool), names, names))

@@ -21,7 +21,7 @@ from transformer.figures.theme import MASKED
 TOKENS = ["le", "<pad>", "all others"]
 
 
-def test_a_token_that_was_cut_off_is_grey_and_as_long_as_before() -> None:
+def test_the_bar_of_a_cut_off_token_is_grey_and_as_long_as_before() -> None:
     stages = np.array([[0.5, 0.3, 0.2], [0.7, 0.0, 0.3], [1.0, 0.0, 0.0]])
     figure = stage_bars(TOKENS, stages, ["the model", "top-p 0.6", "top-k 1"], chosen=0)
     lengths = [np.asarray(trace.x).tolist() for trace in figure.data]
@@ -35,7 +35,7 @@ def test_a_token_that_was_cut_off_is_grey_and_as_long_as_before() -> None:
     assert figure.layout.yaxis.ticktext == ("le", "&lt;pad&gt;", "all others")
 
 
-def test_many_stages_stand_in_two_rows() -> None:
+def test_many_stages_are_drawn_in_two_rows() -> None:
     stages = np.tile([0.5, 0.3, 0.2], (6, 1))
     few, many = (stage_bars(TOKENS, stages[:count], [str(index) for index in range(count)], chosen=0) for count in (4, 6))
     assert len({trace.yaxis for trace in many.data}) == 6
@@ -45,7 +45,7 @@ def test_many_stages_stand_in_two_rows() -> None:
     assert many.layout.meta["least_width"] < few.layout.meta["least_width"]
 
 
-def test_shares_of_draws_stand_beside_the_probabilities() -> None:
+def test_shares_of_draws_are_beside_the_probabilities() -> None:
     figure = draw_bars(TOKENS, np.array([0.5, 0.3, 0.2]), np.array([0.55, 0.25, 0.2]), ("probability", "draws"))
     assert [trace.name for trace in figure.data] == ["probability", "draws"]
     np.testing.assert_allclose(np.asarray(figure.data[1].y), [0.55, 0.25, 0.2], rtol=1e-6)
@@ -63,7 +63,7 @@ def test_each_node_of_the_tree_is_at_its_step_with_a_line_to_its_parent() -> Non
     lines = {trace.line.color: (trace.x, trace.y) for trace in figure.data if trace.mode == "lines"}
     assert lines[CHOSEN] == ((0, 1, None, 1, 2, None), (0, 0, None, 0, 0, None))
     faint = {trace.line.dash for trace in figure.data if trace.mode == "lines" and trace.opacity < 1}
-    assert faint == {"dot"}  # the tokens stay readable above the many lines to what was pruned at once
+    assert faint == {"dot"}  # the many lines to hypotheses pruned at once are pale, so that tokens stay readable
     markers = {trace.name: trace for trace in figure.data if trace.mode == "markers+text" and trace.name}
     assert markers["in the answer"].customdata == (0, 2)
     assert markers["in the answer"].text == ("le", "&lt;eos&gt;")
@@ -91,18 +91,18 @@ def test_contributions_are_signed_bars() -> None:
     bars, texts = figure.data
     assert list(bars.marker.color) == [CHOSEN, OTHER]
     assert (texts.text, texts.textposition) == (("\xa0+1.50", "−0.25\xa0"), ("middle right", "middle left"))
-    assert len(numbers(figure)) == 2  # the texts are no numbers of their own
+    assert len(numbers(figure)) == 2  # the texts are not counted as numbers
     low, high = figure.layout.xaxis.range
     assert low < -0.25 - 0.4
     assert high > 1.5 + 0.4
-    # The margin is as wide as the names, so that Plotly need not measure them and draw twice.
+    # The margin is as wide as the names, so that Plotly does not have to measure them and draw twice.
     wider = contribution_bars(["cross-attention, layer 2, head 4"], np.array([1.0]), "to the logit")
     assert wider.layout.margin.l > figure.layout.margin.l + 100
     stages = stage_bars(TOKENS, np.eye(3)[:1], ["own"], 0)
     assert not any(drawn.layout[axis].automargin for drawn in (figure, stages) for axis in ("xaxis", "yaxis"))
 
 
-def test_the_loss_of_a_token_that_would_not_have_been_written_stands_out() -> None:
+def test_the_loss_of_a_token_that_the_model_would_not_write_has_another_colour() -> None:
     figure = loss_bars(["le", "chat"], np.array([0.04, 3.2]), np.array([True, False]), "loss")
     assert list(figure.data[0].marker.color) == [OTHER, CHOSEN]
     assert figure.data[0].text == ("0.04", "3.20")

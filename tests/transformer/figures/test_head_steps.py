@@ -37,7 +37,7 @@ def test_a_signed_map_is_centred_on_zero_and_exact():
     assert picture["layout"]["yaxis"]["range"] == [2.5, -0.5]  # the first row on top
 
 
-def test_a_matrix_of_zeros_has_a_scale():
+def test_the_scale_of_a_matrix_of_zeros_is_from_minus_1_to_1():
     (heatmap,) = sent(drawn(np.zeros((3, 2), np.float32), TOKENS, None, "query", "d_head", signed=True))["data"]
     assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
 
@@ -59,7 +59,7 @@ def test_masked_cells_show_their_number_on_hover_only():
     assert "masked" in masked["hovertemplate"]
 
 
-def test_infinities_are_masked_even_in_a_map_of_nothing_else():
+def test_infinities_are_masked_even_if_all_cells_are_infinite():
     masked, shown = sent(drawn(np.full((2, 2), -np.inf, np.float32), None, None, "query", "key", signed=True))["data"]
     assert np.isnan(array(shown["z"])).all()
     assert not np.isnan(array(masked["z"])).any()
@@ -78,12 +78,12 @@ def test_row_cell_and_group_are_framed():
     assert picture["layout"]["shapes"][1]["line"]["color"] == ROLE_COLORS["query"]
 
 
-def test_few_dimensions_of_many_are_numbered():
+def test_only_some_of_many_dimensions_are_numbered():
     picture = sent(drawn(np.zeros((3, 64), np.float32), TOKENS, None, "query", "d_model", True))
     assert picture["layout"]["xaxis"]["tickvals"] == list(range(0, 64, 4))
 
 
-def test_bars_run_to_the_sum():
+def test_the_bars_of_terms_end_at_their_sum():
     terms = [("d_head 0", 1.0, 2.0, 2.0), ("d_head 1", -1.0, 0.5, -0.5), ("<bias>", 1.0, 1.0, 1.0)]
     picture = sent(terms_bars(terms, 2.5, color="#123456"))
     (bars,) = picture["data"]
@@ -101,7 +101,7 @@ def test_a_term_can_be_highlighted_with_its_own_hover_text():
     assert bars["customdata"] == ["e to the −∞", "e to the 0", "1"]
 
 
-def test_a_sum_without_terms_has_its_bar():
+def test_a_sum_without_terms_has_a_bar():
     (bars,) = sent(terms_bars([], 0.0))["data"]
     assert bars["x"] == ["sum"]
 

@@ -1,4 +1,4 @@
-"""Tests of the two figures of costs: they hold exactly the given numbers."""
+"""Tests of the two figures of costs: they show exactly the given numbers."""
 
 import numpy as np
 import pytest
@@ -44,10 +44,10 @@ def test_a_small_share_is_shown_on_hover_only() -> None:
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
-def test_lines_hold_the_numbers_and_mark_the_present_size(logarithmic: bool) -> None:
+def test_lines_have_the_numbers_and_mark_the_present_size(logarithmic: bool) -> None:
     figure = growth(SIZES, LINES, "length", "FLOPs", present=4, logarithmic=logarithmic, limit=(8, "max_len"))
     lines = {trace.name: trace for trace in figure.data}
-    assert set(lines) == {"feed-forward", "scores and weights", TOTAL}  # a kind that is all zero has no line
+    assert set(lines) == {"feed-forward", "scores and weights", TOTAL}  # a kind of work that is always zero has no line
     for name, line in lines.items():
         assert list(line.x) == SIZES
         np.testing.assert_allclose(line.y, LINES[name])

@@ -1,4 +1,4 @@
-"""Tests of the figures of masks: hidden cells are drawn as hidden, whatever number they hold."""
+"""Tests of the figures of masks: hidden cells are drawn as hidden, with every number in them."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def stages(**values) -> Stages:
     )
 
 
-def test_a_mask_is_coloured_where_it_allows_and_hatched_where_it_hides() -> None:
+def test_allowed_cells_of_a_mask_are_coloured_and_hidden_cells_are_hatched() -> None:
     hidden, allowed = mask_picture(KEEP, TOKENS, TOKENS, BLUE).data
     assert shown(allowed) == KEEP.tolist()
     assert shown(hidden) == (~KEEP).tolist()
@@ -68,7 +68,7 @@ def test_scores_are_signed_and_weights_run_from_zero_to_one() -> None:
     assert np.array(figure.data[4].customdata)[0, 1] == "−10\u202f000"
 
 
-def test_a_hidden_cell_with_a_weight_shows_it() -> None:
+def test_a_hidden_cell_with_a_weight_shows_the_weight() -> None:
     hidden, weights = convention_stages(stages(), TOKENS, TOKENS, BLUE).data[6:]
     assert shown(weights)[2] == [True, True, True]
     assert shown(hidden)[2] == [False, False, False]
@@ -93,7 +93,7 @@ def test_the_four_stages_do_not_overlap() -> None:
     ]
 
 
-def test_nan_weights_are_written_out() -> None:
+def test_nan_weights_are_written_as_nan() -> None:
     rows = [("low", np.full(3, 1 / 3)), ("nan", np.full(3, np.nan)), ("zero", np.zeros(3))]
     nothing, weights = empty_rows(rows, TOKENS).data
     assert shown(nothing) == [[False] * 3, [True] * 3, [False] * 3]
@@ -114,5 +114,5 @@ def test_nan_weights_are_written_out() -> None:
         (np.nan, "NaN"),
     ],
 )
-def test_a_number_is_written_in_typeset_form(value: float, text: str) -> None:
+def test_a_number_is_written_as_it_is_printed(value: float, text: str) -> None:
     assert written_number(value) == text

@@ -34,7 +34,7 @@ def test_subplots_become_a_list_with_their_titles():
     assert list(table["row"]) == ["0: a", "1: b", "0: a"]
 
 
-def test_maps_that_share_an_axis_all_become_a_list():
+def test_maps_that_share_an_axis_become_one_list():
     panels = {"before": np.array([[1.0, -2.0]]), "after": np.array([[3.0, 0.0]])}
     table = numbers(aligned_maps(panels, ["a"], "token", "dimension"))
     assert table[["picture", "value"]].to_numpy().tolist() == [["before", 1], ["before", -2], ["after", 3], ["after", 0]]

@@ -1,4 +1,4 @@
-"""Tests of panels: tiles, rows and columns of a tensor, colours and miniatures."""
+"""Tests of panels: tiles, rows and columns of a tensor, colours and small pictures."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_a_tensor_without_heads_is_one_tile(shape: tuple[int, ...], axes: tuple[
     assert shown.values.dtype == np.float32
 
 
-def test_cells_where_a_mask_is_false_are_hidden() -> None:
+def test_cells_are_hidden_if_a_mask_is_false() -> None:
     mask = np.array([[[[True, True, False]]]])
     shown = panel(mask, ("batch", "1", "1", "source"), "mask")
     assert shown.hidden is not None
@@ -79,7 +79,7 @@ def test_the_scale_covers_the_shown_numbers() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (9, 1024), (64, 2048), (100, 257), (1, 1)])
-def test_a_bin_holds_its_number_of_greatest_magnitude(shape: tuple[int, int]) -> None:
+def test_the_value_of_a_bin_is_its_number_of_greatest_magnitude(shape: tuple[int, int]) -> None:
     values = RANDOM.normal(size=shape).astype(np.float32)
     small = strongest(values, 20, 256)
     assert small.shape[0] <= 20
@@ -100,7 +100,7 @@ def test_a_thumbnail_has_the_shades_of_its_numbers() -> None:
     hidden = np.array([[[True, False, True, True]]])
     masked = Panel(values, ("", "a", "b"), False, "signed", hidden)
     assert thumbnail(masked, 10, 10, limit=2.0).tolist() == [[MASKED_LEVEL, LEVELS // 2, MASKED_LEVEL, MASKED_LEVEL]]
-    # A bin of masked and open cells shows the open ones.
+    # A bin of masked and open cells shows an open cell.
     assert thumbnail(masked, 10, 2, limit=2.0).tolist() == [[LEVELS // 2, MASKED_LEVEL]]
 
 

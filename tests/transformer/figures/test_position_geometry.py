@@ -60,7 +60,7 @@ def test_dot_products_are_exact_and_centred_on_zero() -> None:
     assert heatmap["zmax"] == -heatmap["zmin"] == abs(products).max()
 
 
-def test_a_band_runs_from_the_least_to_the_largest() -> None:
+def test_a_band_runs_from_the_least_to_the_largest_product() -> None:
     products = np.array([[1.0, 2.0, 4.0], [0.0, 0.5, 1.0]])
     least, most, mean = sent(distance_lines(products, ("mean", "band")))["data"]
     assert array(least["y"]).tolist() == [1, 0]

@@ -6,7 +6,7 @@ import pytest
 from transformer.figures.reduction import most_cells, reduced, reduced_map
 
 
-def test_a_cell_shows_the_largest_weight_that_is_allowed() -> None:
+def test_a_cell_shows_its_largest_allowed_weight() -> None:
     rng = np.random.default_rng(0)
     weights, allowed = rng.random((2, 3, 7, 5), dtype=np.float32), rng.random((2, 3, 7, 5)) < 0.5
     allowed[0, 0, :3, :2] = False

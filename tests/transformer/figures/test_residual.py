@@ -8,7 +8,7 @@ VALUES = np.arange(12, dtype=float).reshape(3, 4)
 TOKENS = ("<sos>", "a", "<b>", "a")
 
 
-def test_each_token_has_its_line_and_the_followed_one_is_on_top() -> None:
+def test_each_token_has_a_line_and_the_followed_token_is_on_top() -> None:
     figure = token_lines(VALUES, ["start", "1 x", "2 y"], TOKENS, "length", followed=1)
     assert [line.name for line in figure.data] == ["0 · &lt;sos&gt;", "2 · &lt;b&gt;", "3 · a", "1 · a"]
     assert [line.legendrank for line in figure.data] == [0, 2, 3, 1]
@@ -26,7 +26,7 @@ def test_tokens_of_the_same_hue_differ_in_line_style() -> None:
     assert {line.opacity for line in figure.data} == {1}
 
 
-def test_given_limits_are_those_of_the_axis() -> None:
+def test_the_axis_has_the_given_limits() -> None:
     assert token_lines(VALUES, ["a", "b", "c"], TOKENS, "cosine", limits=(-1.0, 1.0)).layout.yaxis.range == (-1, 1)
     assert token_lines(VALUES, ["a", "b", "c"], TOKENS, "length").layout.yaxis.rangemode == "tozero"
 

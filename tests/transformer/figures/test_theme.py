@@ -1,4 +1,4 @@
-"""Tests of the colours: each has one meaning, and figures and Streamlit's settings have the same."""
+"""Tests of the colours: each has one meaning, and figures and Streamlit's settings have the same colours."""
 
 import itertools
 import tomllib
@@ -47,7 +47,7 @@ def test_text_has_enough_contrast_to_its_background() -> None:
 
 
 def test_all_words_of_a_figure_are_in_ink() -> None:
-    """Streamlit replaces INK to fit the page's theme; saved files, and Plotly elsewhere, use it as it is."""
+    """Streamlit replaces INK to fit the page's theme. Saved files, and Plotly without Streamlit, show INK itself."""
     assert INK == GRAY_90
     axes = {"xaxis2": {"title": {"text": "key"}}, "yaxis2": {"tickfont": {"size": 10}}, "xaxis3": {"showticklabels": False}}
     layout: Any = finished(go.Figure(go.Bar(x=[1], y=[2]), axes), height=100).layout
@@ -57,7 +57,7 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
     bar = layout.coloraxis.colorbar
     fonts = (layout.font, layout.hoverlabel.font, layout.legend.font, layout.legend.title.font, bar.tickfont, bar.title.font)
     assert {font.color for font in fonts} == {INK}
-    assert luminance(INK) < 0.005  # nearly black where it is not replaced
+    assert luminance(INK) < 0.005  # nearly black if it is not replaced
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_all_words_of_a_figure_are_in_ink() -> None:
         {"xaxis": {"title": {"font": {"size": "large"}}}},
     ],
 )
-def test_plotly_checks_what_is_set_on_a_finished_figure(change: dict[str, Any]) -> None:
+def test_plotly_checks_properties_that_are_set_on_a_finished_figure(change: dict[str, Any]) -> None:
     figure = finished(go.Figure(go.Bar(x=[1], y=[2])), height=100)
     with pytest.raises(ValueError, match="Invalid"):
         figure.update_layout(change)
@@ -76,7 +76,7 @@ def test_plotly_checks_what_is_set_on_a_finished_figure(change: dict[str, Any]) 
         figure.update_traces(opacity="much")
 
 
-def test_a_template_has_defaults_of_the_drawn_charts_only() -> None:
+def test_a_template_has_defaults_only_for_the_drawn_kinds_of_chart() -> None:
     figure = go.Figure([go.Heatmap(z=[[1]]), go.Scatter(x=[1], y=[2])])
     whole: Any = figure.to_dict()["layout"]["template"]
     sent: Any = finished(figure, height=100).to_dict()["layout"]["template"]
@@ -97,13 +97,13 @@ def test_tokens_that_look_like_markup_are_escaped() -> None:
         aligned_maps({"one": np.ones((3, 4), np.float32)}, "abc", "token", "dimension"),
     ],
 )
-def test_figures_that_are_built_unchecked_have_nothing_that_plotly_refuses(figure: go.Figure) -> None:
+def test_plotly_accepts_figures_that_are_built_without_its_checks(figure: go.Figure) -> None:
     spec = figure.to_dict()
     assert len(go.Figure(spec).data) == len(spec["data"])  # raises if a name or a value is not allowed
 
 
-def test_blue_is_above_zero_where_plotly_does_not_check_a_figure() -> None:
-    """By its name, plotly.js would draw RdBu the other way round: from blue through grey to red."""
+def test_blue_is_above_zero_in_a_figure_that_plotly_does_not_check() -> None:
+    """If the scale were given by its name, plotly.js would draw RdBu in reverse: from blue through grey to red."""
     layout: Any = aligned_maps({"one": np.ones((3, 4), np.float32)}, "abc", "token", "dimension").to_dict()["layout"]
     low, middle, high = sample_colorscale(
         [list(stop) for stop in layout["coloraxis"]["colorscale"]], [0.0, 0.5, 1.0], colortype="tuple"

@@ -34,7 +34,7 @@ def test_aligned_maps_share_one_scale_and_one_axis_and_are_exact() -> None:
     assert frames == {("y", 6.5, 7.5, 1.5, 2.5), ("y2", 6.5, 7.5, 1.5, 2.5)}
 
 
-def test_maps_of_zeros_have_a_scale() -> None:
+def test_the_scale_of_maps_of_zeros_is_from_minus_1_to_1() -> None:
     layout = sent(aligned_maps({"row": np.zeros((1, 4))}, ["<pad>"], "token", "dimension"))["layout"]
     assert (layout["coloraxis"]["cmin"], layout["coloraxis"]["cmax"]) == (-1, 1)
 
@@ -48,7 +48,7 @@ def test_fewer_labels_are_written_for_many_tokens() -> None:
         assert len(picture["data"][0]["y"]) == count
 
 
-def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_ones_are_masked() -> None:
+def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_cosines_are_masked() -> None:
     cosines = np.array([[1, -0.5, np.nan], [-0.5, 1, np.nan], [np.nan] * 3])
     masked, shown = sent(similarity_map(cosines, TOKENS))["data"]
     assert (np.isnan(array(shown["z"])) == np.isnan(cosines)).all()
@@ -59,7 +59,7 @@ def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_ones_are_masked() ->
     assert only["x"] == ["0: a", "1: a"]  # equal tokens have different names
 
 
-def test_every_token_is_a_point_styled_by_class_and_the_texts_are_ringed() -> None:
+def test_every_token_is_a_point_styled_by_its_class_and_the_texts_tokens_have_rings() -> None:
     points, tokens = drawn(40, 2), [f"<{index}>" for index in range(40)]
     classes = [f"class {index % 12}" for index in range(40)]
     picture = sent(vocabulary_map(points, tokens, classes, [3, 7, 3], (0.25, 0.125)))

@@ -1,4 +1,4 @@
-"""Tests of the figures of a stop and of a whole layer, built as in a notebook."""
+"""Tests of the figures of a stop and of a whole layer, made as in a notebook."""
 
 import json
 from itertools import groupby
@@ -32,7 +32,7 @@ def view(trace: Trace, path: str) -> TensorView:
 
 
 def drawn(figure: go.Figure) -> list[go.Heatmap]:
-    """The heatmaps of numbers, without those of masked cells."""
+    """The heatmaps of numbers, without the heatmaps of masked cells."""
     return [trace for trace in figure.data if trace.type == "heatmap" and trace.z.dtype == np.float32]  # type: ignore[attr-defined]
 
 
@@ -65,7 +65,7 @@ def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:
     assert all(f"{stop.kind}<br>{list(stop.shape)}" in words for stop in stops)
 
 
-def test_cells_have_one_size_in_every_tensor(trace: Trace) -> None:
+def test_cells_have_the_same_size_in_all_tensors(trace: Trace) -> None:
     for names in (("query.projected", "query.heads"), ("query.heads", "key.heads", "scores"), ("masked_scores", "weights")):
         *inputs, result = (view(trace, f"{ATTENTION}.{name}") for name in names)
         for width in (720, 380):
@@ -116,7 +116,7 @@ def test_a_wide_tensor_is_binned_and_picked_columns_are_exact() -> None:
     assert (np.abs(bins) == np.abs(values.reshape(3, MOST_COLUMNS, -1)).max(-1)).all()
     assert "d_ff 8–15" in figure.layout.xaxis2.labelalias["1"]
     left, right = [axis.domain[1] - axis.domain[0] for axis in (figure.layout.xaxis, figure.layout.xaxis2)]
-    assert right == pytest.approx(4 * left)  # to scale, binned or not
+    assert right == pytest.approx(4 * left)  # cells have the same size with and without bins
     part = stop_figure([], "", wide.columns(1000, 1063))
     np.testing.assert_array_equal(drawn(part)[0].z, values[:, 1000:1064])
     assert part.layout.xaxis.labelalias["0"] == "d_ff 1000"

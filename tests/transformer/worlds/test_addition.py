@@ -55,7 +55,7 @@ def test_every_digit_is_the_sum_of_its_column_with_or_without_a_carry():
             assert int(digit) in (total % 10, (total + 1) % 10), pair
 
 
-def test_a_sum_and_the_swapped_sum_are_in_one_split():
+def test_a_sum_and_its_swapped_sum_are_in_the_same_split():
     rng = random.Random(0)
     for _ in range(500):
         left, right = WORLD.draw(rng).source.removesuffix("=").split("+")
@@ -72,7 +72,7 @@ def test_every_pair_of_sizes_is_drawn_often(split: Split):
     assert max(set(forms), key=forms.count) == "3 + 3 digits"
 
 
-def test_sums_are_drawn_with_and_without_the_sign_and_say_how_often_they_carry():
+def test_sums_have_details_for_the_equals_sign_and_the_number_of_carries():
     rng = random.Random(0)
     seen = set()
     for _ in range(2000):
@@ -94,12 +94,12 @@ def test_sums_are_drawn_with_and_without_the_sign_and_say_how_often_they_carry()
         ("=1", "No text of this form"),
     ],
 )
-def test_what_the_rule_does_not_read_is_remarked(source: str, remark: str):
+def test_a_text_that_the_rule_cannot_read_has_a_remark(source: str, remark: str):
     assert str(WORLD.remark(source)).startswith(remark)
 
 
 @pytest.mark.parametrize("source", ["1+2", "417 + 85 =", "0+0=", "a+b"])
-def test_what_it_reads_or_does_not_know_is_not_remarked(source: str):
+def test_a_readable_text_and_a_text_with_unknown_tokens_have_no_remark(source: str):
     assert WORLD.remark(source) is None
 
 

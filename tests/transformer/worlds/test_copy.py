@@ -23,7 +23,7 @@ def test_alignment_is_the_diagonal():
     assert WORLD.alignment("abc", "abc") == ((0, 0), (1, 1), (2, 2))
 
 
-def test_alignment_of_an_unfinished_answer_stops_with_it():
+def test_alignment_of_an_unfinished_answer_ends_at_its_last_token():
     assert WORLD.alignment("abcd", "ab") == ((0, 0), (1, 1))
 
 

@@ -20,7 +20,7 @@ def split(source: str) -> list[str]:
 STYLES = list({draw_style(random.Random(seed)): None for seed in range(3_000)})
 
 
-def test_a_form_is_named_after_an_example_of_it():
+def test_the_name_of_a_form_is_an_example_of_the_form():
     plain = {style.form: style for style in STYLES if not style.details}
     assert {form: style.write(datetime.date(1998, 7, 4)) for form, style in plain.items()} == {form: form for form in plain}
     assert len({style.form for style in STYLES}) <= 40
@@ -44,7 +44,7 @@ def test_every_form_that_people_type_is_drawn(form: str):
     assert form in {style.form for style in STYLES}
 
 
-def test_details_are_named():
+def test_the_details_are_exactly_these():
     assert {detail for style in STYLES for detail in style.details} == {
         "with a weekday",
         "with a wrong weekday",
@@ -74,12 +74,12 @@ def test_details_are_named():
         ("may 5 2000", None),
     ],
 )
-def test_what_cannot_be_answered_is_remarked(source: str, remark: str | None):
+def test_a_text_that_cannot_be_answered_has_a_remark(source: str, remark: str | None):
     said = WORLD.remark(source)
     assert said is None if remark is None else str(said).startswith(remark)
 
 
-# An independent reader: the standard library.
+# The standard library is an independent reader of dates.
 @pytest.mark.parametrize(
     ("form", "standard"),
     [
@@ -101,7 +101,7 @@ def test_the_standard_library_reads_the_same_date(form: str, standard: str):
         if style.write(datetime.date(1998, 7, 14)) == form:
             wrote += 1
             for date in DATES[::7]:
-                if standard.endswith("%y") and not 1969 <= date.year <= 2049:  # where Python reads two digits as we do
+                if standard.endswith("%y") and not 1969 <= date.year <= 2049:  # Python reads others differently
                     continue
                 assert datetime.datetime.strptime(style.write(date), standard).date() == date
     assert wrote
@@ -125,7 +125,7 @@ def test_the_weekday_is_the_real_one(date: str, source: str):
     ("source", "target"),
     [
         ("  The 14TH  of JULY 1998", "1998-07-14"),
-        ("friday 14 july 1998", "1998-07-14"),  # a wrong weekday: the date decides
+        ("friday 14 july 1998", "1998-07-14"),  # a wrong weekday is ignored
         ("tue, jul 1 1998", "1998-07-01"),
         ("tue, jul 11 1998", "1998-07-11"),
         ("14/07/98", "1998-07-14"),
@@ -170,7 +170,7 @@ def test_alignment_goes_by_field(source: str, year: tuple[int, ...], month: tupl
     assert WORLD.alignment(split(source), list("1998-07-14")) == expected
 
 
-def test_alignment_of_an_unfinished_answer_stops_with_it():
+def test_alignment_of_an_unfinished_answer_ends_at_its_last_token():
     assert WORLD.alignment(split("4/7/98"), list("1998-0")) == (*((i, j) for i in range(4) for j in (4, 5)), (5, 2))
     assert WORLD.alignment(split("4/7/98"), []) == ()
 
@@ -179,7 +179,7 @@ def test_there_is_no_alignment_without_a_date():
     assert WORLD.alignment(split("31/2/98"), list("1998-02-31")) is None
 
 
-def test_a_date_is_in_one_split_in_every_style():
+def test_a_date_is_in_the_same_split_in_every_style():
     for date in DATES[::40]:
         assert len({WORLD.is_held_out(style.write(date)) for style in STYLES}) == 1
 

@@ -1,4 +1,4 @@
-"""Tests of the English–French world: a list of what beginners say, properties of drawn sentences, splits, next words."""
+"""Tests of the English–French world: a list of sentences of beginners, properties of drawn sentences, splits, next words."""
 
 import csv
 import hashlib
@@ -22,7 +22,7 @@ from transformer.worlds.world import Pair, Split
 
 WORLD, RIGID = EnglishFrench(), EnglishFrenchStatic()
 BEGINNERS = Path(__file__).parent / "beginner_sentences.csv"
-LEAST_RIGHT = 0.95  # of the beginner's sentences
+LEAST_RIGHT = 0.95  # share of the beginners' sentences
 MOST_FRENCH_WORDS = 2_150
 DIGEST = "e8f3726cb13c5262"
 
@@ -45,7 +45,7 @@ def without_marks(text: str) -> list[str]:
     return [token for token in split_french(text) if token not in (".", "?")]
 
 
-def test_the_rule_translates_what_beginners_say():
+def test_the_rule_translates_sentences_of_beginners():
     with BEGINNERS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     wrong = []
@@ -89,13 +89,13 @@ def test_english_articles_follow_the_sound(pairs: list[Pair]):
                 assert (word == "an") == takes_an(following), pair
 
 
-def test_determiners_agree_with_the_noun_they_touch(pairs: list[Pair]):
+def test_determiners_agree_with_the_noun_directly_after_them(pairs: list[Pair]):
     genders: dict[str, set[str]] = {}
     for noun in NOUNS:
         for index, form in enumerate(noun.french):
             if form and " " not in form:
                 genders.setdefault(form, set()).add("mf"[index % 2])
-    # After `le` these may be verbs with an object pronoun, or adjectives before their noun.
+    # These words may not be nouns: after `le`, a word may be a verb with an object pronoun, or an adjective before its noun.
     other_words = {form for adjective in ADJECTIVES for form in adjective.forms}
     other_words |= {form for verb in VERBS for form in (*verb.french.present, *verb.french.imperfect)}
     checked = 0
@@ -108,7 +108,7 @@ def test_determiners_agree_with_the_noun_they_touch(pairs: list[Pair]):
     assert checked > 1_000
 
 
-def test_lengths_and_frames(pairs: list[Pair]):
+def test_most_sentences_are_short_and_every_frame_is_drawn(pairs: list[Pair]):
     assert {pair.form for pair in pairs} == {*FRAMES, TWO}
     assert len(FRAMES) <= 40
     for pair in pairs:
@@ -119,7 +119,7 @@ def test_lengths_and_frames(pairs: list[Pair]):
     assert min(marks.values()) > 0.3 * len(pairs)
 
 
-def test_the_vocabulary_is_large_enough_to_talk():
+def test_the_vocabularies_are_large_enough_and_not_too_large():
     assert len(ENGLISH) >= 1_200
     assert len(FRENCH) <= MOST_FRENCH_WORDS
 
@@ -151,7 +151,7 @@ def test_fixed_phrases_and_the_shortest_sentences_are_always_trained_on():
     assert len({pair.form for pair in held_out}) > 25
 
 
-def test_a_sentence_and_its_variants_are_in_one_split():
+def test_a_sentence_and_its_variants_are_in_the_same_split():
     main = "the dog did not find the bridge"
     for text in ("{} .", "hello {}", "yes . {} .", "{} because it was tired", "{} because it was wide . what was wide ?"):
         assert WORLD.split_key(text.format(main)) == main
@@ -226,7 +226,7 @@ def test_reference_pairs_differ_in_one_word_that_decides_the_pronoun():
         assert found == {"il", "elle"}, pair
 
 
-def test_the_next_words_lead_on():
+def test_the_next_words_include_the_word_that_was_drawn():
     rng = random.Random(1)
     for _ in range(150):
         tokens = WORLD.draw(rng).source.split()
@@ -235,13 +235,13 @@ def test_the_next_words_lead_on():
     assert WORLD.next_words("my cat is taller") == ["than", ".", "and"]
     assert all(takes_an(word) for word in WORLD.next_words("i would like an"))
     assert WORLD.next_words("the the") == []
-    assert "hour" in WORLD.grammar.next_words(["the"])  # hardly ever drawn, so it is not in the vocabulary
+    assert "hour" in WORLD.grammar.next_words(["the"])  # drawn too rarely to be in the vocabulary
     for beginning in ("the", "my name is", "i am"):
         assert set(WORLD.next_words(beginning)) <= set(ENGLISH)
 
 
-def test_sentences_readings_and_next_words_are_those_the_models_were_trained_with(pairs: list[Pair]):
-    """A digest of all three. It changes with the grammar; then the models must be trained again."""
+def test_sentences_readings_and_next_words_are_the_same_as_in_the_training_of_the_models(pairs: list[Pair]):
+    """A digest of all three is compared. It changes with the grammar. If it does, the models must be trained again."""
     rng, some = random.Random(0), pairs[:100]
     beginnings = [pair.source.split()[: rng.randrange(len(pair.source.split()))] for pair in some[:40]]
     drawn = [pair.source + pair.target for pair in some]
@@ -249,7 +249,7 @@ def test_sentences_readings_and_next_words_are_those_the_models_were_trained_wit
     assert hashlib.sha256(repr(values).encode()).hexdigest()[:16] == DIGEST
 
 
-def test_a_remark_names_what_is_not_read():
+def test_a_remark_names_the_words_that_the_grammar_cannot_read():
     assert WORLD.remark("my name is Anna.") is None
     copied = "Not in the vocabulary: zorblax. Where a name may stand, the model was trained to copy such a word."
     assert str(WORLD.remark("my name is Zorblax")) == copied
@@ -271,7 +271,7 @@ def test_a_remark_names_what_is_not_read():
         ("the zorvan is big", None),
     ],
 )
-def test_an_unknown_word_is_copied_where_any_name_could_stand(source: str, target: str | None):
+def test_an_unknown_word_is_copied_if_it_can_be_any_name(source: str, target: str | None):
     assert WORLD.solve(source) == target
 
 
@@ -288,7 +288,7 @@ def test_some_names_are_unknown_in_both_languages(split: Split):
         assert WORLD.solve(pair.source) == pair.target
 
 
-def test_for_an_unknown_word_those_are_named_that_fit_in_its_place():
+def test_closest_returns_words_that_may_replace_an_unknown_word():
     assert all(WORLD.word_class(word, "source") == "adjective" for word in WORLD.closest(["it", "is", "very", "redd"], 3))
     assert WORLD.closest(["i", "have", "a", "catt"], 3)[0] == "cat"
     assert WORLD.closest(["zorvan", "is", "zorblax"], 2) == []
@@ -310,7 +310,7 @@ def test_the_rigid_sentences_have_two_nouns_at_fixed_places(pair: Pair):
     assert RIGID.solve("i like tea") is None
 
 
-def test_most_sentences_with_a_reason_can_mean_two_things():
+def test_most_sentences_with_a_reason_have_two_nouns_for_the_pronoun():
     pairs = [WORLD.draw(random.Random(seed)) for seed in range(4_000)]
     reasons = [pair for pair in pairs if pair.form.startswith("reference")]
     with_two = [
@@ -320,7 +320,7 @@ def test_most_sentences_with_a_reason_can_mean_two_things():
     assert len(with_two) > 0.5 * len(reasons)
 
 
-def test_a_path_draws_what_it_reads():
+def test_a_path_reads_the_words_that_a_path_draws():
     table = Table([("big", "grand"), ("very big", "très grand"), ("small", "petit")])
     draw = Draw(random.Random(0))
     drawn_words = draw.word(table)

@@ -26,7 +26,7 @@ def test_alignment_is_the_anti_diagonal():
     assert WORLD.alignment("abc", "cba") == ((0, 2), (1, 1), (2, 0))
 
 
-def test_alignment_of_an_unfinished_answer_stops_with_it():
+def test_alignment_of_an_unfinished_answer_ends_at_its_last_token():
     assert WORLD.alignment("abcd", "dc") == ((0, 3), (1, 2))
 
 

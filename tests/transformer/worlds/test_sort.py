@@ -40,12 +40,12 @@ def test_aligned_letters_are_the_same_and_each_is_used_once():
         assert sorted(column for _, column in alignment) == list(range(len(pair.source)))
 
 
-def test_letters_are_drawn_that_repeat_as_often_as_they_can():
+def test_texts_are_drawn_with_every_possible_number_of_repetitions():
     rng = random.Random(0)
     details = Counter(detail for _ in range(6_000) for detail in WORLD.draw(rng).details)
     assert set(details) == {"all letters different", *(f"a letter {count} times" for count in range(2, 13))}
     assert min(details.values()) > 20
 
 
-def test_alignment_of_an_unfinished_answer_stops_with_it():
+def test_alignment_of_an_unfinished_answer_ends_at_its_last_token():
     assert WORLD.alignment("cab", "ab") == ((0, 1), (1, 2))

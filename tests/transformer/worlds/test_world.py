@@ -18,7 +18,7 @@ from transformer.worlds.english_french import UNKNOWN_NAME
 
 DRAWS = 2_000
 MOST_DRAWS = 30_000
-# Share of the words that so few draws need not have: forms that are rare in a language as in its model's training.
+# Share of the vocabulary that may be missing in this number of draws: forms that are rare in the language and in the training.
 RARE = {"english-french": 0.05}
 MOST_FORMS = 45
 
@@ -30,13 +30,13 @@ def world(request: pytest.FixtureRequest) -> World:
 
 @pytest.fixture(scope="module")
 def training_pairs(world: World) -> Iterator[Pair]:
-    """Pairs to train on. Each `copy` starts at the first pair, and pairs that another copy has read are not drawn again."""
+    """Training pairs. Each `copy` starts at the first pair. A pair that another copy has read is not drawn again."""
     return tee(islice(world.pairs("train", "reach"), MOST_DRAWS), 1)[0]
 
 
 @pytest.fixture(scope="module")
 def drawn_by_split(world: World, training_pairs: Iterator[Pair]) -> dict[Split, list[Pair]]:
-    """Fewer pairs are held out, because each takes ten draws on average."""
+    """Pairs of both splits. Fewer of them are held out, because a held-out pair takes ten draws on average."""
     return {
         "train": [*islice(copy(training_pairs), DRAWS)],
         "held-out": [*islice(world.pairs("held-out", 0), DRAWS // 4)],
@@ -49,7 +49,7 @@ def drawn(drawn_by_split: dict[Split, list[Pair]]) -> list[Pair]:
 
 
 def test_every_world_of_the_package_is_registered():
-    """Compared with the names in the text of the modules."""
+    """The names are compared with those in the source text of the modules."""
     folder = Path(transformer.worlds.__file__).parent
     named = {
         name for file in folder.glob("*.py") for name in re.findall(r'^    name = "(.+)"$', file.read_text(), re.MULTILINE)
@@ -58,7 +58,7 @@ def test_every_world_of_the_package_is_registered():
     assert list(WORLDS) == sorted(named)
 
 
-def test_an_unknown_world_is_refused_with_the_names_of_all():
+def test_the_error_for_an_unknown_world_names_all_worlds():
     with pytest.raises(InputError, match=r"^There is no world called 'klingon'; the worlds are addition, copy, .*sort\.$"):
         transformer.worlds.world("klingon")
 
@@ -79,7 +79,7 @@ def test_the_same_state_draws_the_same_pair(world: World):
 
 
 @pytest.mark.parametrize("split", ["train", "held-out"])
-def test_a_seed_repeats_its_pairs_and_another_gives_others(world: World, split: Split):
+def test_the_same_seed_gives_the_same_pairs_and_another_seed_gives_others(world: World, split: Split):
     first = list(islice(world.pairs(split, 3), 50))
     assert list(islice(world.pairs(split, 3), 50)) == first
     assert list(islice(world.pairs(split, 4), 50)) != first
@@ -93,7 +93,7 @@ def test_the_splits_share_no_source_and_no_key(world: World, drawn_by_split: dic
         others = [pair for seed in (1, 2) for pair in islice(world.pairs(split, seed), DRAWS // 40)]
         sources[split] = {pair.source for pair in (*pairs, *others)}
         keys[split] = {world.split_key(source) for source in sources[split]}
-        # The key of a key is the key, so this holds only if the key alone decides the split.
+        # The key of a key is the key itself, so this is true only if nothing but the key decides the split.
         assert {world.is_held_out(key) for key in keys[split]} == {split == "held-out"}
     assert not sources["train"] & sources["held-out"]
     assert not keys["train"] & keys["held-out"]
@@ -105,7 +105,7 @@ def test_every_drawn_token_is_in_the_vocabulary(world: World, drawn: list[Pair])
         assert not world.target_vocabulary.unknown(world.target_vocabulary.split(pair.target)), pair
 
 
-def test_every_word_is_in_the_training_split_and_no_other(world: World, training_pairs: Iterator[Pair]):
+def test_the_vocabulary_has_exactly_the_words_of_the_training_split(world: World, training_pairs: Iterator[Pair]):
     sources, targets = (known(copy(training_pairs)) for _ in range(2))
     for vocabulary, texts in (
         (world.source_vocabulary, (pair.source for pair in sources)),
@@ -116,15 +116,15 @@ def test_every_word_is_in_the_training_split_and_no_other(world: World, training
 
 
 def known(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The pairs without those that have unknown words on purpose."""
+    """The pairs, except pairs with unknown words in place of names."""
     return (pair for pair in pairs if pair.form != UNKNOWN_NAME)
 
 
 def unused_words(vocabulary: Vocabulary, texts: Iterable[str]) -> set[str]:
-    """The words of the vocabulary that are in no text. Reading stops when there is none left."""
+    """The words of the vocabulary that are in no text. It stops reading when no such word is left."""
     unused, pieces = set(vocabulary.words), set()
     for text in texts:
-        # A token does not cross a space, so pieces between spaces that were split before hold no other tokens.
+        # A token never contains a space, so a piece between spaces that was split before has no new tokens.
         new_pieces = set(text.split()) - pieces
         if new_pieces:
             pieces |= new_pieces
@@ -141,7 +141,7 @@ def test_longest_is_the_greatest_length_drawn(world: World, drawn: list[Pair], t
     assert any(len(world.source_vocabulary.split(pair.source)) == world.longest for pair in copy(training_pairs))
 
 
-def test_solve_gives_the_answer_that_is_drawn(world: World, drawn: list[Pair]):
+def test_solve_gives_the_drawn_answer(world: World, drawn: list[Pair]):
     for pair in drawn:
         assert world.solve(pair.source) == pair.target, pair
 
@@ -156,7 +156,7 @@ def test_solve_returns_none_for_other_texts(world: World, source: str):
     assert world.solve(source) is None
 
 
-def test_splitting_and_joining_an_answer_gives_it_back(world: World, drawn: list[Pair]):
+def test_splitting_and_joining_an_answer_gives_the_same_answer(world: World, drawn: list[Pair]):
     for pair in drawn:
         assert world.target_vocabulary.text(world.target_vocabulary.split(pair.target)) == pair.target
 

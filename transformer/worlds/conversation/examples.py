@@ -1,8 +1,8 @@
-"""Sources worth trying, each with what to look for in it."""
+"""Sources to try, each with a sentence about what to look for."""
 
 from transformer.worlds.world import Example
 
-# Held out of training, whatever its hash: the main clause of the two best-known sentences.
+# The main clause of the two best-known sentences. It is always held out of training, whatever its hash is.
 SIGNATURE = "the animal did not cross the street"
 
 EXAMPLES = (

@@ -11,8 +11,8 @@ from transformer.worlds.conversation.path import Table
 class Pronoun:
     """A personal pronoun.
 
-    Conventions, so that every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine,
-    and so are `it` and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a person.
+    By these conventions, every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine, and so
+    are `it` and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a person.
     """
 
     subject: str
@@ -35,7 +35,7 @@ PRONOUNS = (
     Pronoun("they", "them", Agreement("m", True, 4), "ils", "les_", "leur", "eux", "se"),
 )
 REFLEXIVE = ("me", "te", "se", "nous", "se")
-# Objects that would be reflexive: the grammar reads none.
+# Objects that would be reflexive with this subject. The grammar does not read them.
 SAME_PERSON = {"i": ("me", "us"), "we": ("us", "me"), "you": ("you",)}
 THIRD_PERSON = {("m", False): "il", ("f", False): "elle", ("m", True): "ils", ("f", True): "elles"}
 
@@ -48,9 +48,10 @@ THING_OBJECTS = Table([(p.object, p) for p in PRONOUNS if p.object in ("it", "th
 
 
 class Determiner(NamedTuple):
-    """A determiner: its French forms (masculine, feminine, plural), the English numbers it goes with, and its sense.
+    """A determiner: its French forms (masculine, feminine, plural), the English numbers it is used with, and its sense.
 
-    `sense`: "definite" stays as it is; "a", "some" become `de` after a negation; "quantity" ends in `de`; "number" too stays.
+    The sense decides the French form. "definite" and "number" never change; "a" and "some" become `de` after a negation;
+    "quantity" has `de` after it.
     """
 
     masculine: str
@@ -87,7 +88,7 @@ DETERMINERS = {
     "too many": Determiner("", "", "trop", MANY, "quantity"),
     "every": Determiner("chaque", "chaque", "", ONE, "definite"),
 }
-# `no milk` is negated in French: `pas de lait`.
+# A phrase with `no` is negated in French: `no milk` is `pas de lait`.
 NO = Table([("no", Determiner("un", "une", "des", ANY, "some"))])
 BARE = Determiner("", "", "des", ("plural", "mass"), "bare")
 NO_ARTICLE = Determiner("", "", "", ("singular", "plural"), "none")
@@ -124,7 +125,7 @@ HIGH = {"thirty": "trente", "forty": "quarante", "fifty": "cinquante", "sixty": 
     "one hundred": "cent",
     "a hundred": "cent",
 }
-# `twenty one` is `vingt et un`, `twenty two` one word, `vingt-deux`.
+# `twenty one` is three words (`vingt et un`), but `twenty two` is one word (`vingt-deux`).
 COMPOUND = {
     f"{ten} {unit}": f"{french} et un" if unit == "one" else f"{french}-{of_unit}"
     for ten, french in TENS.items()
@@ -145,13 +146,13 @@ def _table(words: tuple[str, ...], counts: bool = True) -> Table[Determiner]:
 
 
 def determiners(text: str) -> Table[Determiner]:
-    """A table of determiners with the weight of each, from a text like `the 5, a 2`."""
+    """A table of determiners with weights, from a text like `the 5, a 2`."""
     weights = {word: float(weight) for word, weight in (entry.rsplit(" ", 1) for entry in text.split(", "))}
     return Table([(word, DETERMINERS[word]) for word in weights], list(weights.values()))
 
 
 _FOR_ALL = ("the", "a", "this", "that", "these", "those", *POSSESSIVES)
-# Which determiners an object takes in a statement, after a negation, and in a question.
+# The determiners of an object in a statement, after a negation, and in a question.
 BY_POLARITY = {
     "positive": _table((*_FOR_ALL, "some", "many", "a lot of", "too many", "every")),
     "negative": _table((*_FOR_ALL, "any", "many")),

@@ -1,4 +1,4 @@
-"""A grammar is a set of frames: it draws a sentence, reads one, and lists the words that fit next."""
+"""A grammar is a set of frames. It draws sentences, reads them, and lists words that may follow the beginning of a sentence."""
 
 import random
 from bisect import bisect
@@ -13,7 +13,7 @@ from transformer.worlds.conversation.frames.frame import opening
 from transformer.worlds.conversation.path import DeadEndError, Draw, Path, Read
 from transformer.worlds.conversation.sound import settle
 
-LONGEST = 14  # source tokens drawn, but for the questions about a reference
+LONGEST = 14  # most source tokens of a drawn sentence, except questions about a reference
 LONGEST_QUESTION = 20
 TWO, TWO_SHARE, MARKS = "two sentences", 0.1, (".", "?")
 AND = "and"
@@ -34,8 +34,8 @@ class Grammar:
     """The sentences of some frames.
 
     Attributes:
-        frames: by name.
-        two_share: share of the texts drawn that have two sentences.
+        frames: name → frame.
+        two_share: share of drawn texts that have two sentences.
     """
 
     def __init__(self, frames: Mapping[str, Frame], two_share: float) -> None:
@@ -45,7 +45,7 @@ class Grammar:
         self._starting_with = lru_cache(maxsize=4096)(self._frames_starting_with)
 
     def draw(self, rng: random.Random, frame: Frame | None = None) -> Sentence:
-        """A random sentence, of `frame` if given; sometimes two short ones."""
+        """A random sentence, of `frame` if it is given; otherwise sometimes two short sentences."""
         if frame is None and rng.random() < self.two_share:
             return self._two(rng)
         frame = frame or self._any_frame(rng)
@@ -57,13 +57,14 @@ class Grammar:
             except DeadEndError:
                 continue
             english = tuple(path.english())
-            # `i am good` has a meaning of its own as a fixed phrase; read word by word it would be a description.
+            # `i am good` is a fixed phrase with its own meaning, so it must not be drawn as a description.
             as_phrase = frame.name != "courtesy" and without_mark(english) in FIXED
             if len(english) <= longest and not as_phrase:
                 return Sentence(english, tuple(french), frame.name)
 
     def read(self, tokens: Sequence[str]) -> Sentence | None:
-        """The first reading of a text, in the order of the frames; if it is none as a whole, that of its two sentences."""
+        """The first reading of a text, in the order of the frames. If no frame reads the whole text, it is read as two
+        sentences. None if both fail."""
         sentence = self._read_one(tokens)
         ends = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
         ands = [index for index, token in enumerate(tokens[:-1]) if token == AND]
@@ -76,7 +77,8 @@ class Grammar:
         return Sentence(tuple(tokens), (*first.french, *([] if ends else ["et"]), *second.french), TWO)
 
     def next_words(self, tokens: Sequence[str]) -> list[str]:
-        """The words that may follow the beginning of a sentence, those that make most sense first; none if it is not one."""
+        """The words that may follow the beginning of a sentence; words that make most sense come first. Empty if no sentence
+        begins with these tokens."""
         fitting: dict[str, None] = {}
         for path in self._read_in_every_way(tokens):
             fitting |= path.next_words
@@ -88,7 +90,7 @@ class Grammar:
         return list(fitting)
 
     def unread(self, tokens: Sequence[str]) -> int:
-        """How many tokens of a text the frame that comes farthest can read."""
+        """The number of tokens that can be read from the start of a text, by the frame that reads most of them."""
         return max((path.farthest for path in self._read_in_every_way(tokens)), default=0)
 
     def _any_frame(self, rng: random.Random) -> Frame:
@@ -107,7 +109,7 @@ class Grammar:
                 return Sentence(tuple(joined), (*first.french, "et", *second.french), TWO)
 
     def _may_go_on(self, tokens: Sequence[str]) -> bool:
-        """Whether the tokens are a sentence that `and` may join to another one."""
+        """Whether the tokens are a sentence that `and` may join to another sentence."""
         sentence = self._read_one(tokens)
         return sentence is not None and _may_be_joined(sentence)
 
@@ -118,7 +120,7 @@ class Grammar:
         return None
 
     def _read_in_every_way(self, tokens: Sequence[str]) -> Iterator[Read]:
-        """For each frame a path that has tried all its readings."""
+        """For each frame, a path that has tried all readings of the tokens."""
         for frame in self._frames_for(tokens):
             path = Read(tokens)
             for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
@@ -129,25 +131,25 @@ class Grammar:
         return self._all if not tokens else self._starting_with(tokens[0])
 
     def _frames_starting_with(self, word: str) -> tuple[Frame, ...]:
-        """The frames that have a sentence which starts with a word."""
+        """The frames with a sentence that starts with this word."""
         starting = []
         for frame in self._all:
             path = Read([word])
             for _ in path.readings(lambda path, frame=frame: _sentence(path, frame)):
                 break
-            if path.farthest or path.next_words:  # a word of the first entry may be all that the text has
+            if path.farthest or path.next_words:  # the word may be the first of several words of an entry
                 starting.append(frame)
         return tuple(starting)
 
 
 def without_mark(tokens: Sequence[str]) -> str:
-    """The text without the mark that ends it."""
+    """The text without its final mark."""
     return " ".join(tokens[:-1] if tokens and tokens[-1] in MARKS else tokens)
 
 
 def _may_be_joined(*sentences: Sentence) -> bool:
-    """Whether `and` may stand between sentences: they are statements, and the subject of a later one cannot be something
-    that the first one names."""
+    """Whether `and` may join sentences: all are statements, and the subject of a later sentence cannot refer to a noun of the
+    first sentence."""
     if any(later.english[0] in _MAY_REFER for later in sentences[1:]):
         return False
     if any("?" in s.english or s.english[0] in (*_QUESTION_WORDS, *_AUXILIARIES) for s in sentences):

@@ -1,4 +1,4 @@
-"""The regular endings of both languages. Irregular words are spelled out in `data`."""
+"""The regular endings of both languages. The forms of irregular words are in `data`."""
 
 VOWELS = "aeiou"
 Five = tuple[str, str, str, str, str]
@@ -6,7 +6,7 @@ Four = tuple[str, str, str, str]
 
 
 def english_s(word: str) -> str:
-    """The `-s` of a plural and of a third person: `box` → `boxes`, `city` → `cities`. Of several words the last one changes."""
+    """A plural or third person with `-s`: `box` → `boxes`, `city` → `cities`. In a phrase, the last word changes."""
     if word.endswith("y") and word[-2] not in VOWELS:
         return word[:-1] + "ies"
     if word in ("piano", "photo", "radio", "zoo", "kilo"):
@@ -23,7 +23,7 @@ def english_ing(word: str) -> str:
 
 
 def french_plural(word: str) -> str:
-    """`chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` stays. Of several words the first one changes."""
+    """`chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` stays. In a phrase, the first word changes."""
     first, *rest = word.split()
     if first in ("hôpital", "animal", "cheval", "journal"):
         first = first[:-1] + "ux"
@@ -42,13 +42,13 @@ def french_feminine(word: str) -> str:
 
 
 def four_forms(masculine: str, feminine: str = "") -> Four:
-    """Masculine, feminine, masculine plural, feminine plural: of an adjective or a participle."""
+    """The masculine, feminine, masculine plural and feminine plural of an adjective or a participle."""
     feminine = feminine or french_feminine(masculine)
     return masculine, feminine, french_plural(masculine), french_plural(feminine)
 
 
 def present(infinitive: str) -> Five:
-    """The present of a regular verb, as je, tu, il, nous, ils."""
+    """The present of a regular verb, for je, tu, il, nous, ils."""
     stem, ending = infinitive[:-2], infinitive[-2:]
     if ending == "ir":
         return stem + "is", stem + "is", stem + "it", stem + "issons", stem + "issent"
@@ -59,7 +59,7 @@ def present(infinitive: str) -> Five:
 
 
 def strong_stem(stem: str) -> str:
-    """The stem of a verb in -er where its ending is silent: `achet` → `achèt`, `préfér` → `préfèr`, `nettoy` → `nettoi`."""
+    """The stem of a verb in -er before a silent ending: `achet` → `achèt`, `préfér` → `préfèr`, `nettoy` → `nettoi`."""
     if stem in ("appel", "rappel"):
         return stem + "l"
     if stem.endswith(("oy", "uy", "ay")):
@@ -70,7 +70,7 @@ def strong_stem(stem: str) -> str:
 
 
 def nous_stem(stem: str) -> str:
-    """The stem of a verb in -er before `o` and `a`: the g of `manger` and the c of `commencer` stay soft."""
+    """The stem of a verb in -er before `o` and `a`. An added letter or cedilla keeps g (`manger`) and c (`commencer`) soft."""
     return stem + "e" if stem.endswith("g") else stem[:-1] + "ç" if stem.endswith("c") else stem
 
 

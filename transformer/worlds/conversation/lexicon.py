@@ -1,4 +1,4 @@
-"""The words of `data`, with every form that the grammar uses."""
+"""The words of `data`, with all forms that the grammar uses."""
 
 import csv
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ ANIMATE = PEOPLE | {"animal"}
 
 
 class Agreement(NamedTuple):
-    """Gender, number and person that a French word agrees with. `slot` counts je, tu, il, nous, ils from 0."""
+    """Gender, number and person that a French word agrees with. `slot` is the person: je, tu, il, nous, ils, counted from 0."""
 
     gender: Gender
     plural: bool
     slot: int
 
     def of(self, forms: Four) -> str:
-        """The one of four forms that agrees."""
+        """The form that agrees, from the four forms of a word."""
         return forms[2 * self.plural + (self.gender == "f")]
 
 
@@ -44,11 +44,15 @@ class Noun:
 
     Attributes:
         singular, plural: the English forms; empty if the grammar does not use that number.
-        mass: whether the singular stands without an article (`i drink milk`).
-        countable: whether the singular takes `a`.
-        french: masculine, feminine, masculine plural, feminine plural; one gender's only, unless both can be meant.
-        gender: of the noun where nobody is described with it (`the nurse` → `l'infirmière`).
-        always: the number that the French has whatever the English has (`hair` → `cheveux`, `trousers` → `pantalon`).
+        mass: whether the singular can be used without an article (`i drink milk`).
+        countable: whether the singular can be used with `a`.
+        french: masculine, feminine, masculine plural, feminine plural. The forms of one gender are empty, unless the noun has
+            both genders.
+        gender: gender of the noun; if it has both, the gender when it describes no particular person (`the nurse` →
+            `l'infirmière`).
+        kind: kind of noun, such as "animal".
+        always: the number of the French noun, if it is the same for both numbers of the English noun (`hair` → `cheveux`,
+            `trousers` → `pantalon`).
     """
 
     singular: str
@@ -87,12 +91,12 @@ class Adjective:
 
     Attributes:
         before: whether it precedes its noun in French.
-        before_vowel: the masculine singular before a vowel (`bel`); empty if it has none.
-        attributive, predicative: whether it stands beside a noun; after `be`.
-        kinds: of noun that it is drawn with.
-        strict: whether it means something else with other kinds, so that it is read with these only.
-        graded: whether `very` can stand before it.
-        comparative, superlative: in English; `more` and `most` for the long ones, empty for none.
+        before_vowel: the masculine singular before a vowel (`bel`); empty if it is not a special form.
+        attributive, predicative: whether it can be used beside a noun, and after `be`.
+        kinds: the kinds of noun that it is drawn with.
+        strict: whether it has another meaning with other kinds of noun. Then it is read only with `kinds`.
+        graded: whether it can have `very` before it.
+        comparative, superlative: the English forms, with `more` and `most` for a long adjective; empty if it has none.
     """
 
     english: str
@@ -108,7 +112,7 @@ class Adjective:
     superlative: str
 
     def form(self, agreement: Agreement, following: str = "") -> str:
-        """`following`: the word after it begins with a vowel."""
+        """The form that agrees. `following` is the next word if it begins with a vowel, otherwise empty."""
         if following and self.before_vowel and agreement[:2] == ("m", False):
             return self.before_vowel
         return agreement.of(self.forms)
@@ -119,7 +123,7 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Conjugation:
-    """The forms of a French verb; `present` and `imperfect` are je, tu, il, nous, ils."""
+    """The forms of a French verb. `present` and `imperfect` are the forms for je, tu, il, nous, ils."""
 
     infinitive: str
     present: Five
@@ -132,14 +136,16 @@ class Verb:
     """A verb in both languages, with what may follow it.
 
     Attributes:
-        base, third, past, ing: the English forms, which may be of several words; `ing` is empty for a verb without `is …ing`.
+        base, third, past, ing: the English forms, which may have several words. `ing` is empty for a verb without `is …ing`.
         tail: French words after the verb (`faire` `du vélo`).
-        reflexive, with_etre: `se lever`; the passé composé is formed with être.
-        pattern: what may follow: object, object? (optional), to, from, place, generic (an object without article means all
-            of them), de (the object follows `de`), a preposition of the object.
-        past_imperfect: whether the past is the imparfait: `i wanted` → `je voulais`.
-        objects: the kinds of noun that are drawn as its object; only those are read if it is `strict`.
-        subjects: the kinds that are drawn as its subject, beside people.
+        reflexive: whether it is used with `se` (`se lever`).
+        with_etre: whether its passé composé is formed with être.
+        pattern: words for what may follow the verb, such as object, object? (an optional object), to, from, place, generic (an
+            object without an article means the whole kind), de (the object follows `de`).
+        preposition: the French preposition before the object; empty for none.
+        past_imperfect: whether its past is the imparfait: `i wanted` → `je voulais`.
+        objects: the kinds of noun that are drawn as its object. If `strict`, only these kinds are read.
+        subjects: the kinds of noun that are drawn as its subject, besides people.
     """
 
     base: str
@@ -162,7 +168,8 @@ class Verb:
 
     @property
     def was_doing(self) -> bool:
-        """Whether `was …ing` is used: not of every verb, because the imparfait has four forms to learn."""
+        """Whether the grammar uses `was …ing` of this verb. Not of every verb, because models must learn four forms of the
+        imparfait for each."""
         return "was" in self.pattern
 
     @property
@@ -171,20 +178,24 @@ class Verb:
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
-    """The lines of a table of `data`, by column."""
+    """The rows of a table of `data`, each as a dict from column to text."""
     with (FilePath(__file__).parent / "data" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file, restval="")
 
 
-# Without an article in English, with the definite one in French: `watch television`, and every language, subject and meal.
+# Nouns without an article in English and with the definite article in French (`watch television`); so are all languages,
+# subjects and meals.
 DEFINITE_WHEN_BARE = ("television", "tv")
 DEFINITE_KINDS = ("language", "subject", "meal")
 
 
 def _noun(row: dict[str, str]) -> Noun:
-    """`plural`: empty if regular; `-` for a mass noun; `~` for a mass noun that is counted too (`two coffees`); `+` if
-    the noun is always plural; `-1` for a noun that is counted without a plural here. `french`: `+` before a noun that is
-    always plural there; `/` before the feminine, or before an irregular plural."""
+    """The noun of a row of `nouns.csv`.
+
+    Its column `plural` is empty for a regular plural, `-` for a mass noun, `~` for a mass noun that can be counted too (`two
+    coffees`), `+` for a noun that is always plural, and `-1` for a countable noun whose plural the grammar does not use. In the
+    column `french`, `+` is before a noun that is always plural in French, `/` is before the feminine or an irregular plural.
+    """
     english, plural, french, gender, kind = (row[name] for name in ("english", "plural", "french", "gender", "kind"))
     always_plural, french = french.startswith("+"), french.removeprefix("+")
     first, _, second = french.partition("/")
@@ -240,9 +251,13 @@ BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 
 
 def _adjective(row: dict[str, str]) -> Adjective:
-    """`feminine`: empty if regular, `=` if the adjective never changes. `place`: `before` or `after` the noun, `only` there,
-    or `be`: only after `be`. `kinds` ends in `!` if strict. `grades`: comparative and superlative, or
-    `more`; `-` if not even `very` stands before it."""
+    """The adjective of a row of `adjectives.csv`.
+
+    Its column `feminine` is empty for a regular feminine, and `=` if the adjective never changes. `place` is `before` or
+    `after` the noun; with `only`, the adjective is used only beside a noun; `be` means that it is used only after `be`. `kinds`
+    ends in `!` if the adjective is strict. `grades` has the comparative and the superlative, or `more`; it is `-` if the
+    adjective cannot have `very` before it.
+    """
     masculine, feminine, place = row["masculine"], row["feminine"], row["place"].split()
     forms = (masculine, masculine, masculine, masculine) if feminine == "=" else four_forms(masculine, feminine)
     grades = row["grades"].replace("-", "").split()
@@ -276,7 +291,7 @@ def conjugation(infinitive: str) -> Conjugation:
 
 
 def _inflected(words: str, change: str) -> str:
-    """A phrase with another form of its first word."""
+    """A phrase whose first word is replaced by another form."""
     return " ".join([change, *words.split()[1:]])
 
 
@@ -285,8 +300,12 @@ FRENCH_PREPOSITIONS = ("à", "de", "avec")
 
 
 def _verb(row: dict[str, str]) -> Verb:
-    """`past` and `ing`: empty if regular; `ing` is `-` for none. `french`: an infinitive, with `se` before it and other words
-    after it; a preposition at the end is that of the object. `objects` ends in `!` if strict."""
+    """The verb of a row of `verbs.csv`.
+
+    Its columns `past` and `ing` are empty for regular forms; `ing` is `-` if the verb has no such form. `french` is an
+    infinitive, perhaps with `se` before it and other words after it. A preposition at its end is the preposition of the object.
+    `objects` ends in `!` if the verb is strict.
+    """
     base, pattern = row["base"], frozenset(row["pattern"].split())
     head = base.split()[0]
     french = row["french"].split()
@@ -310,12 +329,12 @@ def _verb(row: dict[str, str]) -> Verb:
     )
 
 
-# `three people`, `how many people`: the French noun is another one after a number.
+# English plurals with another French noun after a number: `three people`, `how many people`.
 COUNTED = {"people": ("personnes", Agreement("f", True, 4))}
 
 
 class Country(NamedTuple):
-    """`gender`: f, m, or mp for a masculine plural."""
+    """A country in French. Its `gender` is f, m, or mp for a masculine plural."""
 
     french: str
     gender: str

@@ -1,4 +1,4 @@
-"""Noun phrases, names and pronouns: their English on a path, and their French."""
+"""Noun phrases, names and pronouns: functions that say their English on a path, and their French."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from transformer.worlds.conversation.path import Path, Table
 from transformer.worlds.conversation.sound import starts_with_vowel
 
 Polarity = Literal["positive", "negative", "question"]
-# How an article is written: as it is; after a negation (`pas de pain`); as all of a kind (`j'aime le pain`); after `de`.
+# How an article is used: unchanged; after a negation (`pas de pain`); for a whole kind (`j'aime le pain`); after `de`.
 Use = Literal["plain", "negated", "generic", "after de"]
 
 FORMS = [(noun.singular, NounForm(noun, "mass" if noun.mass else "singular")) for noun in NOUNS if noun.singular]
@@ -43,7 +43,7 @@ NAME_TABLE = Table([(name, name) for name in NAMES])
 
 ATTRIBUTES = Table([(a.english, a) for a in ADJECTIVES if a.attributive])
 PREDICATES = Table([(a.english, a) for a in ADJECTIVES if a.predicative])
-# Four words that change most are drawn more often, because their fifth form is rarely needed.
+# Common adjectives are drawn more often. Some of them have a fifth form, before a vowel, which would otherwise be rare.
 _OFTEN = ("beautiful", "new", "old", "big", "small", "good")
 
 
@@ -63,7 +63,7 @@ CONTAINERS = ("cup", "glass", "bottle", "box", "bag", "plate")
 PARTS = ("name", "colour", "color", "roof", "door", "window", "wall", "photo", "picture", "address", "end", "story")
 
 
-# Adjectives in the English order, each with the French words of its degree.
+# Pairs of the French words of a degree (such as `très`) and an adjective, in the English order.
 Modifiers = Sequence[tuple[list[str], Adjective]]
 
 
@@ -72,11 +72,13 @@ class Nominal:
     """A noun phrase, a name or a pronoun.
 
     Attributes:
-        french: its words by use, in full forms; for a pronoun, as a subject.
-        agreement: what French words agree with.
-        english_slot: what the English verb agrees with.
-        kind: of noun; "person" for a pronoun or a name.
-        modified_after: whether it has an adjective that follows the French noun.
+        french: a function from a use to the French words in full forms. For a pronoun, the words are the subject.
+        agreement: gender, number and person for French words that agree with it.
+        english_slot: the person that the English verb agrees with.
+        kind: kind of the noun; "person" for a pronoun or a name.
+        pronoun: the pronoun; None for a noun or a name.
+        noun: the noun; None for a pronoun or a name.
+        modified_after: whether it has an adjective after the French noun.
     """
 
     french: Callable[[Use], list[str]]
@@ -93,7 +95,7 @@ class Nominal:
 
     @property
     def stressed(self) -> list[str]:
-        """After a preposition."""
+        """The French words after a preposition."""
         return [self.pronoun.stressed] if self.pronoun else self.french("plain")
 
 
@@ -114,14 +116,14 @@ AND_OR: Table[str] = Table([("and", "et"), ("or", "ou")], [3, 1])
 
 
 def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
-    """`anna and tom`: masculine unless both are feminine."""
+    """Two nominals joined, such as `anna and tom`. The gender is masculine unless both are feminine."""
     gender = "f" if first.agreement.gender == second.agreement.gender == "f" else "m"
     return Nominal(
         lambda use: [*first.french(use), conjunction, *second.french(use)], Agreement(gender, True, 4), 4, first.kind
     )
 
 
-# Kinds of which people say `my`, and kinds of which they seldom do.
+# Kinds of nouns that often have a possessive such as `my`, and kinds that rarely have one.
 _OWN = frozenset({"family", "group", "friend", "body", "clothing"})
 _NOBODYS = frozenset(
     {"person", "job", "animal", "place", "town", "nature", "plant", "sky", "weather", "world", "part", "room", "food", "drink"}
@@ -130,7 +132,8 @@ _NOBODYS = frozenset(
 
 @lru_cache(maxsize=1024)
 def natural(table: Table[Determiner], kind: str | None) -> Table[Determiner] | None:
-    """The determiners of a table, weighted as people use them with this kind of noun."""
+    """The determiners of a table, with weights for this kind of noun: possessives are more or less likely. None if the kind
+    does not change the weights."""
     if kind not in _OWN | _NOBODYS:
         return None
     weights = []
@@ -154,7 +157,7 @@ def described(noun_words: Sequence[str], adjectives: Modifiers, agreement: Agree
 
 
 def determined(determiner: Determiner, core: list[str], agreement: Agreement, use: Use, weak: bool) -> list[str]:
-    """A noun phrase in full forms. `weak`: an adjective stands before the noun, so `des` becomes `de`."""
+    """A noun phrase in full forms. `weak` is whether an adjective is before the noun, so that `des` becomes `de`."""
     sense, plural = determiner.sense, agreement.plural
     article = "les" if plural else "le" if agreement.gender == "m" else "la"
     if sense == "none":
@@ -184,7 +187,7 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
 
 
 def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
-    """No, one or two adjectives before a noun; sometimes with `very`."""
+    """Zero, one or two adjectives before a noun, sometimes with `very`."""
     adjectives: list[tuple[list[str], Adjective]] = []
     drawn_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
     if kind is not None and drawn_from is None:
@@ -216,11 +219,18 @@ def noun_phrase(
     person: Agreement | None = None,
     few_plurals: bool = False,
 ) -> Nominal:
-    """A noun with its determiner, or without one (`bare`, a share), and perhaps with adjectives.
+    """A noun with or without a determiner, and perhaps with adjectives.
 
-    `kinds`: those drawn. `numbers`: those allowed. `of`: share of the containers and parts that are of something.
-    `person`: of whom it is said; a noun with both genders takes his or hers.
-    `few_plurals`: whether most nouns drawn are singular, as those of places are.
+    Args:
+        path: the path.
+        kinds: the kinds of noun that are drawn.
+        determiners: the determiners; by default those of an object in a statement.
+        bare: share of phrases without a determiner.
+        adjectives: share of phrases with an adjective.
+        numbers: the allowed numbers.
+        of: share of containers and parts that have `of` and another noun after them.
+        person: the agreement of the person that the noun describes. A noun with both genders has this gender.
+        few_plurals: whether most drawn nouns are singular, such as nouns of places.
     """
     kind = path.meaning(kinds)
     options = {"determiner": 1.0 - bare, "bare": bare} if bare else {"determiner": 1.0}
@@ -228,7 +238,7 @@ def noun_phrase(
     form_of_determiner = path.choose(options, {"determiner": table.by_first})
     determiner = BARE if form_of_determiner == "bare" else path.word(table, natural(table, kind))
     allowed = tuple(number for number in determiner.numbers if number in numbers)
-    if kind is not None:  # a drawn phrase: a number that nouns of this kind have
+    if kind is not None:  # a drawn phrase has a number that nouns of this kind can have
         allowed = tuple(number for number in allowed if (kind, number) in FORMS_OF)
         path.require(bool(allowed))
     number = path.meaning(allowed)
@@ -237,7 +247,7 @@ def noun_phrase(
     modifiers = attributes(path, kind, adjectives * (0.5 if number == "mass" else 1.0), number)
     form = path.word(NOUN_FORMS, FORMS_OF[kind, number] if kind is not None and number is not None else None)
     path.require(form.number in allowed and go_together(form, modifiers))
-    if form.noun.kind == "time":  # `every day` and `this week` say when
+    if form.noun.kind == "time":  # `every day` and `this week` are times, not noun phrases
         path.require(determiner.masculine not in ("chaque", "ce"))
     if any(adjective.english == "best" for _, adjective in modifiers):
         path.require(determiner.sense == "definite")
@@ -250,7 +260,7 @@ def noun_phrase(
 
 
 def go_together(form: NounForm, modifiers: Modifiers) -> bool:
-    """Whether the adjectives mean what they should with this noun; `orange juice` is a noun of its own."""
+    """Whether all adjectives fit this noun. `orange` and `juice` do not, because `orange juice` is a noun of the lexicon."""
     juice = form.noun.singular == "juice" and any(adjective.english == "orange" for _, adjective in modifiers)
     return not juice and all(adjective.fits(form.noun.kind) for _, adjective in modifiers)
 
@@ -261,7 +271,8 @@ def from_form(
     modifiers: Modifiers = (),
     agreement: Agreement | None = None,
 ) -> Nominal:
-    """A noun phrase. `agreement`: of a noun with both genders, that of the person it describes (`elle est étudiante`)."""
+    """A noun phrase. `agreement` is for a noun with both genders: the agreement of the person it describes (`elle est
+    étudiante`)."""
     noun, agreement = form.noun, agreement or form.agreement
     french_noun = agreement.of(noun.french).split()
     if determiner.sense == "number" and noun.plural in COUNTED:
@@ -295,7 +306,7 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
 
 
 def owner(path: Path) -> Nominal:
-    """`anna` or `my sister`, before `'s`."""
+    """`anna` or `my sister`, followed by `'s` or `'`."""
     if path.choose({"name": 1.0, "phrase": 1.0}, {"name": NAME_TABLE.by_first, "phrase": words.OWNERS.by_first}) == "name":
         someone = person_name(path)
     else:
@@ -332,7 +343,7 @@ WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",)
 def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
-    """Someone who does something; one of `things` too, if some are given."""
+    """The subject of a verb: a person or an animal, or a noun of one of the kinds in `things`."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
     chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
@@ -373,7 +384,7 @@ def _two_people(path: Path) -> Nominal:
 
 
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
-    """What something is done to."""
+    """A direct object."""
     options = {"phrase": 1.0, "owned": 0.06}
     if polarity != "negative":
         options["two"] = 0.05
@@ -392,11 +403,12 @@ def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare:
 
 
 TEMPERATURES = ("cold", "hot", "warm")
-NEVER_COLD = ANIMATE | {"idea"}  # somebody has cold in French, and the weather makes it
+# Kinds that are never `cold` with être: a person *has* cold (`avoir froid`), and the weather *makes* cold (`il fait froid`).
+NEVER_COLD = ANIMATE | {"idea"}
 
 
 def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -> list[str]:
-    """`very tired`: its French after `être`."""
+    """One or two adjectives after `be`, such as `very tired`. Returns the French words after `être`."""
     kind = kind or subject.kind
     degree = path.optional(words.DEGREES, 0.25)
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))

@@ -1,9 +1,10 @@
 """A path through the grammar: it either draws a sentence or reads one.
 
 The grammar is written once, as functions that take a path, say the English words from left to right and return the French. On
-a `Draw` every choice is random and every word is written down. On a `Read` every choice follows a text; where several are
-possible they are tried in turn, by starting again from the first word with the next combination of choices. At the end of the
-text a `Read` collects the words that could come next. So what is drawn can be read, and what is offered next is grammatical.
+a `Draw`, every choice is random, and every word is written down. On a `Read`, a text decides every choice. If several choices
+are possible, a `Read` tries all of them: it starts again from the first word with the next combination of choices. At the end
+of the text, a `Read` collects the words that may follow. So every drawn sentence can be read, and all collected words are
+grammatical.
 """
 
 import random
@@ -18,7 +19,7 @@ NO_STARTS: Mapping[Any, Container[str]] = {}
 
 
 class DeadEndError(Exception):
-    """This path leads nowhere: the text has another word here, or the choices do not go together."""
+    """This path gives no sentence: the text has another word at this place, or the choices do not fit together."""
 
 
 class Table(Generic[T]):
@@ -37,40 +38,42 @@ class Table(Generic[T]):
 
 @lru_cache(maxsize=256)
 def words_table(text: str) -> Table[str]:
-    """A table of words that stand for themselves with the weight of each, from a text like `is 1, are 0.5`."""
+    """A table of words with weights, from a text like `is 1, are 0.5`. The value of each entry is the word itself."""
     weights = {word: float(weight) for word, weight in (entry.rsplit(" ", 1) for entry in text.split(", "))}
     return Table([(word, word) for word in weights], list(weights.values()))
 
 
 class Path(Protocol):
-    """What a frame may do. In every method the first sentence is about drawing, the second about reading."""
+    """The methods that a frame may call. Their docstrings say what they do on a `Draw` and what they do on a `Read`."""
 
     def say(self, *words: str) -> None:
-        """Write English words. Or require them."""
+        """Draw: write English words. Read: require that the text has these words next."""
         ...
 
     def says(self, word: str, share: float) -> bool:
-        """Write a word or not. Or tell whether it is the next one, and pass it."""
+        """Draw: write a word, or not, and return which. Read: return whether the word is next in the text, and pass it."""
         ...
 
     def word(self, table: Table[T], drawn_from: Table[T] | None = None) -> T:
-        """Write the words of an entry of `drawn_from`, the entries of `table` that make sense here. Or pass any of `table`."""
+        """Draw: write the words of an entry of `drawn_from`, the entries of `table` that make sense here; by default `table`.
+        Read: pass the words of any entry of `table`."""
         ...
 
     def optional(self, table: Table[T], share: float, drawn_from: Table[T] | None = None) -> T | None:
-        """As `word`, or nothing."""
+        """As `word`, but the words may be missing. Then the result is None."""
         ...
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
-        """One of the options, by weight. Or any of them, but for those in `starts` that start with other words only."""
+        """Draw: return a random option; the options have weights. Read: return any option that can start with the next word of
+        the text. `starts` has the words that an option can start with; an option that is not in `starts` is always tried."""
         ...
 
     def meaning(self, options: Sequence[T]) -> T | None:
-        """One of the options, which no word shows but which decides what makes sense. Or None."""
+        """Draw: return a random option that decides which words make sense, but is not itself a word. Read: return None."""
         ...
 
     def require(self, condition: bool) -> None:
-        """Give up this path unless the condition holds."""
+        """Raise a `DeadEndError` unless the condition holds."""
         ...
 
 
@@ -115,7 +118,7 @@ class Draw:
             raise DeadEndError
 
     def english(self) -> list[str]:
-        """The words written, with `an` before a vowel."""
+        """The written words, with `an` instead of `a` before a vowel."""
         pairs = zip(self.tokens, [*self.tokens[1:], ""], strict=True)
         return ["an" if word == "a" and takes_an(following) else word for word, following in pairs]
 
@@ -124,19 +127,19 @@ class Read:
     """A path that follows a text, in every way that the grammar allows.
 
     Attributes:
-        next_words: the words that may follow the text, in the order in which they were found.
+        next_words: the words that may follow the text, in the order in which they were noted.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = _with_one_article(tokens)
         self.article = "".join(tokens[-1:]) if tokens and tokens[-1] in ("a", "an") else ""
         self.next_words: dict[str, None] = {}
-        self._noted: dict[int, Table[Any]] = {}  # by identity: tables whose words are in `next_words`
+        self._noted: dict[int, Table[Any]] = {}  # id of a table → the table, if its words are in `next_words`
         self.position = self.depth = self.farthest = 0
-        self.branches: list[list[int]] = []  # of each choice: which is tried, and how many there are
+        self.branches: list[list[int]] = []  # for each choice: the index that is tried, and the number of options
 
     def readings(self, program: Callable[["Read"], T]) -> Iterator[T]:
-        """What `program` returns for every reading of the whole text."""
+        """The results of `program`, one for each reading of the whole text."""
         while True:
             self.position = self.depth = 0
             try:
@@ -189,7 +192,7 @@ class Read:
             raise DeadEndError
 
     def _peek(self, *wanted: str) -> str:
-        """The next word of the text. At its end, `wanted` are noted as words that may come next."""
+        """The next word of the text. At the end of the text, note `wanted` as words that may follow."""
         if self.position < len(self.tokens):
             return self.tokens[self.position]
         for word in wanted:
@@ -201,7 +204,7 @@ class Read:
             self.next_words[word] = None
 
     def _note_all(self, words: Iterable[str]) -> None:
-        """Note words of which none is empty."""
+        """Note words. None of them may be empty."""
         if self.article:
             for word in words:
                 self._note(word)
@@ -211,7 +214,7 @@ class Read:
     def _fitting(self, table: Table[T], drawn_from: Table[T] | None) -> list[tuple[tuple[str, ...], T]]:
         """The entries whose words come next in the text."""
         if self.position == len(self.tokens):
-            # Words that make sense are noted before the others.
+            # Words that make sense are noted before other words.
             for some in (drawn_from, table):
                 if some is not None and id(some) not in self._noted:
                     self._noted[id(some)] = some
@@ -250,12 +253,13 @@ class Read:
 
 
 def takes_an(word: str) -> bool:
-    """Whether `an`, not `a`, stands before an English word."""
+    """Whether the article before an English word is `an`, not `a`."""
     return (word[:1] in ("a", "e", "i", "o", "u") and not word.startswith(("uni", "eu", "use", "one"))) or word == "hour"
 
 
 def _with_one_article(tokens: Sequence[str]) -> list[str]:
-    """The tokens with `a` for `an` where it is right; elsewhere a word that no grammar reads."""
+    """The tokens with `a` in place of each right article, `a` or `an`. A wrong article is replaced by a word that no grammar
+    reads."""
     words = list(tokens)
     for index, word in enumerate(tokens):
         following = tokens[index + 1] if index + 1 < len(tokens) else ""

@@ -1,4 +1,4 @@
-"""Where, with whom and when: phrases that follow the verb."""
+"""Phrases after the verb that say where, with whom and when."""
 
 from transformer.worlds.conversation import function_words as words
 from transformer.worlds.conversation.lexicon import CITIES, COUNTRIES, PEOPLE, Agreement, Country
@@ -11,7 +11,7 @@ from transformer.worlds.conversation.nominal import (
 )
 from transformer.worlds.conversation.path import Path, Table
 
-# English → French, and the kinds of noun that each preposition is drawn with.
+# English preposition → the French words, and the kinds of noun that it is drawn with.
 PREPOSITIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "in": (("dans",), ("place", "place", "town", "room", "room", "room", "nature", "vehicle")),
     "on": (("sur",), ("furniture", "furniture", "furniture", "nature")),
@@ -117,7 +117,7 @@ def origin(path: Path) -> list[str]:
 
 
 def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
-    """`in the kitchen`, `in france`, `at home`; with `only_where`, not `with anna` and the like."""
+    """`in the kitchen`, `in france`, `at home`. With `only_where`, only places, so not `with anna`."""
     table = WHERE_TABLE if only_where else PREPOSITION_TABLE
     options = {"preposition": 1.0, "fixed": fixed, "named": 0.35, "between": 0.03}
     starts = {"fixed": FIXED_PLACES.by_first, "named": ("in",), "between": ("between",), "preposition": table.by_first}
@@ -164,7 +164,7 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
 
 
 def company(path: Path, subject: Nominal) -> list[str]:
-    """`with my friends`, after a place where somebody goes or lives."""
+    """`with my friends`, after the place that somebody goes to or lives in."""
     path.say("with")
     return ["avec", *_after(path, "with", ("family", "friend", "group", "animal"), subject)]
 
@@ -273,7 +273,7 @@ _FUTURE = {
 
 
 def _times(often: tuple[str, ...], *parts: dict[str, str]) -> Table[str]:
-    """The weight of a group is that of a word, however many words it has: else most times would be hours."""
+    """A table of times. Times of large groups, such as hours, have small weights; otherwise most drawn times would be hours."""
     phrases = {english: french for part in parts for english, french in part.items()}
     weights = [
         6.0 if e in often else 0.12 if " ago" in e else 0.5 if e in (_AT | _IN_MONTH | _ON) else 0.3 if e in _AT_SHORT else 1.0

@@ -1,13 +1,13 @@
-"""How neighbouring French words change each other: elision (`le` `animal` → `l'` `animal`), contraction (`de` `le` → `du`).
+"""Changes between neighbouring French words: elision (`le` `animal` → `l'` `animal`) and contraction (`de` `le` → `du`).
 
-A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar has to look ahead. An object
-pronoun is written with a mark (`le_`), because it does not contract: `besoin de le voir`.
+A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar needs to know the next word. An
+object pronoun is written with a mark (`le_`), because it does not contract: `besoin de le voir`.
 """
 
 import unicodedata
 from collections.abc import Sequence
 
-# An h that blocks elision: `le hérisson`, but `l'homme`.
+# Words whose h prevents elision: `le hérisson`, but `l'homme`.
 ASPIRATED = ("hérisson", "haricot", "hamster", "hamburger", "haut", "huit")
 ELIDED = {
     "le": "l'",
@@ -35,7 +35,7 @@ CONTRACTED = {
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Whether a word before this one elides: it begins with a vowel sound, mute h included."""
+    """Whether the word before this one elides, because this word begins with a vowel sound or a mute h."""
     first = unicodedata.normalize("NFD", word)[0]
     return (
         (first in "aeiouœ" and word not in ("oui", "onze")) or word in ("y", "yeux") or (first == "h" and not _aspirated(word))
@@ -43,9 +43,9 @@ def starts_with_vowel(word: str) -> bool:
 
 
 def settle(words: Sequence[str]) -> list[str]:
-    """Full forms → the forms that are written: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
+    """The written forms of words in full forms: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
 
-    Works from the right: whether `le` elides must be known before `de` can contract with it.
+    It goes from right to left, because whether `le` elides must be known before `de` can contract with it.
     """
     settled: list[str] = []
     for word in reversed(words):

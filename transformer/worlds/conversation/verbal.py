@@ -1,4 +1,4 @@
-"""Verbs with what follows them: their English on a path, and their French."""
+"""Verbs and the words after them: functions that say their English on a path, and their French."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ Form = Literal["base", "third", "past", "ing"]
 
 BE: dict[str, Five] = {"present": ("am", "are", "is", "are", "are"), "past": ("was", "were", "was", "were", "were")}
 THIRD = 2
-# me, te, se, nous precede le, la, les, and these precede lui, leur.
+# The order of French object pronouns: me, te, se, nous come before le, la, les, and these come before lui, leur.
 CLITIC_ORDER = ("me", "te", "se", "nous", "le_", "la_", "les_", "lui", "leur")
 PAS: dict[Negation, list[str]] = {"": [], "not": ["pas"], "never": ["jamais"]}
 
@@ -89,9 +89,9 @@ class Modal:
     """A verb before an infinitive, with its present and past in both languages.
 
     Attributes:
-        english: base, third person, past; the past is empty if it is not used.
-        helps: whether it is negated and asked without `do`.
-        link: French words before the infinitive.
+        english: base, third person and past; the past is empty if it is not used.
+        helps: whether its negation and its questions have no `do`, such as those of `can`.
+        link: French words between this verb and the infinitive.
     """
 
     english: tuple[str, str, str]
@@ -102,7 +102,7 @@ class Modal:
 
 
 def _modal(english: str, past: str, infinitive: str, link: str = "") -> Modal:
-    """`english`: `can`, or `want to`, which has a third person."""
+    """A modal verb. `english` is its base, such as `can`, or `want to`, which has another form in the third person."""
     french = conjugation(infinitive)
     head, *rest = english.split()
     third = " ".join(["has" if head == "have" else "tries" if head == "try" else head + "s", *rest]) if rest else english
@@ -137,7 +137,7 @@ def _modal_table(index: int, helps: bool | None = None) -> Table[Modal]:
 
 
 HELPING, HELPING_PAST = _modal_table(0, True), _modal_table(2, True)
-# In a question `could` and `may` are polite.
+# In a question, `could` and `may` are polite.
 _POURRAIS = ("pourrais", "pourrais", "pourrait", "pourrions", "pourraient")
 _POLITE = (("could", Modal(("could", "could", ""), True, _POURRAIS, _POURRAIS)), ("may", MODALS[0]))
 ASKING = Table([*((" ".join(e), m) for e, m in HELPING.entries), *_POLITE], [*HELPING.weights, 1.5, 0.7])
@@ -149,14 +149,14 @@ LIKINGS_THIRD = Table([(base + "s", conjugation(french)) for base, french in _LI
 
 @dataclass
 class Complements:
-    """What follows a verb.
+    """The French of what follows an English verb.
 
     Attributes:
-        clitics: object pronouns, which stand before the French verb.
-        objects, recipients: a direct object, and `to` someone, in French.
-        after: where, where to or where from.
-        preceding: what a participle agrees with, if a direct object stands before it.
-        manner: an adverb that stands after the conjugated verb.
+        clitics: object pronouns; in French they are before the verb.
+        objects, recipients: a direct object, and an indirect object (`to` someone).
+        after: a place, a destination or an origin.
+        preceding: agreement of a direct object before the verb, because a participle agrees with it; None without one.
+        manner: an adverb after the conjugated verb.
         last: words at the end of the clause.
     """
 
@@ -175,10 +175,10 @@ class Complements:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause whose French is still to be put together.
+    """The parts of a clause, from which `french` makes its French.
 
     Attributes:
-        frequency: French words of an adverb like `toujours`.
+        frequency: French words of an adverb such as `toujours`.
         modal_past: whether the modal verb is in the past.
     """
 
@@ -232,7 +232,7 @@ def verb_form(path: Path, form: Form, kind: str) -> Verb:
 
 
 def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
-    """The English verb in a statement, and the French of an adverb like `always` before it."""
+    """Say the verb of a statement in English. Returns the verb, and the French of an adverb such as `always` before it."""
     third = subject.english_slot == THIRD
     frequency: list[str] = []
     if tense in ("progressive", "imperfect", "future"):
@@ -260,12 +260,13 @@ def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tu
 def statement(
     path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15
 ) -> Clause:
-    """A subject's verb and all that follows. `time`, `place`: shares."""
+    """The clause of a subject that was already said: its verb and all words after the verb. `time` and `place` are the shares
+    of clauses with a time and with a place."""
     verb, frequency = simple(path, subject, tense, negation)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
     unchanged = verb.past == verb.base and not (negation == "not" or subject.english_slot == THIRD)
-    if tense == "past" and unchanged:  # `i read a book` is present, `i read a book yesterday` is not
+    if tense == "past" and unchanged:  # `i read a book` is read as present, `i read a book yesterday` as past
         path.require(" ".join(complements.last).endswith(tuple(adverbials.ONLY_PAST_FRENCH)))
     return Clause(subject, verb, tense, negation, complements, frequency)
 
@@ -309,7 +310,7 @@ def infinitive(
     time: float = 0.15,
     place: float = 0.15,
 ) -> Clause:
-    """What follows a modal verb."""
+    """The clause of a modal verb that was already said: the infinitive and the words after it."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
@@ -335,7 +336,8 @@ def follow(
     modal_past: bool = False,
     pronouns: bool = True,
 ) -> Complements:
-    """What follows a verb. `gap`: "object" or "place" for a question about it, which does not stand after the verb."""
+    """Say what follows a verb. `gap` is "object", "place" or "time" in a question about it, because it is then not after the
+    verb."""
     after = Complements()
     pattern = verb.pattern
     if gap == "object":
@@ -352,7 +354,7 @@ def follow(
                 after.after += adverbials.destination(path)
         else:
             after.after += adverbials.destination(path)
-        # `i am going to work` is a plan.
+        # `i am going to work` is read as a plan (future), not as a destination.
         path.require(tense != "progressive" or after.after != TO_WORK)
     if "from" in pattern:
         path.require(gap != "place")
@@ -382,9 +384,11 @@ AGREEING = frozenset(["see", "buy", "find", "lose", "take", "eat", "help", "call
 
 
 def may_agree(verb: Verb, agreement: Agreement) -> bool:
-    """Whether a participle may agree with what stands before it: only that of common verbs, so that few forms are to be learnt.
+    """Whether the grammar uses the participle of a verb with an object of this agreement before it (`je l'ai vue`, `les livres
+    que j'ai achetés`).
 
-    (`je l'ai vue`, `les livres que j'ai achetés`.) A masculine singular leaves every participle as it is.
+    It does so only for common verbs, so that models have few forms to learn. With a masculine singular object, every
+    participle is allowed, because it does not change.
     """
     return verb.base in AGREEING or verb.past_imperfect or agreement[:2] == ("m", False)
 
@@ -392,8 +396,8 @@ def may_agree(verb: Verb, agreement: Agreement) -> bool:
 def _place(path: Path, share: float, after: Complements, subject: Nominal, verb: Verb) -> None:
     if share and path.choose({"none": 1 - share, "place": share}, {"place": _PLACE_STARTS}) == "place":
         where = adverbials.place(path, fixed=0.35, subject=subject)
-        path.require(not (verb.base == "wait" and where[0] == "pour"))  # `wait for` is a verb of its own
-        path.require("destination?" not in verb.pattern or where not in (["là"], ["dehors"]))  # `come there` says where to
+        path.require(not (verb.base == "wait" and where[0] == "pour"))  # `wait for` is another verb of the lexicon
+        path.require("destination?" not in verb.pattern or where not in (["là"], ["dehors"]))  # in `come`, it is a destination
         after.after += where
 
 
@@ -420,7 +424,7 @@ SOMETHING: Table[str] = Table(
 def _object(
     path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense
 ) -> None:
-    """A direct object, or one after the preposition that the French verb has."""
+    """Say an object: a direct object, or, if the French verb has a preposition, an object after this preposition."""
     pattern, kinds = verb.pattern, verb.objects
     options = {"phrase": 1.0}
     clitic = not verb.preposition and "no-clitic" not in pattern and not pattern & {"sport", "instrument"} and not verb.strict
@@ -458,13 +462,13 @@ def _object(
             return
         chosen_phrase = _strict_object(path, verb)
     else:
-        bare = 0.0 if after.clitics else bare  # `show her lamps` is about her lamps
+        bare = 0.0 if after.clitics else bare  # `show her lamps` means lamps that are hers
         chosen_phrase = object_phrase(path, kinds, polarity, bare=bare, names=bool(set(kinds) & PEOPLE))
     after.objects += object_words(verb, chosen_phrase, polarity)
 
 
 def _strict_object(path: Path, verb: Verb) -> Nominal:
-    """An object of one of the kinds that the verb takes in this sense: `play football`, `visit the museum`, `visit anna`."""
+    """An object of one of the kinds that the verb has in this sense: `play football`, `visit the museum`, `visit anna`."""
     if verb.pattern & {"sport", "instrument"}:
         phrase = noun_phrase(
             path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.0, adjectives=0.02, of=0.0
@@ -502,7 +506,7 @@ def _bare_language(path: Path) -> list[str]:
 
 
 def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
-    """`to me`, `to anna`, `to my sister`; the preposition is said before."""
+    """Say the person in `to me`, `to anna`, `to my sister`. The caller says `to`."""
     options = {"phrase": 1.0, "name": 0.4} | ({"pronoun": 1.0} if pronouns else {})
     chosen = path.choose(options, _PRONOUN_STARTS | {"name": NAME_TABLE.by_first})
     if chosen == "pronoun":
@@ -535,10 +539,10 @@ def question(
     people: bool = False,
     asked_about: Agreement | None = None,
 ) -> Clause:
-    """`do you like tea`, `can she swim`, `did they leave`: the clause is that of the answer.
+    """A question such as `do you like tea`, `can she swim`, `did they leave`. Returns the clause of the answer.
 
-    `gap`: as in `follow`. `people`: only verbs of which somebody can be the object. `asked_about`: what is before the verb as
-    its object, which a participle agrees with.
+    `gap` is as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the agreement of an
+    object before the verb, because a participle agrees with it.
     """
     options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
     starts = {
@@ -585,7 +589,7 @@ def question(
 
 
 def asked(path: Path, third: int | None = None) -> Nominal:
-    """The subject of a question; mostly `you`. `third`: 1 after `does`, 0 after `do`."""
+    """The subject of a question, mostly `you`. `third` is 1 after `does`, 0 after `do`, and None after other verbs."""
     options = {"you": 2.0, "pronoun": 1.0, "phrase": 0.8, "name": 0.3}
     if third == 1:
         options.pop("you")

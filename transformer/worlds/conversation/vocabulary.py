@@ -1,6 +1,6 @@
-"""The words that are drawn, with their classes, in four files of `data`: two for each grammar.
+"""The words of drawn sentences, with their classes, in four files of `data`: two for each grammar.
 
-They are written by drawing, because not every form that a rule could make is drawn:
+The files are made by drawing many sentences, because the rules can make more forms than are drawn. This command writes them:
 
     python -m transformer.worlds.conversation.vocabulary
 """
@@ -16,7 +16,7 @@ from transformer.worlds.conversation.verbal import MODALS
 
 DRAWS = 400_000
 
-# Word → class, in the order in which classes are looked up.
+# Class → its words. A word with several classes has the first of them.
 _ENGLISH: dict[str, str] = {
     "punctuation": ". ? ' 's",
     "negation": "not never no",
@@ -96,12 +96,12 @@ def _french_classes() -> dict[str, str]:
 
 
 def read_words(name: str) -> dict[str, str]:
-    """The words of a file, by its name (`english`, `french_rigid`), with their classes."""
+    """Word → class, from the file with this name (`english`, `french_rigid`, …)."""
     return {row["word"]: row["class"] for row in rows(f"words_{name}")}
 
 
 def write_words() -> None:
-    """Draw sentences of each grammar, and write the words that are in them."""
+    """Draw sentences of each grammar, and write their words and classes to the files."""
     from transformer.worlds.conversation.grammar import CONVERSATION, RIGID
 
     classes = {"english": _english_classes(), "french": _french_classes()}
@@ -121,7 +121,8 @@ def write_words() -> None:
 
 
 def _other(word: str) -> str:
-    """The class of a word that is in fixed phrases alone: a verb turned round (`es-tu`), or else an adverb."""
+    """The class of a word that is only in fixed phrases: "verb" for a verb with its subject after it (`es-tu`), otherwise
+    "adverb"."""
     return (
         "verb"
         if "-" in word and word.split("-")[-1] in ("je", "tu", "il", "elle", "nous", "ils", "moi", "toi", "on")

@@ -1,6 +1,6 @@
-"""The kinds of sentences. `FRAMES` has every frame by name, with its share of the sentences drawn.
+"""The kinds of sentences. `FRAMES` has every frame by name. A frame includes its share of drawn sentences.
 
-A frame is a function that goes along a path through one sentence and returns its French in full forms.
+The function of a frame gets a path, says one sentence on it, and returns the French in full forms.
 """
 
 from transformer.worlds.conversation.frames.asking import FRAMES as ASKING

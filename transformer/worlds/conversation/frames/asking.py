@@ -1,7 +1,8 @@
 """Questions.
 
-French has several ways to ask; this grammar has one for each case. A question word with `être`, `aller` or `avoir` turns the
-verb round (`où est le chat ?`, `quel âge as-tu ?`); every other question has `est-ce que` (`où est-ce que tu habites ?`).
+French has several ways to ask a question; this grammar uses one for each case. After a question word, `être`, `aller` and
+`avoir` come before the subject (`où est le chat ?`, `quel âge as-tu ?`). Every other question has `est-ce que` (`où est-ce que
+tu habites ?`).
 """
 
 from transformer.worlds.conversation import function_words as words
@@ -55,7 +56,7 @@ INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
 
 
 def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, When]:
-    """`is the cat`, `are you`: the subject, and the tense."""
+    """Say `is the cat` or `are you`. Returns the subject and the tense."""
     tense = tense_of(path, past) if past else "present"
     form = path.choose(dict.fromkeys(dict.fromkeys(BE[tense]), 1.0), {form: (form,) for form in BE[tense]})
     path.say(form)
@@ -65,7 +66,7 @@ def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> t
 
 
 def inverted(who: Nominal) -> list[str]:
-    """`est le chat`, `es-tu`."""
+    """The French of `be` in the present with the subject after it: `est le chat`, `es-tu`."""
     slot = who.agreement.slot
     if who.pronoun is None:
         return [ETRE.present[slot], *who.subject]
@@ -167,7 +168,8 @@ def where(path: Path) -> list[str]:
 
 FOUND = ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle")
 QUEL = ("quel", "quelle", "quels", "quelles")
-# Others are not read, because none is drawn: models write `de quelle couleur` for `what colour do you like`.
+# The kinds of nouns in questions such as `what book …`. Other kinds are not read, because they are not drawn and so models
+# translate them wrongly: they write `de quelle couleur` for `what colour do you like`.
 ASKED_ABOUT = ("object", "text", "food", "vehicle", "clothing", "animal")
 ASKED_FORMS = Table([(" ".join(english), form) for english, form in NOUN_FORMS.entries if form.noun.kind in ASKED_ABOUT])
 
@@ -289,7 +291,7 @@ def how_many(path: Path) -> list[str]:
     if chosen == "are":
         path.say("are")
         where = adverbials.place(path, only_where=True, fixed=0.2)
-        path.require(where != ["là"])  # `are there` is the other form
+        path.require(where != ["là"])  # `are there` is read by the option "there"
         return ["combien", "de", *noun, *EST_CE_QUE, "il", "y", "a", *where, *question_mark(path)]
     if chosen == "there":
         tense = tense_of(path, 0.1)

@@ -1,4 +1,4 @@
-"""Sentences with `be`: what somebody or something is, how, where; the weather, the time, `there is`."""
+"""Sentences with `be`: what, how and where somebody or something is; the weather, the time, `there is`."""
 
 from typing import Literal
 
@@ -43,7 +43,7 @@ THINGS = (
     *("object", "clothing", "food", "vehicle", "place", "furniture", "room", "text", "lesson", "part", "plant", "drink"),
     *("body", "idea", "nature", "sky", "weather"),
 )
-# Feelings that are something one has in French.
+# Feelings that French expresses with `avoir`: English adjective → French noun.
 STATES = {
     "hungry": "faim",
     "thirsty": "soif",
@@ -60,7 +60,7 @@ STATE_TABLE = Table(list(STATES.items()), [4, 3, 2, 2, 0.5, 2, 1, 1, 1, 1])
 ONLY_IT: Table[str] = Table([("it", "it")])
 THINGS_IT: Table[str] = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5])
 SOMEBODY = KIND_GROUPS["animate"]
-# What can be said of `it`, when it is no noun that went before.
+# The adjectives for `it` that refers to no earlier noun (`it is easy`).
 _GENERAL = [
     a for a in ADJECTIVES
     if a.predicative and a.english not in (*TEMPERATURES, "late", "early")
@@ -93,12 +93,12 @@ def tense_of(path: Path, past: float = 0.2) -> When:
 
 
 def said(someone: list[str], finite: str, negated: bool, rest: list[str], frequency: list[str] | None = None) -> list[str]:
-    """A subject, its verb with or without negation, and the rest."""
+    """The French of a subject, its verb with or without negation, and the words after the verb."""
     return [*someone, *(["ne", finite, "pas"] if negated else [finite]), *(frequency or []), *rest]
 
 
 def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
-    """The subject of a description that is no person."""
+    """The subject of a description, if it is a thing."""
     return noun_phrase(path, THINGS, words.DEFINITE, adjectives=adjectives, of=0.3)
 
 
@@ -131,7 +131,7 @@ PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine
 
 
 def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
-    """`it is easy`, `this is very good`: `ce`, but `il` where only somebody can be so."""
+    """`it is easy`, `this is very good`. The French subject is `ce`, but `il` if the adjective fits only people and animals."""
     path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -217,7 +217,7 @@ A = Table([("a", words.DETERMINERS["a"])])
 
 
 def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float = 0.12) -> list[str]:
-    """What somebody is: a noun phrase of the same number, and of the same gender if the noun has both."""
+    """What somebody is: a noun phrase with the number of `who`, and with the gender of `who` if the noun has both genders."""
     plural = who.english_slot in (3, 4)
     options = {"phrase": 1.0, "owned": 0.1}
     if path.choose(options) == "owned":
@@ -238,7 +238,7 @@ def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float 
 
 
 def of_someone(form: NounForm, determiner: Determiner, modifiers: Modifiers, who: Nominal) -> Nominal:
-    """What somebody is: a noun with both genders takes the person's."""
+    """What somebody is. A noun with both genders has the gender of `who`."""
     agreement = form.agreement._replace(gender=who.agreement.gender) if form.noun.has_both_genders else None
     return from_form(form, determiner, modifiers, agreement)
 
@@ -319,7 +319,7 @@ def job(path: Path) -> list[str]:
     slot = who.agreement.slot
     finite = forms(ETRE, tense)[slot]
     determiner = words.NO_ARTICLE if not modifiers else words.BARE if plural else words.DETERMINERS["a"]
-    path.require(form.noun.has_both_genders or form.noun.gender == who.agreement.gender)  # no man is a waitress
+    path.require(form.noun.has_both_genders or form.noun.gender == who.agreement.gender)  # a man cannot be a waitress
     what = [*of_someone(form, determiner, modifiers, who).french("plain"), *place_or_none(path, 0.06)]
     is_ce = bool(modifiers) and who.pronoun is not None and slot in (2, 4)
     return [*said(["ce_"] if is_ce else who.subject, finite, negated, what), *period(path)]
@@ -363,7 +363,7 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """What there is: `a cat`, `three books`, `some milk`, `no milk`."""
+    """The noun phrase after `there is` or `there are`: `a cat`, `three books`, `some milk`, `no milk`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
@@ -392,7 +392,7 @@ def place_or_none(path: Path, share: float) -> list[str]:
 
 PLACE_STARTS = {*adverbials.PREPOSITION_TABLE.by_first, *adverbials.FIXED_PLACES.by_first, "between"}
 
-# What the weather does, with the present and the past in French.
+# English adjective or participle for the weather → the French clause in the present and in the past.
 WEATHER = {
     "cold": ("il fait froid", "il faisait froid"),
     "hot": ("il fait chaud", "il faisait chaud"),
@@ -569,7 +569,7 @@ FAVOURITES = Table(
 )
 
 FRAMES = (
-    Frame("time and favourites", 2.5, calendar),  # before the next one: `my favourite colour is white`
+    Frame("time and favourites", 2.5, calendar),  # before `description`, because of `my favourite colour is white`
     Frame("description", 8.0, description),
     Frame("state", 3.0, state),
     Frame("job", 5.0, job),

@@ -34,7 +34,7 @@ MEILLEUR, PIRE = four_forms("meilleur"), four_forms("pire")
 
 
 def more(adjective: Adjective, agreement: Agreement) -> list[str]:
-    """`plus grand`; `meilleur` and `pire` are words of their own."""
+    """The French comparative: `plus grand`, or the single words `meilleur` and `pire`."""
     if adjective.comparative == "better":
         return [agreement.of(MEILLEUR)]
     if adjective.comparative == "worse":
@@ -43,9 +43,9 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 
 
 def compared(path: Path, than: Nominal | None) -> Nominal:
-    """What somebody or something is compared with. `than`: the other side; None for the first."""
+    """One side of a comparison. `than` is the first side if this is the second; None if this is the first side."""
     somebody = path.meaning((True, False)) if than is None else is_somebody(than)
-    # A drawn comparison is of two of a kind; a text may compare anything.
+    # A drawn comparison has two sides of the same kind. In a text that is read, any two sides are allowed.
     shares = (
         {"someone": 1.0, "something": 1.0} if somebody is None else {"someone": somebody + 0.0, "something": 1.0 - somebody}
     )
@@ -62,7 +62,7 @@ def is_somebody(nominal: Nominal) -> bool:
 
 
 def other_side(path: Path, first: Nominal) -> list[str]:
-    """`me`, `my brother`, `the bus`: the French after `que`."""
+    """The second side, such as `me`, `my brother` or `the bus`. Returns the French words after `que`."""
     options = {"pronoun": 0.5 if first.kind in PEOPLE else 0.0, "other": 1.0}
     if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
         return [path.word(words.PERSON_OBJECTS).stressed]
@@ -96,7 +96,7 @@ def comparison(path: Path) -> list[str]:
 
 
 def group(path: Path) -> list[str]:
-    """`in the class`: `de la classe`."""
+    """The group of a superlative: `in the class` is `de la classe`. Empty if no group is said."""
     if not path.says("in", 0.3):
         return []
     kinds = ("place", "lesson", "world", "family", "place")

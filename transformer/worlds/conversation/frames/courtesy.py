@@ -17,7 +17,7 @@ from transformer.worlds.conversation.verbal import BE, THIRD, be
 
 _ROWS = list(rows("phrases"))
 PHRASES = Table([(row["english"], row["french"]) for row in _ROWS], [float(row["weight"]) for row in _ROWS])
-# These phrases stand alone, so a model can only know those that it was trained on.
+# The texts of these phrases. A model can translate only the phrases that it was trained on, so all of them are in training.
 FIXED = frozenset(row["english"] for row in _ROWS)
 _VOCATIVES = ("hello", "hi", "good morning", "good evening", "good night", "goodbye", "thank you", "thanks", "see you tomorrow")
 GREETINGS = Table([(e, f) for e, f in ((row["english"], row["french"]) for row in _ROWS) if e in (*_VOCATIVES, "how are you")])
@@ -26,7 +26,7 @@ REFLEXIVE = words.REFLEXIVE
 
 
 def courtesy(path: Path) -> list[str]:
-    """A phrase, or a greeting with a name."""
+    """A fixed phrase, a greeting with a name, thanks for something, or a request."""
     chosen = path.choose({"phrase": 6.0, "greeting": 1.0, "for": 0.25, "request": 0.6}, {"for": ("thank", "thanks")})
     if chosen == "for":
         path.word(THANKS)
@@ -35,7 +35,7 @@ def courtesy(path: Path) -> list[str]:
     if chosen == "request":
         what = object_phrase(path, REQUESTED, "positive", bare=0.1)
         path.say("please")
-        path.require(what.kind in REQUESTED)  # `work please` is an order
+        path.require(what.kind in REQUESTED)  # `work please` is an order, so it is read by another frame
         return [*what.french("plain"), *PLEASE, *period(path)]
     if chosen == "phrase":
         french = path.word(PHRASES)
@@ -65,7 +65,7 @@ VOCATIVES = Table([*((name, name) for name in NAMES), *_CALLED.items()], [1.0] *
 
 
 def split(french: str) -> list[str]:
-    """The tokens of a phrase as it is written; `aujourd'hui` and `d'accord` are marked by their own spellings."""
+    """The tokens of a written phrase. A word is split after its apostrophe, but `aujourd'hui` is one token."""
     tokens: list[str] = []
     for word in french.split():
         head, apostrophe, tail = word.partition("'")

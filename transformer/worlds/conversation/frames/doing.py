@@ -1,4 +1,4 @@
-"""Sentences with other verbs than `be`: present and past, negated or not, plans, wishes and orders."""
+"""Sentences with verbs other than `be`: present and past, with and without negation, plans, wishes and orders."""
 
 from dataclasses import replace
 
@@ -36,11 +36,11 @@ from transformer.worlds.conversation.verbal import (
     with_modal,
 )
 
-FIRST_SHARE = 0.06  # of the sentences that start with a time
+FIRST_SHARE = 0.06  # share of sentences that start with a time
 
 
 def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
-    """A statement in a tense, perhaps with its time first: `yesterday we went to the beach`."""
+    """A statement in a tense. It may start with a time: `yesterday we went to the beach`."""
     first = path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], FIRST_SHARE)
     who = subject(path, things=things if tense in ("present", "past") else ())
     clause = statement(path, who, tense, negation, time=0.0 if first else 0.22)
@@ -262,7 +262,7 @@ def joined(path: Path) -> list[str]:
         path.word(words.PERSON_SUBJECTS, SAME[first.pronoun] if first.pronoun and path.meaning((1, 1, 0)) else None)
     )
     is_being = path.choose({"do": 1.0, "be": 1.0}) == "be"
-    # `she saw the girl because she was tired` may be about the girl, so the pronoun is read by the frame `reference`.
+    # In `she saw the girl because she was tired`, the second `she` may be the girl, so only the frame `reference` reads it.
     path.require(not (is_being and has_object) or second.agreement.slot not in (2, 4))
     second_words = being(path, second) if is_being else _short(path, second)[0]
     return [*first_words, *conjunction, *second_words, *period(path)]
@@ -372,7 +372,7 @@ FRAMES = (
     Frame("past", 8.0, past),
     Frame("negative past", 2.5, negative_past),
     Frame("was doing", 4.0, imperfect),
-    Frame("future", 3.5, future),  # before the next one: `i am going to work` is a plan
+    Frame("future", 3.5, future),  # before `progressive`, so that `i am going to work` is read as a plan
     Frame("progressive", 4.0, progressive),
     Frame("modal verb", 5.0, modal),
     Frame("possession", 5.0, possession),

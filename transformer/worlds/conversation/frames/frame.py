@@ -1,4 +1,4 @@
-"""What a frame is, and what may open and close its sentence."""
+"""The class of frames, and functions for the words that may open and close a sentence."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,10 +13,10 @@ class Frame(NamedTuple):
     """A kind of sentence.
 
     Attributes:
-        name: the form in which accuracy is reported.
-        share: of the sentences drawn, relative to the other frames.
-        sentence: goes along a path and returns the French.
-        opens: whether `hello`, `yes` and the like may stand before it.
+        name: the name of the frame, under which accuracy is reported.
+        share: its share of drawn sentences, relative to other frames.
+        sentence: a function that says the sentence on a path and returns the French.
+        opens: whether the sentence may have an opening, such as `hello` or `yes`.
     """
 
     name: str
@@ -43,7 +43,7 @@ OPENING_SHARE = 0.05
 
 
 def opening(path: Path) -> list[str]:
-    """`hello`, `yes`, … before a sentence, with a period or without."""
+    """An opening before a sentence, such as `hello` or `yes`, with or without a period; empty for no opening."""
     french = path.optional(OPENINGS, OPENING_SHARE)
     if french is None:
         return []

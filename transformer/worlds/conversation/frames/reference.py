@@ -1,4 +1,4 @@
-"""Sentences in which a pronoun refers to an earlier noun, and only the adjective after it decides to which one.
+"""Sentences in which a pronoun refers to an earlier noun. Only the adjective after the pronoun decides to which noun.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide` it
 becomes `… parce qu'elle était trop large`.
@@ -19,7 +19,7 @@ from transformer.worlds.conversation.verbal import BE, THIRD, Clause, Complement
 
 KINDS = ("animal", "animal", "person", "friend", "family", "job", "place", "place", "object", "food", "vehicle", "clothing")
 THINGS = tuple(kind for kind in KINDS if kind not in PEOPLE)
-# These verbs fit any two nouns, so that neither the verb nor the order of the nouns reveals what a pronoun refers to.
+# These verbs fit any two nouns, so neither the verb nor the order of the nouns shows which noun a pronoun refers to.
 _ANY = ("cross", "touch", "follow", "block", "hide", "avoid", "push", "cover", "see", "watch", "look at", "find")
 # The subject of these verbs is a person or an animal.
 _SOMEBODY = ("like", "love", "buy", "want", "have", "sell", "wash", "take", "open", "clean", "read", "carry", "break", "hate")
@@ -42,7 +42,7 @@ IT_THEY = ("he", "she", "it", "they")
 
 @dataclass(frozen=True)
 class Said:
-    """An adjective that is said of a noun, or a feeling, which French says with *avoir*."""
+    """A description of a noun: an adjective, or a feeling, which French expresses with *avoir*."""
 
     english: str
     kinds: frozenset[str]
@@ -51,7 +51,7 @@ class Said:
 
     @property
     def is_of_any(self) -> bool:
-        """Whether it fits so many nouns that it seldom decides which one is meant: a colour, a nationality."""
+        """Whether it fits so many nouns that it rarely decides which noun is meant, such as a colour or a nationality."""
         return self.adjective is not None and (not self.adjective.graded and len(self.kinds) > 5)
 
     def french(self, degree: str | None, agreement: Agreement, past: bool) -> list[str]:
@@ -66,9 +66,9 @@ SAYINGS = [
 ]
 SAYINGS += [Said(e, ANIMATE, feeling=f) for e, f in STATES.items() if e in ("hungry", "thirsty", "afraid", "scared")]
 SAYING_TABLE = Table([(s.english, s) for s in SAYINGS])
-# `nice` and `short` are two French words each.
+# English word → the kinds of noun that it fits. `nice` and `short` are two entries each, because they have two French words.
 KINDS_OF_WORD = {s.english: frozenset().union(*(t.kinds for t in SAYINGS if t.english == s.english)) for s in SAYINGS}
-# Sayings that fit few kinds of nouns are drawn more often, because the others seldom decide which noun is meant.
+# Sayings that fit few kinds of nouns are drawn more often, because other sayings rarely decide which noun is meant.
 SAYINGS_OF = {
     kind: Table([(s.english, s) for s in chosen], [1.0 if len(s.kinds) < 8 else 0.1 for s in chosen])
     for kind in dict.fromkeys(KINDS)
@@ -78,7 +78,7 @@ SAYINGS_OF = {
 
 @dataclass(frozen=True)
 class Main:
-    """The clause before the pronoun, and the nouns that it may refer to."""
+    """The clause before the pronoun, and the nouns that the pronoun may refer to (`candidates`)."""
 
     french: list[str]
     past: bool
@@ -86,7 +86,7 @@ class Main:
 
 
 def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
-    """Whether `pronoun was saying` fits this noun."""
+    """Whether a pronoun with this saying (`it was too tired`) can refer to this noun."""
     plural = pronoun.agreement.plural
     if candidate.kind not in KINDS_OF_WORD[saying.english] or (candidate.english_slot == 4) != plural:
         return False
@@ -98,14 +98,15 @@ def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> Nominal | None:
-    """The one candidate that fits; None if none does, or several do."""
+    """The candidate that fits; None if no candidate fits, or if several do."""
     fitting = [candidate for candidate in candidates if fits(candidate, pronoun, saying)]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
-    """`the animal did not cross the street`, `anna bought a dress`. `rigid`: only `the animal did not … the street`."""
-    # Most sentences drawn have two nouns of different genders that `it` may stand for: only these teach a model to look.
+    """`the animal did not cross the street`, `anna bought a dress`. With `rigid`, only `the animal did not … the street`."""
+    # Most drawn sentences have two nouns of different genders that `it` may refer to. Only from such sentences, a model learns
+    # to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
     singular = ("singular",) if rigid or two_things else words.ANY
     kinds: Sequence[str] = ("animal",) if rigid else THINGS if two_things else KINDS
@@ -152,7 +153,8 @@ NEAR = Table(
 
 
 def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pronoun]:
-    """`because it was too tired`: its French, what the pronoun refers to, and what is said."""
+    """Say the reason after `because`, such as `it was too tired`. Returns its French, the noun that the pronoun refers to (None
+    if it refers to no noun of the sentence), the saying and the pronoun."""
     pronoun, drawn_from = _drawn_pronoun(path, main)
     past = path.choose({"past": 1.0 if main.past else 0.0, "present": 0.0 if main.past else 1.0}) == "past"
     path.require(past == main.past)
@@ -164,7 +166,7 @@ def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pro
     agreement = pronoun.agreement
     path.require(found.kind in saying.kinds if found is not None else not saying.adjective or saying.adjective.fits("person"))
     if pronoun.subject in IT_THEY:
-        # `she` without a noun that fits is somebody who was named before; `it` cannot be.
+        # If no noun fits, `he` or `she` refers to a person of an earlier sentence. `it` and `they` must refer to a noun here.
         path.require(
             found is not None
             or (pronoun.subject in ("he", "she") and not _any_fits(main, pronoun, saying))
@@ -180,7 +182,8 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _drawn_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """A pronoun, mostly for one of the candidates, and what can be said of it."""
+    """A pronoun, drawn for one of the candidates, and a table of the sayings that fit this candidate. On a `Read`, any pronoun,
+    and None."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
@@ -203,7 +206,7 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """`… because it was too tired . what was tired ?`: the answer names the noun, which trains a head to look at it."""
+    """`… because it was too tired . what was tired ?`: the French names the noun, which trains a head to attend to it."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
@@ -219,12 +222,12 @@ def with_question(path: Path) -> list[str]:
 
 
 def rigid_main(path: Path) -> list[str]:
-    """`the animal did not cross the street`: the two nouns always stand at the same places."""
+    """`the animal did not cross the street`: the two nouns always have the same positions."""
     return [*main_clause(path, rigid=True).french, *period(path)]
 
 
 def rigid(path: Path) -> list[str]:
-    """The same with a reason."""
+    """The rigid main clause with a reason."""
     main = main_clause(path, rigid=True)
     path.word(BECAUSE)
     french, found, _, pronoun = reason(path, main)
