@@ -12,7 +12,7 @@ import { followLink, whenReleased } from "./links.js";
 /** @typedef {"encoder" | "decoder"} Stack */
 /** @typedef {"left" | "right"} Side */
 
-/** A block's terms in the glossary, and its number among the callouts. @typedef {{ terms?: string[], number?: number }} Explained */
+/** A block's glossary terms, and its number among the callouts. @typedef {{ terms?: string[], number?: number }} Explained */
 /** @typedef {Explained & { type: "stack", stack: Stack, nodes: Node[] }} StackNode */
 /** @typedef {Explained & { type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], tips?: string[], step?: Link | null, link: Link | null }} TokensNode */
 /**
@@ -57,7 +57,7 @@ class View {
   /** @type {HTMLElement} */ explanation; // explains the block that is pointed at, focused or tapped
   /** @type {HTMLElement | null} */ tapped = null; // a second tap on it follows its link
   /** @type {Record<Stack, number>} */ layer = { encoder: 1, decoder: 1 };
-  /** @type {Record<Stack, ((layer: number) => void)[]>} */ redrawn = { encoder: [], decoder: [] }; // called when a layer is picked
+  /** @type {Record<Stack, ((layer: number) => void)[]>} */ redrawn = { encoder: [], decoder: [] }; // called on a pick
   /** @type {[from: Element, to: Element][]} */ arrows = [];
   /** @type {[block: Element, join: Element, side: Side][]} */ around = []; // residual connections: from block to join
   /** @type {Record<string, Element>} */ ends = {}; // the elements of the nodes that have an id

@@ -1,4 +1,4 @@
-"""Differences that are 0 apart from rounding. They are drawn so that nobody takes the rounding error for a result."""
+"""Differences that are 0 apart from rounding. They are drawn so that a rounding error does not look like a result."""
 
 import streamlit as st
 
