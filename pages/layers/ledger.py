@@ -184,7 +184,7 @@ def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
     st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
 
 
-# --- growth of the cost ------------------------------------------------------------------------------------------------------
+# --- growth of the cost ------------------------------------------------------------------------------------------------
 
 
 def _growth(trace: Trace) -> None:
