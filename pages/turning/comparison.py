@@ -242,10 +242,8 @@ def _show_shift(pair_shift: float | None, measures: Mapping[str, float], tells: 
 
 
 def _show_silenced(model: str, pipeline: TextPipeline, sentences: tuple[Run, Run], turning: Head) -> None:
-    """Ask the learner whether silencing changes the answers. After the learner has answered, draw a table with the answers and
-    the
-    probability of each pronoun: of the whole model, without the head that turns, and without the head that these two sentences
-    need most."""
+    """Ask the learner whether silencing changes the answers. After that, draw a table with the answers and the probability of
+    each pronoun: of the whole model, without the head that turns, and without the head that these two sentences need most."""
     words = text("turning")
     st.markdown(f"**{words['silenced']}**")
     question = question_of(model)
