@@ -44,7 +44,7 @@ STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
 
 
 def visit() -> None:
-    """One run for one visitor. A click in the page runs `draw_page` alone."""
+    """Run the whole script once for one visitor. A click inside the page runs only `draw_page`."""
     st.session_state[COMPLETE] = False
     start_language()
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
@@ -62,7 +62,7 @@ def visit() -> None:
     lesson_picture()
     draw_page(page)
     with st.container(key="ending"):  # below the screen while the page is drawn, so that it does not jump (app.css)
-        if not lesson_is_open():  # its bar has the way on
+        if not lesson_is_open():  # the lesson's bar already has the link to the next page
             foot()
         show_keep()
         with st.container(horizontal=True):
@@ -72,7 +72,7 @@ def visit() -> None:
 
 
 if not runs_for_visitor():
-    # Loaded once by `streamlit run` when the server starts, before anybody visits.
+    # Loaded once by `streamlit run` when the server starts, before the first visit.
     ignore_pages_folder()
     keep_settings()
     advertise_nothing()

@@ -16,19 +16,19 @@ from transformer.worlds import WORLDS, world
 
 # A pattern with a smaller share than this gets no sentence.
 CLEAR = 0.5
-# In order of preference: of patterns with equal shares, the first is named, since it is the more specific one.
+# From the most specific to the least specific pattern: if two patterns have equal shares, the first one is named.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
 METRIC_WIDTH = 140
 
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
-    """Every measure of every head of a kind, for the text of this run."""
+    """Every measure of every head of one kind of attention, for the text of this run."""
     return view.computed(_measured, view, kind, isinstance(shown, WordTrace))
 
 
 @cached
 def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
-    """The measures of one layer after another, so that little memory is needed besides. `joined`: between words."""
+    """Compute the measures layer by layer, which needs little extra memory. `joined`: the attention is between words."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     aligned = _aligned(view, shown, kind)
@@ -37,13 +37,14 @@ def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
 
 
 def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
-    """The names of `head_measures`, which every click needs, without their values."""
+    """The keys of `head_measures`, without computing the values, because every click needs the keys."""
     aligned = _aligned(view, shown, kind)
     return [name for name in MEASURES if name != "alignment" or (aligned is not None and aligned.any())]
 
 
 def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:
-    """True where a query needs a key for the task, as far as the model's world tells; otherwise None."""
+    """True for each pair in which the query needs the key for the task. None if the model's world does not define such
+    pairs."""
     if kind != "cross" or view.pipeline.card.world not in WORLDS:
         return None
     queries, keys = shown.tokens(kind)
@@ -64,7 +65,7 @@ def table(measures: dict[str, PerHead]) -> pd.DataFrame:
 
 
 def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
-    """The strongest pattern of a head as a sentence; without a clear one, the spread of its attention."""
+    """The strongest pattern of a head as a sentence. If no pattern is clear, the sentence says how spread its attention is."""
     words = text("head_patterns")
     shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
     best = max(shares, key=lambda name: round(shares[name], 2))
@@ -75,7 +76,7 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
 
 
 def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the sentence and the numbers of this head, and the table of all heads of the kind."""
+    """Show the sentence and the numbers of this head, and a table of all heads of this kind of attention."""
     words = text("head_patterns")
     measures = head_measures(view, shown, kind)
     st.markdown(f"**{in_words(measures, layer, head)}**")

@@ -35,23 +35,24 @@ from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_
 from transformer.pipeline.export import trace_file
 from transformer.tracing.paths import Kind, Side
 
-# Rows of the answer that are listed with a link to the step that they wrote.
+# This many rows of the answer are listed, each with a link to the step that it wrote.
 MOST_LINKS = 40
-# Heads of a layer up to which the grid of all heads leaves room for the picked one beside it.
+# With at most this many heads in a layer, the grid of all heads leaves room for the picked head beside it.
 MOST_BESIDE = 6
 # Default of the slider: lines for smaller weights are hidden.
 THRESHOLD = 0.05
 
 
 def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show every head of a kind as a small heatmap; a click on a tile opens that head."""
+    """Show every head of one kind of attention as a small heatmap. A click on a tile opens that head."""
     words = text("attention")
     queries, keys = shown.tokens(kind)
     layers, heads = shown.layers(kind), shown.heads(kind)
     small, few = None, most_cells(layers, heads, GRID_BYTES)
     if max(len(queries), len(keys)) > few:
         small = view.computed(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
-    # The picked head stands beside the tiles, or below them if they need the width. The order is picked below both.
+    # The picked head is drawn beside the tiles, or below them if they need the whole width. The picker of the order is below
+    # both.
     beside = heads <= MOST_BESIDE
     grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
     with picture:
@@ -98,18 +99,18 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
 
 
 def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of every head of a kind for the first text, and where they are allowed."""
+    """The weights of every head of one kind for the first text, and which pairs may attend."""
     return shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
 
 
 def _weights_of(shown: Trace, kind: str, layer: int, head: int) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of one head for the first text, and where they are allowed."""
+    """The weights of one head for the first text, and which pairs may attend."""
     return shown.weights(kind, layer)[0, head].numpy(), shown.allowed(kind)[layer, 0, head].numpy()
 
 
 @cached
 def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
-    """The weights of all heads with at most so many rows and columns each. `joined`: between words."""
+    """The weights of all heads, reduced to at most `most` rows and columns each. `joined`: the attention is between words."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))
@@ -124,7 +125,7 @@ def weights_table(
     first_layer: int = 1,
     first_head: int = 1,
 ) -> pd.DataFrame:
-    """A row per unmasked weight; layers and heads counted from 1, positions of tokens from 0."""
+    """One row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0."""
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {
         "layer": layers + first_layer,
@@ -143,7 +144,8 @@ def _open_head() -> None:
 
 
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one head as a heatmap, with its numbers and downloads. `shown` is the trace, or that of its words (`pick_words`)."""
+    """Show one head as a heatmap, with its numbers and downloads. `shown` is `trace`, or `trace` between words
+    (`pick_words`)."""
     words = text("attention")
     weights, allowed = _weights_of(shown, kind, layer, head)
     queries, keys = shown.tokens(kind)
@@ -183,7 +185,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view, trace)
-    # Filled only while open: a closed table would still be sent with every click.
+    # The table is filled only while it is open, because a closed table would still be sent with every click.
     table = unfolding(words["numbers"], ":material/table:", "numbers")
     if table:
         with table:
@@ -196,7 +198,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         return
     st.download_button(
         words["trace"],
-        lambda: trace_file(view.trace()),  # kept for each visitor until the next click: not the trace
+        lambda: trace_file(view.trace()),  # kept for each visitor until the next click, so it must not contain the trace
         f"{view.model}-trace.safetensors",
         "application/octet-stream",
         icon=":material/download:",
@@ -210,7 +212,7 @@ def _show_row(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> None:
-    """Say how many weights a cell of a large map stands for, and show every weight of the row that is picked below."""
+    """Write how many weights each cell of a large map stands for. Draw a picker of rows, and every weight of the picked row."""
     words, last = text("attention"), len(queries) - 1
     rows, columns = (-(-count // MAP_TOKENS) for count in weights.shape)
     st.caption(words["map_reduced"].format(rows=rows, columns=columns))
@@ -228,13 +230,13 @@ def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
 
 
 def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
-    """The positions of the first text that have no special token."""
+    """The positions of the first text whose token is not a special token."""
     special = set(view.pipeline.vocabulary(side).specials)
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
 
 
 def _show_writing(view: View, trace: Trace) -> None:
-    """Draw which row wrote which token of the answer, each with a link to that step."""
+    """List which row wrote which token of the answer. Each token links to the step that wrote it."""
     words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
     query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model), "source": view.source}
     count = len(view.answer().tokens) + view.answer().ended
@@ -248,9 +250,9 @@ def _show_writing(view: View, trace: Trace) -> None:
 
 
 def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the heads of a layer as lines between two columns of tokens; locks, heads and threshold are kept in the URL.
+    """Show the heads of a layer as lines between two columns of tokens. The locks, heads and threshold are kept in the URL.
 
-    The picked head is always among the heads that are on (unless all are off), because the heading above names it.
+    The picked head is always switched on (unless all heads are off), because the heading above names it.
     """
     queries, keys = shown.tokens(kind)
     weights, allowed = shown.weights(kind, layer)[0].numpy(), shown.allowed(kind)[layer, 0].numpy()
@@ -284,13 +286,13 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
 
 
 def _follow_heads(on: Sequence[int], head: int) -> None:
-    """Pick the first head that is still on when the picked one was switched off."""
+    """If the picked head was switched off, pick the first head that is still on."""
     if on and head not in on:
         st.session_state["head"] = on[0] + 1
 
 
 def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one map that combines heads or layers; the way to combine them is picked."""
+    """Show one map that combines heads or layers, and a picker of the way to combine them."""
     words = text("attention")
     allowed, (queries, keys) = shown.allowed(kind)[layer, 0, head].numpy(), shown.tokens(kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
@@ -311,7 +313,7 @@ def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
 
 
 def _say_cells(shape: Sequence[int], most: int) -> None:
-    """Say how many values a cell of a map stands for, where it has at most so many cells on a side."""
+    """Write how many values each cell of a map stands for, if the map was reduced to at most `most` cells on a side."""
     if max(shape) > most:
         rows, columns = (-(-count // most) for count in shape)
         st.caption(text("attention")["cells"].format(rows=rows, columns=columns))

@@ -1,4 +1,4 @@
-// Attention as lines. Tokens are buttons; the lines are strokes on one canvas, so 8 heads of 64 × 64 stay quick.
+// Attention as lines. Tokens are buttons. The lines are strokes on one canvas, so 8 heads of 64 × 64 weights are drawn fast.
 
 import { isLight } from "../ui/colors.js";
 import { closest, decodeBase64, make, penOf, range, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
@@ -18,7 +18,7 @@ import {
 
 /** @typedef {import("./lines_weights.js").Side} Side */
 /** @typedef {import("./lines_weights.js").Chosen} Chosen */
-/** @typedef {[Side, number]} Token a side, and a position there */
+/** @typedef {[Side, number]} Token a side, and a position on that side */
 
 /**
  * @typedef {{
@@ -34,8 +34,8 @@ import {
 const SIDES = ["query", "key"];
 /** @type {Record<Side, Side>} */
 const OTHER = { query: "key", key: "query" };
-const HEAD_PAUSE = 350; // ms: a double click on a head is told once, not three times
-const LARGEST_CANVAS = 16000; // px a browser surely draws
+const HEAD_PAUSE = 350; // ms of waiting, so that a double click on a head is sent to Python once, not three times
+const LARGEST_CANVAS = 16000; // px: every browser can draw a canvas of this height
 
 /** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function lines({ data, parentElement, setStateValue }) {
@@ -47,13 +47,13 @@ class View {
   /** @type {Data} */ data;
   /** @type {Float32Array} */ weights;
   /** @type {Float32Array} */ means; // over the active heads
-  /** @type {unknown[]} */ meansFor = []; // what they were computed for
+  /** @type {unknown[]} */ meansFor = []; // the inputs that `means` was computed from
   /** @type {Send} */ setStateValue;
   /** @type {"light" | "dark"} */ scheme = "light";
   /** @type {Token | null} */ pointed = null; // the token under the pointer or the keyboard's focus
-  /** @type {string | null} */ resting = null; // the token just clicked: not pointed at again before the pointer has left it
+  /** @type {string | null} */ resting = null; // the token just clicked: not pointed at until the pointer has left it
   /** @type {HTMLElement | null} */ stop = null; // the token that Tab reaches
-  /** @type {string | undefined} */ told; // the state Python has
+  /** @type {string | undefined} */ told; // the state that Python has, as JSON
   /** @type {number | undefined} */ telling;
   row = 32; // px
   frameRequest = 0;
@@ -61,7 +61,7 @@ class View {
   calls = 0;
 
   /**
-   * The parts that stay whatever the data are.
+   * Make the elements that do not depend on the data.
    *
    * @param {HTMLElement} root
    * @param {Data} data
@@ -142,7 +142,7 @@ class View {
         if (index !== null) this.point([side, index]);
       };
       column.addEventListener("pointerover", (event) => {
-        // A finger does not hover: it locks.
+        // A touch locks a token. It must not point at the token as well.
         if (event.pointerType !== "touch") point(event);
       });
       column.addEventListener("pointerleave", () => this.point(null));
@@ -160,7 +160,7 @@ class View {
   }
 
   /**
-   * Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+   * Draw new data. The returned cleanup does nothing after a later call, because it may run late.
    *
    * @param {Data} data
    * @param {Send} setStateValue
@@ -190,7 +190,7 @@ class View {
   writeTokens() {
     const { data, root } = this;
     const longest = Math.max(data.queries.length, data.keys.length);
-    // Few tokens are drawn large, to be read on a projector; many have to fit.
+    // Few tokens are drawn large, so that they can be read on a projector. Many tokens are drawn small, so that they fit.
     this.row = (longest <= 16 ? 32 : longest <= 32 ? 28 : 24) * textScale();
     root.style.setProperty("--row", `${this.row}px`);
     root.style.setProperty("--size", `${Math.round(this.row * 0.58)}px`);
@@ -223,7 +223,7 @@ class View {
     this.pills.replaceChildren(...pills);
   }
 
-  // --- what a person does
+  // --- input
 
   /** @param {Token | null} pointed */
   point(pointed) {
@@ -242,7 +242,7 @@ class View {
     const chosen = this.locked[side];
     if (!chosen.delete(index)) chosen.add(index);
     this.tokens(side)[index].focus({ preventScroll: true });
-    this.pointed = null; // show what is locked, not what is pointed at, until the pointer moves on
+    this.pointed = null; // show the locked tokens, not the one under the pointer, until the pointer moves to another token
     this.resting = String([side, index]);
     this.paint();
     this.tell(0);
@@ -264,7 +264,8 @@ class View {
   }
 
   /**
-   * Another head was picked elsewhere: it goes on; the one before goes off if it was alone, or else they are compared.
+   * Switch on a head that was picked elsewhere on the page. The head picked before is switched off if it was the only one on.
+   * Otherwise it stays on.
    *
    * @param {number | null} before
    * @param {number | null} head
@@ -307,7 +308,7 @@ class View {
   }
 
   /**
-   * One token is reached by Tab; the arrow keys reach the others from there.
+   * Let the Tab key reach this token only. The arrow keys move from it to the other tokens.
    *
    * @param {HTMLElement | undefined} token
    */
@@ -326,7 +327,7 @@ class View {
     const { heads } = this;
     if (!heads) return all;
     const some = all.filter((head) => heads.has(head));
-    // Another model may have none of the heads that were chosen.
+    // The model may have been changed to one that has none of the chosen heads.
     return some.length || !heads.size ? some : all;
   }
 
@@ -340,7 +341,7 @@ class View {
     return SIDES.some((side) => this.lockedOf(side).length);
   }
 
-  /** Which tokens are looked at now: the one pointed at, or else the locked ones. Null: all. */
+  /** The tokens whose lines are drawn: the one pointed at, or otherwise the locked ones. Null: all tokens. */
   chosen() {
     /** @type {Chosen} */
     const chosen = { query: [], key: [] };
@@ -356,7 +357,7 @@ class View {
   }
 
   /**
-   * Tell Python, once a person has stopped clicking.
+   * Send the state to Python after a pause without another call.
    *
    * @param {number} pause ms
    */
@@ -371,7 +372,7 @@ class View {
     }, pause);
   }
 
-  /** A line for everyone, and read out: what is locked, or what can be done. */
+  /** Write the line that screen readers also read aloud: which tokens are locked, or what the visitor can do. */
   say() {
     const { text } = this.data;
     const weak = this.tooWeak();
@@ -384,7 +385,8 @@ class View {
     if (this.says.textContent !== says) this.says.textContent = says;
   }
 
-  /** What to say where there are weights, but none for a line; pointing does not change it. */
+  /** The text for the case that all weights are below the threshold, so no line is drawn; otherwise "". Pointing at a token
+   * does not change it. */
   tooWeak() {
     const locked = { query: this.lockedOf("query"), key: this.lockedOf("key") };
     const highest = highestWeight(this.weights, this.data.shape, this.active(), locked);
@@ -419,7 +421,7 @@ class View {
 
   // --- drawing
 
-  /** Everything: controls, the means over the active heads, tokens, lines. */
+  /** Draw everything: controls, tokens, lines. Computes the means over the active heads if they have changed. */
   paint() {
     const { data, threshold } = this;
     const active = this.active();
@@ -471,7 +473,7 @@ class View {
   }
 
   /**
-   * Colour the tokens of one column by what the chosen ones of the other have to do with them.
+   * Colour the tokens of each column by their attention from or to the chosen tokens of the other column.
    *
    * @param {Chosen | null} chosen
    */
@@ -482,7 +484,7 @@ class View {
       const from = chosen?.[OTHER[side]] ?? [];
       const shares = from.length && heads ? sharesOf(this.means, this.data.shape, OTHER[side], from) : null;
       const most = shares ? Math.max(...shares) : 0;
-      // Every query gives 1 in all, so a sum over queries goes up to their number.
+      // The weights of each query sum to 1, so a sum over queries is at most the number of queries.
       const whole = OTHER[side] === "query" ? Math.max(1, from.length) : 1;
       this.tokens(side).forEach((token, index) => {
         const share = shares ? shares[index] : 0;
@@ -503,7 +505,7 @@ class View {
   }
 
   /**
-   * Stroke every line that is wanted; returns how many.
+   * Stroke the lines of the chosen tokens; returns the number of lines.
    *
    * @param {Chosen | null} chosen
    */
@@ -531,9 +533,10 @@ class View {
   }
 
   /**
-   * Give each path that is wanted to `stroke`, the strongest last, on top; returns how many lines are in them.
+   * Call `stroke` with each path of lines. The strongest lines come last, so they are on top. Returns the number of lines.
    *
-   * @template {{ moveTo(x: number, y: number): void, bezierCurveTo(...points: [number, number, number, number, number, number]): void }} Path
+   * @template {{ moveTo(x: number, y: number): void, bezierCurveTo(...points: [number, number, number, number, number,
+   * number]): void }} Path
    * @param {Chosen | null} chosen
    * @param {() => Path} newPath
    * @param {(line: { path: Path, color: string, alpha: number, wide: number }) => void} stroke
@@ -543,7 +546,7 @@ class View {
     const width = this.between.clientWidth;
     const heads = this.active();
     const colors = this.data.colors[this.scheme];
-    // Each head has a lane of its own within a row, so heads that agree do not hide one another.
+    // Each head has its own lane within a row, so that heads with the same weights do not hide each other.
     const pitch = Math.min(5, (0.8 * row) / heads.length);
     const widest = heads.length === 1 ? 6 : Math.max(2, 0.95 * pitch);
     const faintest = chosen ? 0.25 : 0.1;
@@ -569,7 +572,7 @@ class View {
     return count;
   }
 
-  /** All of it as an SVG: the heads that are on, the columns, the lines. */
+  /** The whole picture as an SVG: the heads that are on, the columns, the lines. */
   drawn() {
     const above = 36;
     const sheet = new Sheet(this.sheet, above);
@@ -607,7 +610,7 @@ class View {
 }
 
 /**
- * The position of the token, or the head of the button, that an event comes from.
+ * The position of the token, or the number of the head, whose button an event comes from. Null: it comes from neither.
  *
  * @param {Event} event
  */

@@ -20,12 +20,12 @@ Locked = tuple[tuple[str, int], ...]
 
 
 class LinesState(NamedTuple):
-    """The locked tokens, the heads that are on, and the threshold, as the person set them.
+    """The locked tokens, the heads that are on, and the threshold, as the visitor set them.
 
     Attributes:
         locked_queries, locked_keys: positions of the locked tokens, ascending.
         heads: the heads whose lines are drawn, ascending.
-        threshold: smaller weights have no line.
+        threshold: weights below it have no line.
     """
 
     locked_queries: tuple[int, ...]
@@ -54,22 +54,23 @@ def lines(
     on_change: Callable[[], None] | None = None,
     head: int | None = None,
 ) -> LinesState:
-    """Draw the heads of one layer as lines from queries (left) to keys (right); returns what is locked and switched on.
+    """Draw the heads of one layer as lines from queries (left) to keys (right); returns the visitor's choices.
 
     Hovering over a token needs no rerun. Locking a token, switching a head, or releasing the threshold slider starts one.
-    `heads`, `locked` and `threshold` are initial values; as with any widget, the person's choice replaces them until `key`
-    changes. A lock is a position, so it stays when the tokens change.
+    `heads`, `locked` and `threshold` are initial values; as with any widget, the visitor's choice replaces them until `key`
+    changes. A lock belongs to a position, so it stays when the tokens change.
 
     Args:
         weights: [head, query, key] from 0 to 1.
         allowed: [head, query, key], True = may attend. A masked pair never has a line.
         queries: [query] tokens, shown as plain text.
         keys: [key] tokens.
-        key: of the widget.
+        key: the widget's key.
         heads: the heads that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
-        threshold: smaller weights have no line.
-        on_change: called before the rerun that a change starts; `heads_on` returns the heads that are on by then.
+        threshold: weights below it have no line.
+        on_change: called before the rerun that a change starts. In it, `heads_on` returns the heads that are on after the
+            change.
         head: the head picked elsewhere on the page. When it changes, the new head is switched on. It replaces the former one
             if that was the only head on; otherwise it is added.
 
@@ -93,7 +94,8 @@ def lines(
 def lines_data(
     shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], state: LinesState, head: int | None
 ) -> dict[str, Any]:
-    """What `lines.js` needs beside the weights. Arguments as for `lines`; `shape` is that of the weights."""
+    """All data that `lines.js` needs, except the weights. The arguments are as for `lines`; `shape` is the shape of the
+    weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
@@ -106,17 +108,17 @@ def lines_data(
 
 
 def heads_on(key: str, count: int) -> tuple[int, ...]:
-    """The heads that are on in the lines with this key, out of `count`; for use in its `on_change`."""
+    """The heads that are on in the `lines` widget with this key, out of `count` heads; for use in its `on_change`."""
     return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
 def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Weights in single precision, as the browser gets them; a masked pair is −1."""
+    """The weights in single precision, as they are sent to the browser. A masked pair is −1."""
     return np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32)
 
 
 def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
-    """The state sent by the browser or a link, which are untrusted: tokens and heads that do not exist are dropped."""
+    """The state that the browser or a link sent. It is untrusted, so tokens and heads that do not exist are dropped."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]
@@ -125,7 +127,7 @@ def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesSta
     }
     named = _listed(view.get("heads"))
     heads = _positions(named, count["head"])
-    # All heads are on if none was named, or if a model with fewer heads has none of the named ones.
+    # All heads are on if the state names no heads, or if the model has none of the named heads.
     if not heads and (view.get("heads") is None or named):
         heads = tuple(range(count["head"]))
     above = view.get("threshold")

@@ -1,17 +1,17 @@
-// What the picture of lines takes from the weights: means over heads, shares of tokens, which pairs have a line.
+// What the picture of lines computes from the weights: means over heads, shares of tokens, the pairs that have a line.
 
 import { range } from "../ui/component.js";
 
-export const STRENGTHS = 16; // steps of opacity and width: lines of one step and head are one path
+export const STRENGTHS = 16; // steps of opacity and width. The lines of one head with the same step are one path.
 
 /** @typedef {[heads: number, queries: number, keys: number]} Shape */
 
 /** @typedef {"query" | "key"} Side */
 
-/** Positions of tokens on either side. @typedef {Record<Side, number[]>} Chosen */
+/** The positions of the chosen tokens on each side. @typedef {Record<Side, number[]>} Chosen */
 
 /**
- * The mean over some heads of each pair, [query * key]; −1 where the pair is masked in all of them.
+ * The mean weight of each pair over some heads, [query * key]; −1 if the pair is masked in all of these heads.
  *
  * @param {Float32Array} weights [head, query, key]; negative: masked
  * @param {Shape} shape
@@ -35,8 +35,8 @@ export function meanOverHeads(weights, [, queries, keys], heads) {
 }
 
 /**
- * For each token of the other side: what the chosen ones of this side give it, or it gives them; −1 where no pair of them
- * may attend.
+ * For each token of the other side, the sum of the weights between it and the chosen tokens of this side; −1 if all these pairs
+ * are masked.
  *
  * @param {Float32Array} means [query, key]; negative: masked
  * @param {Shape} shape
@@ -61,7 +61,7 @@ export function sharesOf(means, [, queries, keys], side, chosen) {
  * @param {Float32Array} weights [head, query, key]; negative: masked
  * @param {Shape} shape
  * @param {number[]} heads
- * @param {Chosen} chosen none on either side: all pairs
+ * @param {Chosen} chosen if no token is chosen on either side, all pairs count
  */
 export function highestWeight(weights, [, queries, keys], heads, chosen) {
   const [ofQueries, ofKeys] = [new Set(chosen.query), new Set(chosen.key)];
@@ -82,12 +82,12 @@ export function highestWeight(weights, [, queries, keys], heads, chosen) {
  * @param {Float32Array} weights [head, query, key]; negative: masked
  * @param {Shape} shape
  * @param {number} head
- * @param {number} threshold pairs below it have none
- * @param {Chosen | null} chosen only pairs of one of these tokens; null: all
+ * @param {number} threshold pairs with a weight below it have no line
+ * @param {Chosen | null} chosen only pairs with one of these tokens; null: all pairs
  * @returns {Generator<[query: number, key: number, strength: number]>}
  */
 export function* linesOf(weights, [, queries, keys], head, threshold, chosen) {
-  const least = Math.fround(threshold); // as exact as the weights: 0.1 is not below 0.1
+  const least = Math.fround(threshold); // single precision like the weights, so that a weight of 0.1 is not below 0.1
   const wanted = chosen && { query: new Set(chosen.query), key: new Set(chosen.key) };
   for (let query = 0; query < queries; query++) {
     for (let key = 0; key < keys; key++) {
@@ -100,7 +100,8 @@ export function* linesOf(weights, [, queries, keys], head, threshold, chosen) {
 }
 
 /**
- * Two decimals of a weight, never more than it: 0.998 is told as 0.99, so with the slider there, it has a line.
+ * A weight rounded down to two decimals: 0.998 is shown as 0.99. If the slider is set to the shown number, the weight has a
+ * line.
  *
  * @param {number} weight
  */
@@ -109,12 +110,12 @@ export function roundedDown(weight) {
 }
 
 /**
- * The token an arrow key leads to from another, on which side and at which position. Null: the key leads nowhere.
+ * The side and the position of the token that a key moves to from another token. Null: the key does not move.
  *
  * @param {string} key
  * @param {Side} side
  * @param {number} index
- * @param {Record<Side, number>} counts of tokens on either side
+ * @param {Record<Side, number>} counts the number of tokens on each side
  * @returns {[Side, number] | null}
  */
 export function tokenAfterKey(key, side, index, counts) {
@@ -131,7 +132,7 @@ export function tokenAfterKey(key, side, index, counts) {
   return move ? [move[0], Math.max(0, Math.min(move[1], counts[move[0]] - 1))] : null;
 }
 
-/** A path as SVG writes it, with as much of a Path2D as is used here. */
+/** A path in SVG's notation, with the two methods of Path2D that are used here. */
 export class SvgPath {
   d = "";
 

@@ -1,4 +1,5 @@
-// The Attention page as one file without a server: the grid of all heads and the lines of one layer. A click on a head shows it.
+// The Attention page as one file without a server: the grid of all heads and the lines of one layer. A click on a head shows
+// it.
 
 import { decodeBase64 } from "../ui/component.js";
 import { fillIn } from "../ui/format.js";
@@ -45,7 +46,7 @@ export default function offlineView(view, headGrid, lines) {
 }
 
 /**
- * Data and the bytes of an array, as `parcel` of component.py packs them.
+ * The data and the bytes of an array in one array of bytes, in the format of `parcel` in component.py.
  *
  * @param {object} data
  * @param {Uint8Array} array

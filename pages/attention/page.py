@@ -20,7 +20,7 @@ from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
 
-# Looks that compute with the numbers of the run itself, so their tokens are the pieces.
+# Looks that compute with the numbers of the run itself, so their tokens are always the pieces, not the joined words.
 COMPUTED = ("steps", "what-if")
 
 words = text("attention")
@@ -31,13 +31,13 @@ with explained():
     view, trace = show_run()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # At first a head that the model's card names.
+        # The head that is picked first is one that the model's card names.
         named = head_to_show(view.pipeline.card.measures, trace.kinds)
         kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if named else None)
         layers, heads, named = trace.layers(kind), trace.heads(kind), named if kind == "cross" else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
-    # The picture comes first; what is asked and said about it stands below.
+    # The picture comes first. The question and the sentences about it are drawn below.
     picture, below = st.container(), st.container()
     with below:
         question = head_question(view, trace, kind, layer, head)
@@ -52,7 +52,8 @@ with explained():
             show_overview(view, shown, kind, layer, head)
     if not hides:
         st.header(title, anchor="head")
-    # A link that names a look is scrolled to it: below the overview it would not be drawn, and so not be found.
+    # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
+    # found.
     if not hides and seen("head", 920, at_once=is_open(SILENCE) or "part" in st.query_params):
         show_training_link(view.model, view.source, view.target, kind, layer, head)
         look = pick(words["look"], list(words["looks"]), "part")

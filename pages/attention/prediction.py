@@ -1,4 +1,5 @@
-"""Predict where a head looks: a row or the map is hidden, the learner marks cells, then both are shown together."""
+"""Predict where a head looks: a row or the map is hidden, the learner marks cells, then marks and weights are shown
+together."""
 
 from typing import NamedTuple
 
@@ -18,13 +19,14 @@ from transformer.analysis.prediction_scores import CaughtAttention, caught_atten
 from transformer.analysis.query_to_show import query_to_show
 from transformer.tracing.paths import Kind, Side
 
-# The second question is asked once the first is answered: where a head looks, then whether the answer depends on it.
+# The first question is where a head looks. After it is answered, the second asks whether the answer depends on the head.
 MAP, SILENCE, PICKED_ROW = "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
-# A share of the largest possible one from which a prediction has found where the head looks; how far the largest weights must
-# be above equal ones for a row to have anything to find; and how far a prediction must be above chance.
+# FOUND: from this part of the largest possible share on, a prediction has found where the head looks. FLAT: if the largest
+# weights are less than this above equal weights, the row has nothing to find. CHANCE: a prediction must be this far above
+# chance.
 FOUND, FLAT, CHANCE = 0.75, 0.1, 0.01
-# The head looks at more cells than are marked, where as many can catch no more than this share.
+# If the best possible marks of the same number catch less than this share, the head looks at more cells than were marked.
 SPREAD = 0.5
 
 
@@ -33,9 +35,9 @@ class Question(NamedTuple):
 
     Attributes:
         what: `ROW` or `MAP`.
-        prediction: its state.
-        rows: the queries asked about.
-        weights, allowed: of these rows.
+        prediction: the state of the question.
+        rows: the positions of the queries that the question is about.
+        weights, allowed: the weights of these rows, and which pairs may attend.
         queries, keys: all tokens of the two axes.
     """
 
@@ -49,7 +51,7 @@ class Question(NamedTuple):
 
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
-    """The question about a head that the learner has opened; without one, draw the button that opens it and return None.
+    """The question about a head that the learner has opened. If none is open, draw the button that opens one and return None.
 
     Args:
         view, trace: the run shown.
@@ -77,10 +79,10 @@ def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " positio
 
 
 def show_question(question: Question | None, title: str) -> bool:
-    """Draw the question, or the true weights with the marks on them; returns whether the page must not tell the weights yet.
+    """Draw the question, or the true weights with the marks on them; returns whether the page must still hide the weights.
 
     Args:
-        question: None for none.
+        question: the open question; None if no question is open.
         title: the name of the head.
     """
     if question is None:
@@ -95,7 +97,7 @@ def show_question(question: Question | None, title: str) -> bool:
 
 
 def _ask(question: Question) -> None:
-    """Draw what is asked and the cells to mark."""
+    """Draw the text of the question and the cells to mark."""
     words, query = text("prediction")["attention"], question.queries[question.rows[0]]
     st.markdown(words["row" if question.what == ROW else "map"].format(token=literal(query)))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -118,7 +120,7 @@ def _ask(question: Question) -> None:
 
 
 def _show_truth(question: Question) -> None:
-    """Draw the true weights with the marks on them, and say what each answer caught."""
+    """Draw the true weights with the marks on them, and write how much attention each answer caught."""
     words = text("prediction")["attention"]
     query = question.queries[question.rows[0]]
     st.markdown(words["truth_row" if question.what == ROW else "truth_map"].format(token=literal(query)))
@@ -147,7 +149,7 @@ def _draw(question: Question) -> None:
 
 
 def _sentence(question: Question, answer: Cells) -> str:
-    """What an answer caught, and how far that is from what could be caught."""
+    """A sentence: how much attention an answer caught, compared with the most that it could catch."""
     words = text("prediction")["attention"]
     caught = caught_of(question, answer)
     values = {name: share(value) for name, value in (("share", caught.share), ("even", caught.even), ("most", caught.most))}
@@ -160,14 +162,14 @@ def _sentence(question: Question, answer: Cells) -> str:
 
 
 def caught_of(question: Question, answer: Cells) -> CaughtAttention:
-    """What the cells of an answer caught."""
+    """How much attention the cells of an answer caught."""
     marked = np.zeros(question.weights.size, dtype=bool)
     marked[list(answer)] = True
     return caught_attention(question.weights, question.allowed, marked.reshape(question.weights.shape))
 
 
 def difference_of(caught: CaughtAttention) -> str:
-    """The name of the sentence on the difference between a prediction and the truth."""
+    """The key of the sentence about the difference between a prediction and the true weights."""
     if caught.missed is None:
         return "all" if caught.count > 1 else "only"
     if caught.lead < FLAT:

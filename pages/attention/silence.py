@@ -1,4 +1,4 @@
-"""The answer without the head in view. A picture shows where a head looks; only this shows whether the answer depends on it."""
+"""The answer without the shown head. A picture shows where a head looks; only this shows whether the answer depends on it."""
 
 import numpy as np
 import streamlit as st
@@ -16,17 +16,20 @@ from transformer.analysis.query_to_show import cell_to_show
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 
-# The least weight of two heads that clearly look at two tokens.
+# Two heads clearly look at two tokens if the largest weight of each is at least this.
 CLEAR = 0.6
 
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
-    """Say which token of the shown target loses most probability while this head is silenced, and what the answer becomes; or
-    ask first. Nothing is said while a lesson asks for it. Returns whether the page must not tell it yet.
+    """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes. If
+    the question about it is open, draw the question instead. While a lesson asks about it, draw nothing.
 
     Args:
-        view, trace: the run shown; an encoder alone, or an untrained model, whose answer means nothing, gets none.
+        view, trace: the run shown. For an encoder alone, or for an untrained model, whose answer means nothing, draw nothing.
         kind, layer, head: the head; layer and head counted from 0.
+
+    Returns:
+        Whether the page must not tell yet what happens without the head.
     """
     if not view.pipeline.trained or not trace.target_ids:
         return False
@@ -50,8 +53,8 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
 
 
 def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, ...]) -> tuple[str, bool]:
-    """What is lost without some heads of a layer, in words, and whether the answer stays the same; layer and heads counted
-    from 0."""
+    """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same. Layer
+    and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     edits = (Ablate(str(Kind.of(kind).path(layer)), heads=heads),)
     ids = view.expected(trace)
@@ -66,7 +69,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     lost = words["loss" if losses[most] > 0 else "no_loss"].format(**numbers)
     if view.target is not None:
         return lost, False
-    # A greedy answer is the same as before if each of its tokens is still the most probable one after those before it.
+    # A greedy answer is unchanged if each of its tokens is still the most probable one after the tokens before it.
     first = view.first_row()
     unchanged = bool((after.best[first:] == np.array(ids)[first:]).all())
     answer = view.answer(() if unchanged else edits).text
@@ -75,8 +78,9 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 
 
 def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Say what another head of the layer looks at in the row of this head that is shown first, where one head alone would
-    have to average both, and let a person silence one of the two or both; nothing where no other head clearly looks elsewhere.
+    """Write what another head of the layer looks at in the row that is shown first for this head. One head alone would have to
+    average both. Draw a choice that silences one of the two heads or both. If no other head clearly looks elsewhere, draw
+    nothing.
 
     Args:
         view, trace: the run shown.

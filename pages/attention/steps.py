@@ -1,4 +1,4 @@
-"""One head's attention step by step, and the computation behind any single number of it."""
+"""One head's attention step by step, and the computation of any single number in it."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from transformer.network.config import NetworkConfig
 
 # Row and column of a number in the matrix of a step.
 Cell = tuple[int, int]
-# A row's numbers are shown in full up to this many characters; longer ones scroll in a box of this many pixels.
+# Up to LISTED characters, the numbers of a row are shown in full. Longer text scrolls in a box LISTED_HEIGHT pixels high.
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 
@@ -33,7 +33,7 @@ def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, h
     """Show every matrix of one head, from input to output, with pickers and the computation of one picked number.
 
     Args:
-        model: the traced model; only its parameters are read. None for a model of others.
+        model: the traced model; only its parameters are read. None if the model is not one of our own networks.
         trace: the run; the first item of its batch is shown.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: counted from 0.
@@ -78,7 +78,7 @@ def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
 
 
 def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
-    """The picked number of a step; at first one of the followed row, if the step has such a row."""
+    """Row and column of the picked number of a step. By default, the row is the followed row, if the step has it."""
     words, places = text("steps"), []
     first = row if step.tokens[0] == "query" else 0
     for place, axis, key in zip(st.columns(2), (0, 1), ("row", "column"), strict=True):
@@ -91,7 +91,7 @@ def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
 
 
 def _follow() -> None:
-    """Move the picked cell to the followed row, if the step has such a row."""
+    """Move the picked cell to the followed row."""
     st.session_state["row"] = st.session_state["query"]
 
 
@@ -105,7 +105,7 @@ def _show_overview(
     row: int,
     picked: tuple[str | None, Cell | None],
 ) -> None:
-    """Show every matrix in order, in one figure."""
+    """Show the matrices of all steps in order, in one figure."""
     words, (name, cell) = text("steps"), picked
     matrices = []
     for place, step in enumerate(steps, start=1):
@@ -123,7 +123,7 @@ def _show_overview(
 
 
 def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str, head: int) -> None:
-    """Show every step in words, side by side."""
+    """Show the title, reason, formula and shape of every step, side by side."""
     for first in range(0, len(steps), ACROSS):
         for column, place in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
             with column.container(border=True, height="stretch"):
@@ -177,7 +177,7 @@ def _alt(title: str, step: AttentionStep) -> str:
 
 
 def _listed(step: AttentionStep, sides: Sides, row: int) -> str:
-    """The numbers of a row as text, each with its token if the columns have tokens."""
+    """The numbers of a row as text. If the columns have tokens, each number has its token."""
     listed, columns = [number(value) for value in step.values[row].tolist()], labels(step, sides, 1)
     if columns is not None:
         listed = [f"{name}: {value}" for value, name in zip(listed, columns, strict=True)]

@@ -16,7 +16,7 @@ from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps import terms_bars
 from transformer.figures.theme import ROLE_COLORS
 
-# A formula writes out this many products before the dots.
+# A formula writes out this many terms before the dots.
 MOST_WRITTEN = 3
 
 

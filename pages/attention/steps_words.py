@@ -16,7 +16,7 @@ from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import attention_softmax
 from transformer.tracing.paths import Kind
 
-# Numbered tokens, under `query` and `key`.
+# The numbered tokens of each side; the keys are `query` and `key`.
 Sides = dict[str, list[str]]
 
 
@@ -44,7 +44,7 @@ def _why(step_words: dict[str, str], step: AttentionStep, config: TransformerCon
 
 
 def _formula(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
-    """The formula with this variant's symbols; scores are S, S′, S″, in the order in which the variant scales and masks."""
+    """The formula with this variant's symbols. Scores are S, S′, S″ in the order in which the variant scales and masks them."""
     shared = config.head_projection == "shared" and "formula_shared" in step_words
     letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
     with_bias = config.output_bias if step.name == "output" else config.projection_bias
@@ -69,7 +69,7 @@ def _formula(step_words: dict[str, str], step: AttentionStep, config: Transforme
 
 
 def _of_others(step_words: dict[str, str], step: AttentionStep, kind: str, head: int) -> tuple[str, str]:
-    """The reason for a step and its formula that hold for every network of others."""
+    """The reason for a step and its formula, in a form that is true for every network that is not our own."""
     names = ("why_cross_other" if kind == "cross" else "", "why_other", "why_cross" if kind == "cross" else "", "why")
     why = next(step_words[name] for name in names if name in step_words)
     rows, columns = step.values.shape

@@ -1,4 +1,4 @@
-"""The what-if view: a list of edits of the model, kept in the URL, and the runs without and with them side by side."""
+"""The what-if view: a list of edits of the model, kept in the URL, and the runs without and with the edits side by side."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -28,7 +28,7 @@ SIDES: tuple[Side, ...] = ("source", "target")
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the list of edits and the changes they make to answer, probabilities and weights.
+    """Show the list of edits, and how they change the answer, the probabilities and the weights.
 
     Args:
         view: the choices in the sidebar.
@@ -78,15 +78,16 @@ def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
 
 
 def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
-    """Draw a link to the answer token by token, with the same edits. The address of a list has its items one by one."""
+    """Draw a link to the page that shows the answer token by token, with the same edits. The address repeats the name of a list
+    for each of its items."""
     query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model)}
     query |= {"source": view.source, EDITS: list(phrases)}
     st.link_button(text("whatif")["write"], f"decoding?{urlencode(query, doseq=True)}", icon=":material/edit_note:")
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
-    """Show both answers, or both guesses of an encoder alone, the change of each token's probability, and the change of the
-    viewed head's weights."""
+    """Show the answers without and with the edits (for an encoder alone, its guesses), the change of each token's probability,
+    and the change of the viewed head's weights."""
     words = text("whatif")
     if view.writes:
         _compare_answers(view, trace, edits)
@@ -106,8 +107,8 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
 def _difference(
     view: View, edits: tuple[Intervention, ...], kind: str, layer: int, head: int
 ) -> tuple[Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
-    """The change of the weights of a head by edits, and where either run allows a weight. Kept, because the trace of a large
-    model with edits is not."""
+    """How edits change the weights of a head, and which pairs may attend in either run. This is cached, because the trace of a
+    large model with edits is not."""
     trace, again = view.trace(), view.forced().trace(edits)
     change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
     return change, (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
@@ -135,8 +136,8 @@ def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) 
 
 
 def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
-    """Show what an encoder alone puts in the place of each mask, or of each token without one, and how its probability
-    changes."""
+    """Show which token an encoder alone puts in the place of each mask, and how its probability changes. If the text has no
+    mask, show this for every token."""
     words, mask = text("whatif"), view.pipeline.mask_token
     tokens, vocabulary = trace.source_tokens[0], view.pipeline.vocabulary("source")
     masks = [place for place, token in enumerate(tokens) if mask and token == mask]
@@ -171,7 +172,7 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
-    """The token that each row of a trace should predict (`<eos>` last), and the probability the row gives to it."""
+    """The token that each row of a trace should predict (`<eos>` last), and the probability that the row assigns to it."""
     ids = view.expected(trace)
     return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
 

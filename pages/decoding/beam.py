@@ -1,4 +1,4 @@
-"""The tree of beam search: what was tried, kept and pruned, and how the length penalty decided."""
+"""The tree of beam search: which hypotheses were tried, kept and pruned, and what the length penalty changed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +25,8 @@ KEY, NODE = "beam-tree", "node"
 
 
 def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
-    """Draw the tree, the hypotheses kept to the end, and the picked node; `of` has the positions of each word of the text,
-    if its pieces are joined."""
+    """Draw the tree, the hypotheses kept to the end, and the picked node. If the pieces of the text are joined into words, `of`
+    contains the positions of each word."""
     words, method = text("decoding"), run.settings.method
     if not isinstance(method, Beam):
         st.info(words["no_beam"], icon=":material/account_tree:")
@@ -45,7 +45,7 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
 
 
 def tree_nodes(run: Run) -> list[TreeNode]:
-    """The hypotheses as they are drawn, of each step the best first."""
+    """The hypotheses as nodes of the tree. Within each step, the best comes first."""
     words, written = text("decoding"), run.written
     nodes = []
     for step in written.steps:
@@ -67,7 +67,7 @@ def tree_nodes(run: Run) -> list[TreeNode]:
 
 
 def tree_table(run: Run) -> pd.DataFrame:
-    """A row for each hypothesis, with the one that it continues and the step that pruned it."""
+    """A row for each hypothesis, with the number of its parent and of the step that pruned it."""
     made, pruned = run.written.hypotheses, run.written.pruned
     frame = pd.DataFrame(
         [each._asdict() for each in made], columns=["number", "parent", "step", "log_probability", "total", "score", "ended"]
@@ -79,7 +79,7 @@ def tree_table(run: Run) -> pd.DataFrame:
 
 
 def _selected(run: Run) -> Hypothesis:
-    """The hypothesis that was picked in the tree or stands in the link; the last of the answer by default."""
+    """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
     hypotheses, first = run.written.hypotheses, run.written.best.number
 
     def read(asked: str | None) -> int:
@@ -93,7 +93,7 @@ def _selected(run: Run) -> Hypothesis:
 
 
 def _pick() -> None:
-    """Take over the node that was clicked."""
+    """Pick the node that was clicked."""
     points = st.session_state[KEY]["selection"]["points"]
     picked = [point.get("customdata") for point in points]
     numbers = [value[0] if isinstance(value, list) else value for value in picked]
@@ -132,7 +132,7 @@ def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
 
 
 def _show_differences(view: View, run: Run, method: Beam) -> None:
-    """Say what the length penalty changed, by the beam's answer without it, and what greedy decoding writes."""
+    """Write what the beam's answer would be without the length penalty, and what greedy decoding writes."""
     words, written = text("decoding"), run.written
     values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(written.best.total, 3)}
 
@@ -149,7 +149,7 @@ def _show_differences(view: View, run: Run, method: Beam) -> None:
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
-    """Show the distribution and the cross-attention that gave a token on its branch."""
+    """Show the distribution from which a token of a branch was chosen, and the attention to the text in that step."""
     words, step = text("decoding"), run.step(made)
     branch = run.tokens_of(each.token for each in run.written.chain(made))
     st.markdown(words["node"].format(branch=quoted_tokens(branch, len(branch) - 1)))

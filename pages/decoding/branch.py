@@ -1,4 +1,4 @@
-"""What if it had said …: tokens are forced, the rest is written anew, and both answers stand side by side."""
+"""What if it had said …: some tokens are forced, the model writes the rest again, and both answers are shown side by side."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ SHOWN_TOKENS = 5
 
 
 def show_undo(other: Run, forced: Forced) -> None:
-    """Draw a button for each forced token that takes it back."""
+    """Draw a button for each forced token. The button removes the token."""
     words = text("decoding")
     with st.container(horizontal=True, gap="small"):
         for step, token in forced.tokens:
@@ -33,11 +33,11 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
     """Draw the list of forced tokens, tokens to click, and both answers.
 
     Args:
-        run: without forced tokens.
-        other: with them; None without any.
-        forced: the tokens.
+        run: the run without forced tokens.
+        other: the run with forced tokens; None if no token is forced.
+        forced: the forced tokens.
         shown: the run that the player shows.
-        step: the step of the player, counted from 0.
+        step: the step that the player shows, counted from 0.
     """
     words = text("decoding")
     st.markdown(words["branch_text"])
@@ -67,7 +67,8 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
 
 
 def _show_both(run: Run, other: Run, forced: Forced) -> None:
-    """Draw the answers without and with the forced tokens, where they part, and how probable each forced token was."""
+    """Draw the answers without and with the forced tokens, the step from which they differ, and the probability of each forced
+    token."""
     words, both = text("decoding"), (run, other)
     notes = [words["log_probability"].format(value=fixed(one.written.best.total, 3), count=len(one.chain)) for one in both]
     titles, answers = (words["free"], words["forced"]), [one.written.ids() for one in both]

@@ -18,11 +18,11 @@ from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
 
 DRAWS = 100
-WARM, COLD = 2.0, 0.5  # temperatures that are sentences of where none is set
+WARM, COLD = 2.0, 0.5  # two example temperatures for the sentence that is shown if no temperature is set
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
-    """Draw the distribution from which a token was chosen, at each stage; for sampling also draws."""
+    """Draw the distribution from which a token was chosen, after each control. For sampling, also offer a hundred draws."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
     forced = [words["stages_forced"]] if step.forced else []
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player are the whole distribution
@@ -43,7 +43,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
 
 
 def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stage token"]) -> list[str]:
-    """Sentences on what the controls do, and which of them changed nothing."""
+    """Sentences about what the controls do, and which of them changed nothing."""
     words, pairs = text("decoding"), zip(titles[1:], pairwise(distributions), strict=True)
     idle = [title for title, (before, after) in pairs if np.allclose(before, after)]
     sentences = words["stages_caption" if run.settings.controls else "stages_plain"]
@@ -53,14 +53,15 @@ def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stag
 def _show_draws(
     run: Run, made: Hypothesis, method: Sample, tokens: list[str], probabilities: Float[np.ndarray, " shown"]
 ) -> None:
-    """Draw a switch; when it is on, how often each token comes in many draws of this step, beside its probability.
+    """Draw a switch. While it is on, also draw how often each token comes in `DRAWS` draws of this step, beside its
+    probability.
 
     Args:
-        run: what was written.
+        run: the run that the page shows.
         made: the token of the step.
-        method: draws.
-        tokens: that have a bar of their own, and what all others are called.
-        probabilities: of these, after the last control.
+        method: the method that draws the tokens.
+        tokens: the tokens that have their own bar, then the name for all other tokens together.
+        probabilities: the probabilities of `tokens` after the last control.
     """
     words = text("decoding")
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
@@ -79,7 +80,7 @@ def _show_draws(
 
 
 def _show_temperature(run: Run, made: Hypothesis) -> None:
-    """Say what two temperatures would make of the most probable token."""
+    """Write which probability the most probable token would have at two other temperatures."""
     own = run.own(made)
     best = int(own.argmax())
     logits = run.step(made).own.logits[made.row : made.row + 1]

@@ -1,4 +1,4 @@
-"""Edits of the model that are in force while it writes, and what they change in the answer."""
+"""Edits of the model that are active while it writes, and what they change in the answer."""
 
 from dataclasses import replace
 
@@ -15,10 +15,10 @@ from transformer.tracing.phrases import all_interventions, at_head
 
 
 def edits_in_force(view: View) -> Edits:
-    """The edits of the session or of the link. Their list is drawn if there are any.
+    """The edits of the session or of the link. If there are any, their list is drawn.
 
     Raises:
-        InputError: a phrase is not an edit, or the model or the text has no such place.
+        InputError: a phrase is not an edit, or it names a place that the model or the text does not have.
     """
     if not edits_asked():
         return ()
@@ -33,8 +33,8 @@ def show_edits(view: View, run: Run) -> None:
     """Draw buttons that add edits, and the answers without and with them.
 
     Args:
-        view: of the sidebar.
-        run: what was written with the edits.
+        view: the view of the sidebar.
+        run: the run with the edits.
     """
     words, whatif = text("decoding"), text("whatif")
     st.markdown(words["edits_text"])

@@ -15,7 +15,7 @@ from pages.ui.text import text
 
 FORCE = "force"
 MOST_FORCED = 20
-# Between two phrases of a link. A token can be a comma itself, so a comma separates only before a number.
+# Separates two phrases in a link. A token can itself be a comma, so a comma separates phrases only before a number.
 BETWEEN = re.compile(r", (?=\d+ )")
 
 
@@ -23,8 +23,8 @@ class Forced(NamedTuple):
     """The forced tokens, as they were typed or clicked.
 
     Attributes:
-        tokens: (step, id) pairs in the order of their steps, which are counted from 0; those that can be forced.
-        problems: what is wrong with the others, in Markdown.
+        tokens: the tokens that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
+        problems: a sentence in Markdown for each phrase that cannot be forced.
     """
 
     tokens: tuple[tuple[int, int], ...]
@@ -32,11 +32,12 @@ class Forced(NamedTuple):
 
 
 def forced_tokens(view: View, run: Run) -> Forced:
-    """The forced tokens. A step must be one of the answer that is written with all of them.
+    """The forced tokens of the session or of the link. Each step must exist in the answer that is written with all forced
+    tokens.
 
     Args:
-        view: of the sidebar.
-        run: without forced tokens.
+        view: the view of the sidebar.
+        run: the run without forced tokens.
     """
 
     def read(asked: str | None) -> list[str]:
@@ -60,7 +61,8 @@ def forced_tokens(view: View, run: Run) -> Forced:
             problems.append(words["step_again"].format(phrase=literal(phrase), step=step + 1, used=used))
         else:
             tokens[step], phrases[step] = vocabulary.tokens.index(token), phrase
-    # The tokens before the last one decide how long the answer is, so whether it has that step is known when it is written.
+    # The earlier forced tokens decide how long the answer is. So whether the last forced step exists is known only after
+    # writing.
     while tokens and (last := max(tokens)) >= (count := len(with_forced(view, run, tuple(tokens.items())).chain)):
         del tokens[last]
         problems.append(words["no_step"].format(phrase=literal(phrases.pop(last)), count=count))
@@ -73,7 +75,8 @@ def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Ru
 
 
 def force(step: int, token: str) -> None:
-    """Force a token at a step, counted from 1, in place of one that was forced there. Called before the app runs again."""
+    """Force a token at a step, counted from 1. It replaces a token that was forced at this step before. Called before the app
+    runs again."""
     take_back(step)
     st.session_state[FORCE] = [*st.session_state[FORCE], f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
 
@@ -84,6 +87,6 @@ def take_back(step: int) -> None:
 
 
 def _step(phrase: str) -> int:
-    """The step that a phrase starts with; 0 if it starts with none."""
+    """The number of the step that a phrase starts with; 0 if it does not start with such a number."""
     number = phrase.strip().partition(" ")[0]
     return int(number) if re.fullmatch(r"[0-9]{1,4}", number) else 0

@@ -1,4 +1,5 @@
-"""Inside a step: when the answer appears in the layers (logit lens), and what pushed a token (contributions to its logit)."""
+"""Inside a step: in which layer the answer appears (logit lens), and which parts of the model contributed to a token's
+logit."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from transformer.figures.decoding import contribution_bars, lens_map
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.tracing.readout import Readout
 
-MOST_PARTS = 14  # parts with a bar of their own; the others are added up
+MOST_PARTS = 14  # this many parts have their own bar; the others are summed in one bar
 
 
 def show_lens(view: View, run: Run) -> None:
@@ -33,7 +34,7 @@ def show_lens(view: View, run: Run) -> None:
     figure = chart(lens_map, top, lens.shares, lens.ranks, points, run.tokens, words["rank"], words["lens_hover"])
     settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in lens.ranks.T]
     says = words["lens_settled"].format(count=sum(depth < layers for depth in settled), total=steps)
-    # The colour is the logarithm of a rank.
+    # The colour shows the logarithm of a rank, so the value under the pointer is shown as text.
     show(figure, "lens", f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}", tells=True)
     st.caption(says)
     norm = run.pipeline.config.norm_first
@@ -42,7 +43,8 @@ def show_lens(view: View, run: Run) -> None:
 
 
 def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
-    """Draw what pushed the logit of a token, alone or against a second one."""
+    """Draw the contribution of each part of the model to the logit of a token, or to its difference from a second token's
+    logit."""
     words, readout, step = text("decoding"), _readout(view), run.step(made)
     if readout is None:
         return
@@ -79,7 +81,7 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
 
 
 def _readout(view: View) -> Readout | None:
-    """How the logits of the view's model are read; where that is not known, say so and return None."""
+    """How the logits of the view's model are computed. If that is not known, write so on the page and return None."""
     readout = view.pipeline.readout
     if readout is None:
         st.info(text("decoding")["no_readout"].format(model=literal(view.model)), icon=":material/info:")

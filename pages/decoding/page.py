@@ -43,7 +43,7 @@ with explained():
         show_agreement(view)
         st.info(words["no_decoder"].format(mask=literal(view.pipeline.mask_token)), icon=":material/info:")
         raise PageEnd
-    # One container, so that the player keeps its place, and the keyboard's focus in it, whatever is drawn above it.
+    # In one container, so that the player keeps its place and the keyboard's focus when the elements above it change.
     with st.container():
         if not is_open(NEXT):
             show_plain_answer(view)
@@ -58,7 +58,7 @@ with explained():
                 chosen = pick(words["shown"], ["what-if", "answer"], "shown")
                 show_undo(other, forced)
             shown = other if chosen == "what-if" else run
-        # While the learner guesses, nothing on the page tells the token; and nothing the tokens after it.
+        # While the learner guesses, the page must show neither the token nor the tokens after it.
         step = picked_step(len(shown.chain))
         made = shown.chain[step]
         hides = show_guess(view, shown, step)
@@ -69,11 +69,11 @@ with explained():
             st.caption(f":material/join: {words['joined']}")
     if not hides:
         show_player(view, shown, of)
-        # Below the picture: on a phone, the picture is to be on the first screen.
+        # This text is below the picture, because on a phone the picture should be on the first screen.
         st.markdown(words["later"])
         if not isinstance(settings.method, Sample):
             st.caption(words["beam_controls" if isinstance(settings.method, Beam) else "greedy_controls"])
-        # Of the plain answer of a trained model, the line at the top of the page has said it.
+        # For the plain answer of a trained model, the line at the top of the page already says whether it ended.
         said = shown.settings == PLAIN and view.pipeline.trained and not is_open(NEXT)
         if not (shown.written.ended or said) and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")

@@ -1,5 +1,6 @@
-// An answer that is written one token at a time. All steps come with the data, so moving between them asks the server nothing;
-// it is told the step once the player stands still, for the parts of the page below, and which of them are below the screen.
+// An answer that is written one token at a time. All steps come with the data, so the player moves between them without a
+// request. When the player stops, it sends two things to the server for the other parts of the page: the step, and the parts
+// that are below the screen.
 
 import { MASKED_LEVEL, cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
@@ -12,10 +13,11 @@ import { saidRows } from "../ui/strongest.js";
 import { TOP, alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
-// px of a cell of the alignment, and of a digit in it, on an ordinary page; a digit has 18 px while the page is presented.
+// The size in px of a cell of the alignment, and of a digit in it, on an ordinary page. While the page is presented, a digit
+// has 18 px.
 const [CELL, DIGIT] = [22, 11.52];
-const AHEAD = 100; // px below the screen
-const ROWS_SAID = 3; // rows of the alignment that are told to those who do not see it
+const AHEAD = 100; // px below the screen that count as near it
+const ROWS_SAID = 3; // rows of the alignment that its description for screen readers contains
 
 /** @typedef {import("./player_steps.js").Step} Step */
 /** @typedef {import("./player_steps.js").Shares} Shares */
@@ -33,7 +35,7 @@ export default function player({ data, parentElement, setStateValue, setTriggerV
 }
 
 /**
- * Whether the heading with an anchor is below the screen, and not near it.
+ * Whether the heading with an anchor is below the screen by more than `AHEAD`.
  *
  * @param {string} anchor
  */
@@ -151,8 +153,8 @@ class Player {
   }
 
   /**
-   * Put other items into a list. The keyboard's focus stays at its place in the list, or goes to the slider if there is no button
-   * at that place any more.
+   * Replace the items of a list. The keyboard's focus stays at its place in the list, or moves to the slider if that place has
+   * no button any more.
    *
    * @param {HTMLElement} list
    * @param {...HTMLElement} items
@@ -166,7 +168,7 @@ class Player {
   }
 
   /**
-   * A token that was read, shaded by the attention it gets in this step; a click goes to the step that wrote it.
+   * A token that was read, shaded by the attention to it in this step. A click goes to the step that wrote the token.
    *
    * @param {string} token
    * @param {number} weight
@@ -260,11 +262,11 @@ function isCut({ share, own }) {
 }
 
 /**
- * A bar on its track, with its share in per cent; behind it what the model gave before the controls.
+ * A bar on its track, with its share in per cent. Behind it, a bar for the probability before the controls.
  *
  * @param {number} share
  * @param {number} own
- * @param {string} [words] in place of the share
+ * @param {string} [words] the text instead of the share
  */
 function track(share, own, words = percent(share)) {
   const [fill, behind] = [make("i", { class: "fill" }), make("i", { class: "own" })];

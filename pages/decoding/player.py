@@ -31,19 +31,19 @@ from transformer.pipeline.export import step_file
 from transformer.tracing.paths import Kind
 
 KEY, STEP = "player", "step"
-# The parts of the page that show the step of the player, by their anchors. Each has a chart or buttons that a step changes.
+# The anchors of the parts of the page that show the step of the player. Each has a chart or buttons that a step changes.
 PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE)
 
 
 def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
-    """Draw the player and what can be saved of it.
+    """Draw the player and the buttons that save its content.
 
     Args:
-        view: of the sidebar.
-        run: what was written.
-        of: the positions of each word of the text, if its pieces are joined.
+        view: the view of the sidebar.
+        run: the run that the player shows.
+        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """
     words, count = text("decoding"), len(run.chain)
     place = st.container()
@@ -54,7 +54,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
         head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
         step = picked_step(count)
         if head != "mean":
-            if run.settings == PLAIN:  # the answer that the other pages draw
+            if run.settings == PLAIN:  # the other pages draw this answer
                 made = run.chain[step]
                 row = len(run.step(made).read[made.row]) - 1
                 show_prediction_link(view.model, view.source, None, kind, layer, int(head) - 1, row)
@@ -79,7 +79,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
 
 @cached
 def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, of: tuple[Group, ...], _: str) -> str:
-    """`player_steps` as JSON, made once for all who look at them. The last argument is the language of its sentences."""
+    """`player_steps` as JSON, computed once for all visitors. The last argument is the language of its sentences."""
     model, reading = runs().pipeline(key), runs().reading(key, "source", source)
     return json.dumps(player_steps(Run(model, reading, written(key, source, settings), settings), layer, head, of))
 
@@ -104,8 +104,8 @@ def _sent(name: str) -> Any:
 
 
 def _moved() -> None:
-    """Take over the step that the browser shows, and put away the parts of a step that it has below the screen. What a browser
-    sends is untrusted."""
+    """Store the step that the browser shows, and put away the parts that are below the browser's screen. What a browser sends
+    is untrusted."""
     sent = _sent("step")
     if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
         return
@@ -131,7 +131,7 @@ def _save(view: View, run: Run) -> None:
     """Draw the menus that save the picture, the steps, and the tensors of the step that is shown."""
     words, name, settings = text("decoding"), f"{view.model}-steps", run.settings
     saving(KEY, name, lambda: table(run))
-    # What a button calls is kept for each visitor until the next click: not the run, with its model.
+    # The function of a button is kept for each visitor until the next click, so it must not contain the run with its model.
     st.download_button(
         words["json"],
         lambda: as_json(run_of(view, settings), view.source),

@@ -1,9 +1,9 @@
-// The steps of an answer: what a step shows. Nothing here touches the page.
+// The steps of an answer, without access to the page.
 
 import { clamp } from "../ui/component.js";
 
 /**
- * A share from 0 to 1, and what it was before the controls.
+ * A share from 0 to 1, and its value `own` before the controls.
  *
  * @typedef {{ share: number, own: number }} Shares
  */
@@ -21,7 +21,7 @@ import { clamp } from "../ui/component.js";
 export const TOP = 254; // the level of a weight of 1
 
 /**
- * The attention of all steps up to one as bytes, a row for each step; 0 to `TOP`.
+ * The attention of all steps up to and including `step` as bytes from 0 to `TOP`, a row for each step.
  *
  * @param {Step[]} steps
  * @param {number} step

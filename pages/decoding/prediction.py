@@ -1,4 +1,4 @@
-"""Guess the next token before the model's distribution is shown; then the guess in that distribution."""
+"""Guess the next token before the model's distribution is shown. Afterwards, the page shows the guess in that distribution."""
 
 import streamlit as st
 
@@ -15,15 +15,15 @@ NEXT = "next"
 
 
 def show_guess(view: View, run: Run, step: int) -> bool | None:
-    """Draw the button that opens the question, or the question, or where the guess stands in the model's distribution.
+    """Draw the button that opens the question, the open question, or the rank of the guess in the model's distribution.
 
     Args:
-        view: of the sidebar.
-        run: what was written.
-        step: that is shown, counted from 0.
+        view: the view of the sidebar.
+        run: the run that the player shows.
+        step: the step that the player shows, counted from 0.
 
     Returns:
-        Whether the page must not tell the token yet; None if no question is open.
+        Whether the page must still hide the token; None if no question is open.
     """
     words, vocabulary = text("prediction")["next"], run.pipeline.vocabulary("target")
     subject = (view.key, view.source, run.settings, step)
@@ -54,7 +54,7 @@ def _guess_next(step: int) -> None:
 
 
 def _sentence(run: Run, step: int, answer: Cells) -> str:
-    """The rank and the probability of a guess, beside the most probable token and the one that was written."""
+    """A sentence with the rank and the probability of a guess, the most probable token and the written token."""
     words, made = text("prediction")["next"], run.chain[step]
     own = run.own(made)
     (token,) = run.tokens_of([made.token])

@@ -13,7 +13,7 @@ from transformer.pipeline.decoding.controls import Control, MinP, Temperature, T
 from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED, WIDEST, Beam, Greedy, Method, Sample
 from transformer.pipeline.decoding.tree import Written
 
-# Each control: its class, and of its slider the least, the greatest and the first value, and the step.
+# For each control: its class, then its slider's least value, greatest value, first value and step.
 CONTROLS: dict[str, tuple[type, float, float, float, float]] = {
     "temperature": (Temperature, 0.0, 3.0, 1.5, 0.05),
     "top-k": (TopK, 1, 20, 5, 1),
@@ -26,13 +26,13 @@ METHODS = ("greedy", "sampling", "beam")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what is written for a text.
+    """Everything that decides what the model writes for a text.
 
     Attributes:
-        method: chooses the tokens.
-        controls: change the distribution before a token is drawn, in this order.
+        method: the method that chooses the tokens.
+        controls: the controls that change the distribution before a token is drawn, in this order.
         forced: (step, id) pairs of forced tokens, steps counted from 0.
-        edits: of the model, in force in every step.
+        edits: the edits of the model, active in every step.
     """
 
     method: Method
@@ -41,7 +41,7 @@ class Settings:
     edits: Edits = ()
 
     def with_forced(self, forced: tuple[tuple[int, int], ...]) -> "Settings":
-        """The same with these forced tokens."""
+        """The same settings with these forced tokens."""
         return replace(self, forced=forced)
 
 
@@ -50,7 +50,7 @@ PLAIN = Settings(Greedy())
 
 
 def pick_settings() -> Settings:
-    """Draw the method and its controls in one row; returns what they are set to."""
+    """Draw the pickers of the method and its controls in one row; returns the picked settings."""
     words = text("decoding")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = pick(words["method"], METHODS, "method", help=words["method_help"])
@@ -77,16 +77,16 @@ def pick_settings() -> Settings:
 
 
 def write(view: View, settings: Settings) -> Written:
-    """What a model writes for the first text of a view, from the shared cache."""
+    """The steps with which a view's model answers its first text, from the shared cache."""
     return view.computed(written, view.key, view.source, settings)
 
 
 @cached
 def written(key: Key, source: str, settings: Settings) -> Written:
-    """What a model writes for a text.
+    """The steps with which a model answers a text.
 
     Raises:
-        HeadlightError: the model cannot read it.
+        HeadlightError: the model cannot read the text.
     """
     reading = runs().reading(key, "source", source)
     steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced), settings.edits)

@@ -23,18 +23,18 @@ from transformer.pipeline.pipeline import Reading
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Kind
 
-MOST_BARS = 10  # tokens of a distribution that are drawn one by one; the others are added up
+MOST_BARS = 10  # this many tokens of a distribution have their own bar; the others are summed in one bar
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What was written, with the vocabulary to read it.
+    """What a pipeline wrote for a text, step by step.
 
     Attributes:
-        pipeline: that wrote it.
+        pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
         reading: the text that it answers.
-        written: its steps.
-        settings: of the run.
+        written: the steps of the answer.
+        settings: the settings with which it was written.
     """
 
     pipeline: TextPipeline
@@ -45,12 +45,13 @@ class Run:
 
     @property
     def chain(self) -> tuple[Hypothesis, ...]:
-        """The tokens of the answer, one for each step: also `<eos>`, and one for which there was no room."""
+        """The hypotheses of the answer, one for each step. They include `<eos>`, and a last token for which there was no
+        room."""
         return self.written.chain(self.written.best)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens of that chain."""
+        """The tokens of `chain` as text."""
         return self.tokens_of(made.token for made in self.chain)
 
     @property
@@ -60,17 +61,18 @@ class Run:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What the decoder read before it wrote: the token it starts with, or in a decoder alone the text."""
+        """The tokens that the decoder read before it wrote: its first token, or the whole text if the model is a decoder
+        alone."""
         return self.tokens_of(self.written.steps[0].read[0].tolist())
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention with which the model reads while it writes, the one that reads the text first."""
+        """The kinds of attention that the model uses while it writes. The first is the one that reads the text."""
         return (Kind.CROSS, Kind.DECODER) if len(self.pipeline.stacks) > 1 else (Kind.DECODER,)
 
     @property
     def text_tokens(self) -> tuple[str, ...]:
-        """The tokens of the text, which the first of `kinds` reads."""
+        """The tokens of the text, which attention of the first of `kinds` reads."""
         return self.reading.tokens if len(self.kinds) > 1 else self.given
 
     def heads(self, kind: Kind) -> tuple[int, int]:
@@ -87,32 +89,33 @@ class Run:
         return self.written.steps[made.step]
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
-        """The probabilities of all tokens in the step and row that made a hypothesis, from the model's own on. Do not write to
-        them."""
+        """The probabilities of all tokens in the step and row that made a hypothesis: first the model's own, then those after
+        each control. The array is cached, so do not write to it."""
         place = made.step, made.row
         if place not in self._distributions:
-            # In double precision, as tokens are drawn: in float32 a low temperature would make improbable tokens 0, as if cut.
+            # In double precision, like the draws. In float32, a low temperature would turn small probabilities into 0, and a 0
+            # means that a control has cut the token off.
             stages = [stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages]
             self._distributions[place] = np.stack(stages)
         return self._distributions[place]
 
     def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
-        """The model's own probabilities there."""
+        """The model's own probabilities of all tokens in the step and row that made a hypothesis."""
         return self.distributions(made)[0]
 
     def top(self, made: Hypothesis) -> list[int]:
-        """The most probable tokens there, the most probable first, with the one that was written as the last if it is not
-        among them."""
+        """The `MOST_BARS` most probable tokens of that step and row, in descending order. If the written token is not among
+        them, it replaces the last."""
         order = np.argsort(-self.own(made), kind="stable")[:MOST_BARS].tolist()
         return order if made.token in order else [*order[:-1], made.token]
 
     def rank(self, made: Hypothesis) -> int:
-        """The rank of the token that was written, 1 for the most probable."""
+        """The rank of the written token by the model's own probabilities; 1 is the most probable."""
         own = self.own(made)
         return 1 + int((own > own[made.token]).sum())
 
     def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
-        """The attention of the last position that was read; of a head, or the mean over the heads of a layer."""
+        """The attention weights of the last position that was read, for one head or as the mean over the heads of a layer."""
         weights = self.step(made).attention(kind, made.row)[layer].numpy()
         return weights.mean(0) if head is None else weights[head]
 
@@ -146,14 +149,14 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
     """The steps of the answer for `player.js`.
 
     Args:
-        run: what was written.
-        layer, head: the attention that is shown; None for the mean over the heads.
-        of: the positions of each word of the text, if its pieces are joined.
+        run: the run that the player shows.
+        layer, head: the layer and head whose attention is shown; a head of None is the mean over the heads.
+        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """
     sent, read = [], run.tokens_of(run.step(run.chain[-1]).read[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))
-    joined = () if crossed else of  # of what the decoder reads, where that is the text
+    joined = () if crossed else of  # the words of the decoder's input, if that input is the text
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
@@ -164,7 +167,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
         ]
         sent.append(
             {
-                # Each step reads what the one before it read, and one token more.
+                # Each step reads one token more than the step before it.
                 "read": joined_tokens(read[: step.read.shape[1]], joined),
                 "token": token,
                 "ended": made.ended,
@@ -180,12 +183,14 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
 
 
 def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
-    """The values of some tokens, then the sum over all others: 0 only if each of them is 0, as where all were cut off."""
+    """The values of the tokens `top`, then the sum over all others. The sum is 0 only if each of them is 0, for example because
+    all were cut off."""
     return np.append(values[top], np.delete(values, top).sum())
 
 
 def _short(values: Float[np.ndarray, " value"]) -> list[float]:
-    """The values with five digits. A small one does not become 0, which stands for a token that was cut off."""
+    """The values with five significant digits. A small value does not become 0, because 0 stands for a token that was cut
+    off."""
     return [float(f"{value:.5g}") for value in values.tolist()]
 
 
@@ -213,7 +218,7 @@ def table(run: Run) -> pd.DataFrame:
 
 
 def as_json(run: Run, source: str) -> str:
-    """The steps as JSON: what `table` has, the most probable tokens of each step, the model, and the settings."""
+    """The steps as JSON: the columns of `table`, the most probable tokens of each step, the model, and the settings."""
     rows = table(run).reset_index().to_dict("records")
     for made, row in zip(run.chain, rows, strict=True):
         top, distributions = run.top(made), run.distributions(made)
@@ -233,7 +238,7 @@ def as_json(run: Run, source: str) -> str:
 
 
 def quoted_tokens(tokens: tuple[str, ...], mark: int | None = None) -> str:
-    """Tokens as Markdown in one line; from position `mark` on in bold."""
+    """Tokens as Markdown in one line. The tokens from position `mark` on are bold."""
     shown = [
         f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
     ]

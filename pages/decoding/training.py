@@ -20,11 +20,11 @@ from transformer.figures.decoding import draw_bars, loss_bars, percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis
 from transformer.worlds import WORLDS
 
-NEAR = 0.03  # a probability this close to the one that training asked for is called about the same
+NEAR = 0.03  # a probability this close to the target of training is described as about the same
 
 
 def right_answer(view: View) -> str | None:
-    """The target to read: the one that was typed, or the right answer of the model's world; None where there is neither."""
+    """The target for teacher forcing: the typed target, or the right answer of the model's world; None if there is neither."""
     if isinstance(view.target, str):
         return view.target
     world = WORLDS.get(view.pipeline.card.world)
@@ -32,7 +32,7 @@ def right_answer(view: View) -> str | None:
 
 
 def show_forcing(view: View, edits: Edits) -> None:
-    """Draw the loss of each token of a target under teacher forcing, beside the answer of the model running freely."""
+    """Draw the loss of each token of a target under teacher forcing, and the model's own answer without teacher forcing."""
     words, pipeline = text("decoding"), view.pipeline
     st.markdown(words["forcing_text"])
     target = right_answer(view)
@@ -60,7 +60,7 @@ def show_forcing(view: View, edits: Edits) -> None:
 
 
 def show_smoothing(run: Run, made: Hypothesis) -> None:
-    """Draw the distribution that training asked for at a step beside the one that the model gives."""
+    """Draw the target distribution of training at a step beside the distribution that the model computes."""
     words, recipe = text("decoding"), run.pipeline.card.recipe
     smoothing = recipe.get("label_smoothing")
     if not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
@@ -88,7 +88,7 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
 
 
 def _compared(own: Float[np.ndarray, " token"], target: Float[np.ndarray, " token"], token: int) -> str:
-    """The text that compares the probability of a token with the one that training asks for."""
+    """The key of the text that compares the probability of a token with its target in training."""
     if own.argmax() != token:
         return "smoothing_other"
     if abs(own[token] - target[token]) < NEAR:

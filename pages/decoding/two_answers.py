@@ -1,4 +1,4 @@
-"""Two answers side by side, bold from the token at which they part."""
+"""Two answers side by side. From the first different token on, they are bold."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,13 @@ def show_two_answers(
     """Draw both answers, each under its title.
 
     Args:
-        vocabulary: of the answers.
-        titles: of both.
-        answers: the ids of both.
-        notes: a line below each; none where it is empty.
+        vocabulary: the vocabulary of the answers.
+        titles: the titles of the two answers.
+        answers: the ids of the two answers.
+        notes: a line below each answer; an empty line is not drawn.
 
     Returns:
-        The position at which they part, counted from 0; None if they are equal.
+        The position of the first different token, counted from 0; None if the answers are equal.
     """
     at = parting(*answers)
     for place, title, ids, note in zip(st.columns(2), titles, answers, notes, strict=True):
@@ -35,6 +35,6 @@ def show_two_answers(
 
 
 def say_parting(at: int | None) -> None:
-    """Say where two answers part; counted from 0, None if they are equal."""
+    """Write at which step two answers begin to differ. `at` is counted from 0; None if the answers are equal."""
     words = text("decoding")
     st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))

@@ -1,4 +1,4 @@
-"""What was written for the text of the sidebar, and the model's plain answer to it."""
+"""The run for the text of the sidebar, and the model's plain answer to that text."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from transformer.pipeline.pipeline import Answer
 
 
 def run_of(view: View, settings: Settings) -> Run:
-    """What a model writes for the first text of a view."""
+    """The run of a view's model for the first text of the view."""
     return Run(view.pipeline, view.reading("source"), write(view, settings), settings)
 
 
@@ -18,7 +18,7 @@ def show_plain_answer(view: View) -> None:
     """Draw the answer as the banner of every page does, but from the steps of this page, so that it is not computed again."""
     run = run_of(view, PLAIN)
     ids = run.written.ids()
-    # The text of an answer contains the unknown words of the source; the steps have `<unk>` in their place.
+    # `view.answer()` contains the unknown words of the source. The steps have `<unk>` in their place.
     answer = view.answer() if run.reading.unknown else Answer(run.text, run.tokens_of(ids), run.written.ended)
     rows = run.chain[: len(ids) + run.written.ended]
     show_answer(view, answer, np.stack([run.own(made) for made in rows]) if rows else None)

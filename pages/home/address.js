@@ -3,7 +3,7 @@
 import { fillIn } from "../ui/format.js";
 
 /**
- * A link as `links.packed` sends it: a page, what to choose there, the part to open at, and what the sidebar holds.
+ * A link as `links.packed` sends it: a page, the choices to make there, the part to open at, and the values of the sidebar.
  *
  * @typedef {{ page: string, query: Record<string, string>, part?: string, base: Record<string, string> }} Link
  */
@@ -13,7 +13,8 @@ import { fillIn } from "../ui/format.js";
  *
  * @param {Link} link
  * @param {Record<string, unknown>} places values for places in braces: { index: 1 } for "encoder.layers.{index}.output"
- * @param {(name: string) => string | null} chosen what the sidebar holds under a name of `link.base`; null or empty: nothing
+ * @param {(name: string) => string | null} chosen returns the sidebar's value for a name of `link.base`; null or "" if it is
+ * empty
  */
 export function address(link, places, chosen) {
   const query = new URLSearchParams();

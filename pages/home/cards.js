@@ -29,7 +29,7 @@ export default function cards({ data, parentElement }) {
 }
 
 /**
- * A text whose parts between backticks are code: "a `b` c" gives "a ", <code>b</code>, " c".
+ * The parts of a text. Parts between backticks become code: "a `b` c" becomes "a ", <code>b</code>, " c".
  *
  * @param {string} text
  */

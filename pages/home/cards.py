@@ -14,10 +14,10 @@ class Card(NamedTuple):
     """One card.
 
     Attributes:
-        title: its heading.
-        says: what there is to see; `code` between backticks.
-        small: a line in small type over the title.
-        link: the page it opens.
+        title: the heading of the card.
+        says: what the linked page shows; `code` between backticks.
+        small: a line in small type above the title.
+        link: the page that the card opens.
     """
 
     title: str
@@ -31,10 +31,10 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
     Args:
         cards: the cards.
-        key: of the component.
-        label: their name for screen readers.
-        base: parameters that every card's address has besides its own and `kept_query()`.
-        ordered: whether to number them.
+        key: the key of the component.
+        label: the name of the list of cards for screen readers.
+        base: parameters that every card's address has, besides the card's own parameters and `kept_query()`.
+        ordered: whether to number the cards.
     """
     base = {**kept_query(), **base}
     data = [{**card._asdict(), "link": link} for card in cards if (link := packed(card.link, base))]

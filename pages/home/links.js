@@ -3,10 +3,10 @@
 import { openInSession } from "../ui/compat.js";
 import { address } from "./address.js";
 
-const CLICK_REACH = 12; // px between press and release of a click
+const CLICK_REACH = 12; // px that the pointer may move between press and release of a click
 
 /**
- * Make an anchor lead where a link leads.
+ * Make an anchor open the page of a link.
  *
  * @param {HTMLAnchorElement} anchor
  * @param {import("./address.js").Link} link
@@ -19,26 +19,27 @@ export function followLink(anchor, link, places = {}) {
   anchor.onpointerdown = (event) => {
     down = event;
     pressed = !event.button;
-    // The page may move under a pressed button; the release still belongs to this link.
+    // The page may move while the button is pressed. The release must still belong to this link.
     if (pressed && event.pointerType === "mouse") anchor.setPointerCapture(event.pointerId);
   };
   anchor.onclick = (event) => {
-    // A person who moves away before they let go has changed their mind.
+    // If the pointer moved away before the release, the visitor did not mean to click.
     if (down && event.detail && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > CLICK_REACH) {
       event.preventDefault();
       return;
     }
-    // What was typed since the map was drawn stands in the address already.
+    // Texts that were typed after the map was drawn are already in the page's address.
     const current = new URLSearchParams(location.search);
     anchor.href = address(link, places, (name) => current.get(name));
-    // A plain click opens the page in this session; any other is the browser's own.
+    // A plain click opens the page in this session. The browser handles any other click.
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     openInSession(anchor.href);
   };
 }
 
-// What is built anew under a pressed mouse button or a finger would lose the click. A finger that begins to scroll lets go too.
+// An element that is replaced while a mouse button or a finger presses it would lose the click. A finger that begins to scroll
+// releases the link too.
 let pressed = false;
 /** @type {(() => void)[]} */
 const waiting = [];
@@ -56,7 +57,7 @@ for (const type of ["pointerup", "pointercancel"]) {
 }
 
 /**
- * Do something as soon as no link is pressed.
+ * Call a function as soon as no link is pressed.
  *
  * @param {() => void} act
  */

@@ -1,7 +1,7 @@
 """The links of blocks and cards on the Home page: a page, and the choices to make there.
 
-Each is an ordinary link that keeps the person's model and texts, so it can be opened in a new tab. A plain click stays in the
-session instead of loading the app anew (`links.js`).
+Each is an ordinary link that keeps the visitor's model and texts, so it can be opened in a new tab. A plain click stays in the
+session instead of loading the app again (`links.js`).
 """
 
 from typing import Any, NamedTuple
@@ -19,9 +19,9 @@ class Link(NamedTuple):
     """A link to a page, with choices to make there.
 
     Attributes:
-        page: its name, that of its folder.
-        query: the key of a sidebar box or of a widget of that page → its value. A value may have places that `links.js` fills:
-            `encoder.layers.{index}.output`.
+        page: the name of the page, which is the name of its folder.
+        query: the key of a sidebar box or of a widget of that page → its value. A value may contain places that `links.js`
+            fills, e.g. `encoder.layers.{index}.output`.
         part: the part of the page to open at, the anchor of its heading; empty for the top.
     """
 
@@ -36,23 +36,24 @@ class Link(NamedTuple):
 
 
 def sidebar_query() -> dict[str, Any]:
-    """The sidebar's values by their names in a link; empty boxes too: they may be filled before the link is followed."""
+    """The sidebar's values by their names in a link. Empty boxes are included, because they may be filled before the link is
+    followed."""
     model = st.session_state["model"]
     return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
 
 def kept_query() -> dict[str, Any]:
-    """The parameters that keep the language and the lesson. Read once for all links of a component: the map has forty."""
+    """The parameters that keep the language and the lesson. Read them once for all links of a component: the map has forty."""
     return {**linked_language(), **linked_lesson()}
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
-    """A link as a component takes it, or None where its page does not exist.
+    """A link in the form that a component reads, or None if its page does not exist.
 
     Args:
         link: the link.
-        base: further parameters of its address: `kept_query()`, with `sidebar_query()` for a link without a model and texts of
-            its own.
+        base: further parameters of its address: `kept_query()`. If the link has no model and texts of its own, also
+            `sidebar_query()`.
     """
     if not link.exists:
         return None

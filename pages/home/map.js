@@ -1,4 +1,4 @@
-// The model as two columns of blocks, every block a link; lines between them are drawn over the page once it is laid out.
+// The model as two columns of blocks. Every block is a link. The lines between the blocks are drawn after the page is laid out.
 
 import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from "../ui/arrow_lines.js";
 import { pixelsOfScale, ramp } from "../ui/colors.js";
@@ -12,7 +12,7 @@ import { followLink, whenReleased } from "./links.js";
 /** @typedef {"encoder" | "decoder"} Stack */
 /** @typedef {"left" | "right"} Side */
 
-/** Its terms of the glossary, and its number among the callouts. @typedef {{ terms?: string[], number?: number }} Explained */
+/** A block's glossary terms, and its number among the callouts. @typedef {{ terms?: string[], number?: number }} Explained */
 /** @typedef {Explained & { type: "stack", stack: Stack, nodes: Node[] }} StackNode */
 /** @typedef {Explained & { type: "tokens", id?: string, says: string, tokens: string[], shares?: string[], tips?: string[], step?: Link | null, link: Link | null }} TokensNode */
 /**
@@ -25,7 +25,7 @@ import { followLink, whenReleased } from "./links.js";
 /** @typedef {(TokensNode | BlockNode) & { branches?: boolean, kind?: string }} Node */
 
 /**
- * Of one kind of attention: layers, heads, queries and keys, and their levels in that order.
+ * The weights of one kind of attention: `shape` is [layers, heads, queries, keys], and `levels` has their bytes in this order.
  *
  * @typedef {{
  *   shape: [number, number, number, number], levels: string, link: Link | null, queries: string[], keys: string[],
@@ -54,13 +54,13 @@ class View {
   /** @type {import("../ui/colors.js").Pixels} */ pixels;
   /** @type {HTMLElement} */ sheet;
   /** @type {SVGElement} */ picture;
-  /** @type {HTMLElement} */ explanation; // of the block that is pointed at, focused or tapped
+  /** @type {HTMLElement} */ explanation; // explains the block that is pointed at, focused or tapped
   /** @type {HTMLElement | null} */ tapped = null; // a second tap on it follows its link
   /** @type {Record<Stack, number>} */ layer = { encoder: 1, decoder: 1 };
-  /** @type {Record<Stack, ((layer: number) => void)[]>} */ redrawn = { encoder: [], decoder: [] }; // by another layer
+  /** @type {Record<Stack, ((layer: number) => void)[]>} */ redrawn = { encoder: [], decoder: [] }; // called on a pick
   /** @type {[from: Element, to: Element][]} */ arrows = [];
-  /** @type {[block: Element, join: Element, side: Side][]} */ around = []; // a block, and where its way around joins again
-  /** @type {Record<string, Element>} */ ends = {}; // blocks with a name
+  /** @type {[block: Element, join: Element, side: Side][]} */ around = []; // residual connections: from block to join
+  /** @type {Record<string, Element>} */ ends = {}; // the elements of the nodes that have an id
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -115,16 +115,16 @@ class View {
     for (const [stack] of stacks) this.pick(stack, this.layer[stack]);
   }
 
-  // --- what a block is
+  // --- explanations
 
-  /** The numbers on the map, each with its line. */
+  /** The list of the numbers on the map, with a line of text for each. */
   callouts() {
     const lines = this.data.callouts.map((says) => make("li", {}, make("span", {}, says)));
     return make("ol", { class: "callouts", "aria-label": this.data.text.callouts_label }, ...lines);
   }
 
   /**
-   * Let an element be explained by terms of the glossary: by what stands below the map, and to a screen reader by itself.
+   * Let the terms of the glossary explain an element: in the box below the map, and as its description for screen readers.
    *
    * @template {HTMLElement} Part
    * @param {Part} element
@@ -142,7 +142,7 @@ class View {
   }
 
   /**
-   * Show what the terms of an element mean; nothing without an element.
+   * Show the meanings of an element's terms below the map. Null clears them.
    *
    * @param {HTMLElement | null} element
    */
@@ -157,7 +157,7 @@ class View {
   }
 
   /**
-   * The first tap of a finger on a block explains it, the second follows its link.
+   * Let the first tap of a finger on a block explain the block, and the second tap follow its link.
    *
    * @param {PointerEvent} event
    */
@@ -174,7 +174,7 @@ class View {
   }
 
   /**
-   * The number of a block among the callouts, if it has one.
+   * The element with a block's number among the callouts; empty if the block has no number.
    *
    * @param {Explained} node
    */
@@ -203,7 +203,7 @@ class View {
   }
 
   /**
-   * A frame around one layer, with a button for each; and its first and last block.
+   * The frame around one layer, with a button for each layer; then the first and the last block in the frame.
    *
    * @param {StackNode} node
    * @param {Side} side
@@ -286,7 +286,7 @@ class View {
   }
 
   /**
-   * A link that follows the layer that is picked; plain text where its page is not there.
+   * A link to the picked layer. If `link` is missing, because its page does not exist, plain text.
    *
    * @param {Link | null | undefined} link
    * @param {Stack | null} stack
@@ -335,13 +335,13 @@ class View {
 
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {Uint8Array} levels as many as the canvas has pixels, or more
+   * @param {Uint8Array} levels at least one for each pixel of the canvas
    */
   paint(canvas, levels) {
     const context = penOf(canvas);
     const image = context.createImageData(canvas.width, canvas.height);
     const shades = new Uint32Array(image.data.buffer);
-    // What is masked stays transparent: the hatch behind shows.
+    // Masked cells stay transparent, so that the hatch behind them is visible.
     for (let cell = 0; cell < shades.length; cell++) shades[cell] = this.pixels[levels[cell]];
     context.putImageData(image, 0, 0);
   }
@@ -396,7 +396,7 @@ class View {
 }
 
 /**
- * The id of the text on a term.
+ * The id of the element with the meaning of a term.
  *
  * @param {string} term
  */
@@ -405,7 +405,7 @@ function termId(term) {
 }
 
 /**
- * A term as the first word of a line.
+ * A term with a capital first letter.
  *
  * @param {string} term
  */

@@ -1,4 +1,4 @@
-"""The whole model as a map, drawn from its own configuration: every block leads to the page that shows it."""
+"""The whole model as a map, drawn from the model's configuration. Every block links to the page that shows it."""
 
 import json
 import math
@@ -34,7 +34,7 @@ from transformer.text.vocabulary import SPECIALS
 from transformer.tracing.paths import TensorPath
 
 TIP_TOKENS = 5
-# Key of the switch that numbers the blocks in the order in which the data flow.
+# The key of the switch that numbers the blocks in the order of the data flow.
 NUMBERED = "numbered"
 # Name of a mask in the texts → its term in the glossary.
 MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
@@ -45,12 +45,12 @@ Node = dict[str, Any]
 
 
 def show_map(view: View, trace: Trace) -> None:
-    """Draw the heading, the switches that number the blocks and join pieces to words, and the map of a view's model, with the
-    tokens of its first text.
+    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of a view's model
+    with the tokens of its first text.
 
     Args:
         view: the choices of the sidebar.
-        trace: of the first sentence.
+        trace: the trace of the first text.
     """
     words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -65,12 +65,12 @@ def show_map(view: View, trace: Trace) -> None:
 
 
 def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], numbered: bool) -> bytes:
-    """The data of the map for `map.js`, as bytes: they are made once, and Streamlit need not write them out at every click.
+    """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click.
 
     Args:
         view, trace: as for `show_map`.
-        shown: whose tokens and weights are drawn: the trace, or that of its words.
-        base: parameters that all links keep.
+        shown: the trace whose tokens and weights are drawn: `trace`, or `trace` between words.
+        base: the parameters that all links keep.
         numbered: whether the blocks have numbers.
     """
     words, config = text("home"), trace.config
@@ -104,7 +104,7 @@ def _is_numbered() -> bool:
 
 
 def _nodes(columns: list[Node]) -> Iterator[Node]:
-    """All nodes in the order of the data: column after column, each from top to bottom; a stack before the nodes within it."""
+    """All nodes in the order of the data flow: column after column, each from top to bottom. A stack comes before its nodes."""
     for column in columns:
         for node in column["nodes"]:
             yield node
@@ -112,14 +112,14 @@ def _nodes(columns: list[Node]) -> Iterator[Node]:
 
 
 def _meanings(columns: list[Node]) -> dict[str, str]:
-    """What the glossary says of every term that a block names."""
+    """The glossary's meaning of every term that a block names."""
     named = [term for node in _nodes(columns) for name in ("terms", "mask_terms", "heads_terms") for term in node.get(name, [])]
     special = [token for node in _nodes(columns) for token in node.get("tokens", []) if token in SPECIALS]
     return {term: says for term in (*named, *special) if (says := meaning(term))}
 
 
 def _callouts(columns: list[Node]) -> list[str]:
-    """Number the blocks that stand for a step of the data, from 1 in their order; returns a line on each."""
+    """Number the blocks that have a callout, in their order from 1; returns a line of text for each number."""
     steps = [node for node in _nodes(columns) if node.get("callout")]
     numbers = {node["callout"]: number for number, node in enumerate(steps, 1)}
     for node in steps:
@@ -128,14 +128,14 @@ def _callouts(columns: list[Node]) -> list[str]:
 
 
 def _linked(node: Node, base: dict[str, Any]) -> Node:
-    """A node with its links packed, and with those of the nodes within it."""
+    """A node with its links packed. The links of the nodes within it are packed too."""
     packs = {name: packed(node[name], base) for name in ("link", "mask", "step") if node.get(name)}
     inner = {"nodes": [_linked(inner, base) for inner in node["nodes"]]} if "nodes" in node else {}
     return {**node, **packs, **inner}
 
 
 def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
-    """The attention weights of every head as bytes, by kind, with the link to one head; None where they exceed `MAP_BYTES`."""
+    """The attention weights of every head as bytes, by kind, with the link to one head. None if they exceed `MAP_BYTES`."""
     sizes = (shown.layers(kind) * math.prod(shown.weights(kind, 0)[0].shape) for kind in shown.kinds)
     if sum(sizes) > MAP_BYTES:
         return None
@@ -150,13 +150,13 @@ def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
 
 
 def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
-    """The shape of the weights of every head of a kind, and their levels as packed bytes."""
+    """The shape of the weights of all heads of one kind, and the levels of these weights as packed bytes."""
     levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
     return levels.shape, component.packed(levels)
 
 
 def _run_of(view: View) -> tuple[Hashable, ...]:
-    """What the trace of the first text depends on."""
+    """The values that decide the trace of the first text, as a key of the cache."""
     return view.key, view.source, view.target
 
 
@@ -270,9 +270,9 @@ def _tokens(label: str, tokens: tuple[str, ...], side: Side, callout: str) -> No
 
 
 def _answer(view: View, trace: Trace) -> Node:
-    """The model's answer, or its most probable token after each token of a typed target; with the probability of each.
+    """The model's answer, or its most probable token after each token of a typed target. Each token has its probability.
 
-    A token of the answer leads to the step that wrote it, and pointing at it tells what else was probable there.
+    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step.
     """
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
     rows = trace.probabilities[0].numpy()
@@ -300,7 +300,7 @@ def _answer(view: View, trace: Trace) -> Node:
 
 
 def _filled(view: View, trace: Trace) -> Node:
-    """The most probable token in the place of each mask of an encoder alone; of every token, if there is no mask."""
+    """The token that an encoder alone finds most probable in the place of each mask, or of every token if there is no mask."""
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
     rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
     masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
@@ -384,7 +384,7 @@ def _feed_forward(stack: str, config: NetworkConfig) -> Node:
 
 
 def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
-    """The residual sum after a sub-layer, and the norm (which, in pre-norm, comes before the sub-layer)."""
+    """The block for the residual sum after a sub-layer and for the norm (in pre-norm, the norm comes before the sub-layer)."""
     words = text("home")["map"]
     return {
         "type": "block",

@@ -49,7 +49,7 @@ def show_numbers(view: View, trace: Trace) -> None:
 
 
 def show_starts() -> None:
-    """Draw the curated examples, each with a model, texts and a page of its own; examples of missing models are left out."""
+    """Draw the curated examples. Each has its own model, texts and page. Examples with a missing model are left out."""
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
     cards = [
@@ -66,13 +66,13 @@ def show_starts() -> None:
 
 
 def _query(start: dict[str, Any]) -> dict[str, str]:
-    """The choices of an example; a head that it names is the one of the model's card."""
+    """The choices of an example. If the example names a head, its kind, layer and number come from the model's card."""
     named = card_head(start["query"]["model"], start["head"]) if "head" in start else None
     return start["query"] | ({name: str(value) for name, value in named._asdict().items()} if named else {})
 
 
 def show_first_lesson() -> None:
-    """Draw a link to the first lesson; nothing while a lesson is open, or while presenting."""
+    """Draw a link to the first lesson. Draw nothing while a lesson is open or the page is presented."""
     lesson = shipped().get(FIRST_LESSON)
     if lesson and not lesson_is_open() and not presenting():
         label = text("home")["first_lesson"].format(
@@ -92,6 +92,6 @@ def show_tour() -> None:
 
 
 def _counted(count: int) -> str:
-    """A small number in words, a larger one in digits."""
+    """A number as a word if it is small, otherwise in digits."""
     names = text("home")["counts"]
     return names[count] if count < len(names) else str(count)

@@ -1,4 +1,4 @@
-"""The first page: the whole model as a map on the person's own sentence, and links to the other pages."""
+"""The first page: the whole model as a map with the visitor's own sentence, and links to the other pages."""
 
 import streamlit as st
 
@@ -22,7 +22,7 @@ try:
 
         show_map(view, trace)
         show_numbers(view, trace)
-finally:  # drawn even if a text cannot be read: then an example is needed most
+finally:  # drawn even if a text cannot be read, because an example helps most then
     st.header(words["starts_heading"], anchor="starts")
     st.caption(words["starts_says"])
     if seen("starts", 450):

@@ -43,7 +43,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     first = position_to_show(trace, view.pipeline.card.measures, side, item)
     position = pick_position(words["position"], trace.tokens_of(side)[item], first=first)
     st.caption(text("tensors")["picture"]["hint"])
-    # In the order this variant computes them.
+    # In the order in which this variant computes the steps.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
         if step == "norm":
             _norm(view, trace, stops, inside[part], position, item)
@@ -123,7 +123,7 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
 
 
 def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:
-    """The vector of one position as a view of one row; colours run from −`most` to `most`."""
+    """The vector of one position as a view with one row. Its colours range from −`most` to `most`."""
     panel = Panel(vector.astype(np.float32)[None, None], ("", "", stop.axes[-1]), False, "signed")
     return TensorView(stop.path, title(stop), shape(vector.shape), panel, float(most) or 1.0, "", {})
 
@@ -134,7 +134,7 @@ def _numbers(labels: list[str], values: list[str]) -> None:
 
 
 def _table(part: str, *columns: np.ndarray) -> None:
-    """Draw a part to unfold: a table with a row per number of a vector."""
+    """Draw a folded table with a row for each number of a vector."""
     words = text("arithmetic")[part]
     table = unfolding(text("arithmetic")["table"], ":material/table:", f"numbers_{part}")
     if table:
@@ -144,7 +144,7 @@ def _table(part: str, *columns: np.ndarray) -> None:
 
 
 def _source(part: str, module: Callable[..., Any]) -> None:
-    """Draw a part to unfold: the source of the module that computes it."""
+    """Draw the folded source of the module that computes a step."""
     lines = unfolding(text("arithmetic")["source"], ":material/code:", f"lines_{part}")
     if lines:
         with lines:

@@ -27,15 +27,15 @@ from transformer.tracing.trace import Ids
 
 KEY = "calls-tree"
 STYLE = style(Path(__file__).parent / "calls_fields.css")
-LONG, LONG_HEIGHT = 900, 260  # more characters than this scroll in a box of this many pixels
+LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a box LONG_HEIGHT pixels high
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Show the picked tree, the call picked in it, and the configuration.
+    """Show the picked tree, the picked call of the tree, and the configuration.
 
     Args:
         view: the choices in the sidebar.
-        trace: the run of that view, of one text or of a batch.
+        trace: the run of the view, for one text or a batch.
     """
     words, model = text("calls"), own_network(view)
     if model is None:
@@ -75,7 +75,8 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 
 def named(root: Call) -> dict[str, Call]:
-    """Every call by a unique name for the link, in calling order: `encoder.layers.0.self_attention:scale`."""
+    """A unique name for the link → each call, in calling order. An example of a name:
+    `encoder.layers.0.self_attention:scale`."""
     names: dict[str, Call] = {}
     for call in root:
         name = call.path if call.function.endswith((".forward", ".__init__")) else f"{call.path}:{call.name}".lstrip(":")
@@ -140,7 +141,7 @@ def _show(call: Call) -> None:
 
 
 def _configuration(config: TransformerConfig) -> None:
-    """Show every field with its meaning, its value in this model, the usual value, and the effect of a larger one."""
+    """Show every field with its meaning, its value in this model, the usual value, and the effect of a larger value."""
     words, columns, explained = text("calls"), text("calls")["columns"], text("parameters")
     presets = {name: TransformerConfig.preset(name) for name in PRESETS}
     fields = [field.name for field in dataclasses.fields(config)]
@@ -158,7 +159,7 @@ def _configuration(config: TransformerConfig) -> None:
 
 
 def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
-    """An HTML table that becomes a list on a narrow screen, where five columns of text do not fit."""
+    """An HTML table that becomes a list on a narrow screen, because five columns of text do not fit there."""
     nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
     head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)
     lines = []
@@ -173,7 +174,8 @@ def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
 
 
 def _usual(values: dict[str, object], paper: str | None) -> str:
-    """The value in `vanilla`, then in the presets (and the paper) that differ: `512; shared_heads: 256`."""
+    """The value in `vanilla`, then the values of the presets (and of the paper) that differ from it: `512; shared_heads:
+    256`."""
     others = [f"{name}: {setting(value)}" for name, value in values.items() if value != values["vanilla"]]
     others += [text("calls")["paper"].format(value=paper)] if paper else []
     return "; ".join([setting(values["vanilla"]), *others])

@@ -23,12 +23,12 @@ from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
 from transformer.tracing.paths import TensorPath
 
-# Functions of another file that do the computation for the method that calls the tap.
+# Kind of stop → the function of another file that computes its tensor for the method that calls the tap.
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 
 def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, go: Callable[[str], None]) -> None:
-    """Show all details of a stop; `go` is called with the path of the input whose button is clicked."""
+    """Show all details of a stop. Each input has a button, which calls `go` with the path of the input."""
     words = text("walk")
     show_table(tuple(words["columns"]), _rows(view, trace, stops, stop))
     _statistics(trace, stop)
@@ -46,13 +46,13 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
                     icon=":material/subdirectory_arrow_left:",
                     help=path,
                 )
-    if view.pipeline.model is not None:  # of a network of others, only the tensors are known
+    if view.pipeline.model is not None:  # if the network is not our own, only its tensors are known
         _parameters(view, stop)
         _source(view, stop)
 
 
 def _rows(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> tuple[tuple[str, ...], ...]:
-    """Inputs, parameters and result with their shapes."""
+    """The rows of the table: inputs, parameters and result, each with its role, shape and name."""
     words = text("walk")
     given, learned, result = words["roles"]
     rows = []

@@ -1,4 +1,4 @@
-"""A whole layer at a glance: its tensors in miniature, to scale, as they flow into one another."""
+"""A whole layer in one picture: its tensors as miniatures, to scale, with lines from each tensor to those computed from it."""
 
 from itertools import groupby
 
@@ -25,18 +25,18 @@ KEY = "film"
 
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
-    """Show the tensors of a picked part of the network as miniatures; a click opens that tensor in the walk. Drawn is the trace
-    itself, or `drawn`: that of its words."""
+    """Show the tensors of a picked part of the network as miniatures. A click on a miniature opens its tensor in the walk. If
+    `drawn` is given (the trace between words), the miniatures show its numbers instead of the trace's."""
     words, stops, drawn = text("filmstrip"), walk(trace), drawn or trace
     groups = list(dict.fromkeys(stop.group for stop in stops))
-    # Layers come first, because a filmstrip is opened mainly to see a layer.
+    # Layers come first, because visitors open a filmstrip mainly to see a layer.
     layers = sorted(groups, key=lambda group: " " not in group)
     group = pick(words["layer"], layers, "group")
     item = pick_text(trace)
     members = [stop for stop in stops if stop.group == group]
     st.header(group_title(group), anchor=False)
     titles_of, by_path = text("walk")["parts"], {stop.path: stop for stop in stops}
-    parts: list[tuple[str, list[TensorView]]] = []  # modules with names of their own have no title
+    parts: list[tuple[str, list[TensorView]]] = []  # the title is "" if the texts do not name the part
     flows: list[Flow] = []
     for part, part_stops in groupby(members, lambda stop: stop.part):
         of_part = list(part_stops)
@@ -61,7 +61,7 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
 
 
 def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
-    """Draw a link to the training of the heads of each attention in a part of the network, if snapshots show it."""
+    """For each attention in a part of the network, draw a link to how its heads were trained, if there are snapshots of it."""
     common, kinds, links = text("common"), text("attention")["kinds"], []
     paths = (TensorPath.parse(stop.path) for stop in members)
     for kind, layer in dict.fromkeys((path.kind, path.layer) for path in paths):
@@ -73,7 +73,7 @@ def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
 
 
 def _source(stop: Stop) -> tuple[str, str]:
-    """What a tensor of another part is to this one, and its title."""
+    """The role that a tensor of another part has for this part, and the heading of the tensor."""
     words = text("filmstrip")["sources"]
     return words.get(stop.kind, words["stream"]), heading(stop)
 

@@ -1,4 +1,4 @@
-"""The tensors of a part of the network as a flow: rows of chains, and the lines between them, as `Stop.inputs` name them."""
+"""The tensors of a part of the network as a flow: rows of chains of tensors, and the lines that follow from `Stop.inputs`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,14 +9,14 @@ from transformer.analysis.walk import Stop
 
 
 class Flow(NamedTuple):
-    """Where the tensors of a part stand, and what flows between them.
+    """The places of the tensors of a part, and the lines between them.
 
     Attributes:
-        sources: paths of the tensors of other parts that this part is made from: the residual stream, the memory.
-        rows: from top to bottom; each has chains side by side. In a chain, each stop is made from the one before it and from
-            nothing else. Queries, keys and values are three chains of one row.
-        lines: (from, to) paths, all inputs but those within a chain. Token ids and masks are left out.
-        residual: the lines from a source to a sum: what flows around the sub-layer.
+        sources: the paths of the tensors of other parts that this part is computed from: the residual stream, the memory.
+        rows: the rows from top to bottom. Each row has chains side by side. In a chain, each stop is computed only from the
+            stop before it. Queries, keys and values are three chains of one row.
+        lines: (from, to) paths: all inputs except those within a chain. Token ids and masks are left out.
+        residual: the (from, to) paths from a source to a sum, which are the residual connections around the sub-layer.
     """
 
     sources: list[str]
@@ -26,7 +26,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The flow through the tensors of one part, given in the order they were computed."""
+    """The flow through the tensors of one part. `stops` is in the order of their computation."""
     inside = {stop.path for stop in stops}
     rows: list[list[list[Stop]]] = []
     lines: list[tuple[str, str]] = []
@@ -49,7 +49,7 @@ def flow_of(stops: Sequence[Stop]) -> Flow:
 
 
 def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
-    """The chain of the last row that a stop made from these inputs continues."""
+    """The chain of the last row that ends in the only input of a stop, so that the stop continues it; None if there is none."""
     for chain in rows[-1] if rows else []:
         if inputs == [chain[-1].path] and branch_of(chain[-1].path) == branch_of(stop.path):
             return chain
@@ -57,8 +57,8 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
-    """Whether a stop begins a chain beside those of a row: another branch of the same attention, or a tensor that is made from
-    none of the network's, such as the positions."""
+    """Whether a stop begins a new chain in this row. This is so if it is another branch of the same attention, or if it is
+    computed from no other tensor, such as the positions."""
     branches = [branch_of(chain[0].path) for chain in row]
     branch = branch_of(stop.path)
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

@@ -26,7 +26,7 @@ from transformer.tracing.trace import Ids
 EVERYTHING = "all"
 COUNTED = ("FLOPs", "parameters", "bytes")
 HEIGHT = 460
-# Widths of columns in pixels, so that every column up to the bytes fits a projector without scrolling; long ones come after.
+# Widths of columns in pixels. On a projector, all columns up to the bytes fit without scrolling. Long columns come after them.
 WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
 COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
@@ -36,7 +36,7 @@ def show_ledger(view: View, trace: Trace) -> None:
 
     Args:
         view: the choices in the sidebar.
-        trace: the run of that view, of one text or of a batch.
+        trace: the run of the view, for one text or a batch.
     """
     model = own_network(view)
     if model is None:
@@ -79,7 +79,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
 
 @cached
 def _counted(key: Key, sources: Ids, targets: Ids) -> int:
-    """The FLOPs that PyTorch counts in a second run of the traced ids."""
+    """The number of FLOPs that PyTorch counts when the model runs again on the traced ids."""
     pipeline = runs().pipeline(key)
     return sum(counted(runs().own_network(key), *as_batches(pipeline, sources, targets)).values())
 
@@ -171,7 +171,7 @@ def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
 
 
 def _near(path: str, seen_from: str) -> str:
-    """A path relative to another one, without their common prefix: `query.heads`."""
+    """A path relative to another path, without their common prefix: `query.heads`."""
     return TensorPath.parse(path).near(TensorPath.parse(seen_from))
 
 
@@ -184,7 +184,7 @@ def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
     st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
 
 
-# --- how it grows ------------------------------------------------------------------------------------------------------
+# --- growth of the cost ------------------------------------------------------------------------------------------------
 
 
 def _growth(trace: Trace) -> None:
@@ -223,7 +223,7 @@ def _growth(trace: Trace) -> None:
 
 
 def _lesson(trace: Trace, along: str) -> str:
-    """The explanation of the curves, in words."""
+    """Sentences that explain the curves."""
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
         more = lengths.target - lengths.source if lengths.source else 0

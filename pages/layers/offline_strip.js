@@ -1,4 +1,4 @@
-// A filmstrip as one file without a server; a click on a miniature does nothing, because there is no walk to open.
+// A filmstrip as one file without a server. A click on a miniature does nothing, because the file has no walk to open.
 
 /** @typedef {(mount: import("../ui/component.js").Mount<any>) => unknown} Component */
 

@@ -1,4 +1,4 @@
-"""A filmstrip as one HTML file, which works without a server: the same miniatures and lines as on the page."""
+"""A filmstrip as one HTML file that works without a server. It has the same miniatures and lines as the page."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,12 +17,12 @@ BODY = Markup("""<h1>{title}</h1>
 
 
 def offline_strip(view: View, title: str, data: Mapping[str, Any]) -> str:
-    """The page.
+    """The HTML of the file.
 
     Args:
-        view: of the sidebar.
-        title: of the part of the network.
-        data: of the strip, made by `strip_data`.
+        view: the view of the sidebar.
+        title: the title of the part of the network.
+        data: the data of the strip, made by `strip_data`.
     """
     body = BODY.format(title=title, model=view.model, source=view.source, strip=place("strip", HERE / "strip"))
     heading = f"Headlight: {view.model}, {title}"

@@ -1,4 +1,4 @@
-// Every tensor of the walk, folded by the parts of the network; each is a button.
+// A list of all tensors of the walk, folded by the parts of the network. Each tensor is a button.
 
 import { closest, make, rootOf, viewOf } from "../ui/component.js";
 
@@ -55,7 +55,8 @@ function details(group, view) {
 }
 
 /**
- * Where the walk goes, the list follows; what a person opened stays open.
+ * Open the group of the current stop, scroll to it, and close the group that was opened this way before. Groups that the
+ * visitor opened stay open.
  *
  * @param {HTMLElement} root
  * @param {HTMLElement} current
@@ -70,7 +71,8 @@ function follow(root, current, view) {
 }
 
 /**
- * In the list the arrow keys move within it and fold, as in any tree; the page, which steps with them, must not hear them.
+ * Let the arrow keys move in the list and fold it, as in any tree. They must not reach the page, where they step through the
+ * walk.
  *
  * @param {HTMLElement} root
  * @param {KeyboardEvent} event

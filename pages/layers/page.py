@@ -26,7 +26,7 @@ with explained():
     part = pick(words["part"], list(words["parts"]), "part")
     if words["parts"][part]:
         st.caption(words["parts"][part])
-    # The other parts compute with the numbers of the run itself.
+    # The other parts compute with the numbers of the run itself, so they do not join pieces to words.
     shown = pick_words(trace) if part in ("walk", "filmstrip", "residual-stream") else trace
     say_joined(shown)
     if part == "walk":

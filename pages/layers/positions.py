@@ -1,4 +1,4 @@
-"""The token that a view of one position opens on."""
+"""The token that a view of one position shows first."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from transformer.tracing.paths import Kind
 
 
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
-    """The position that the head of a model's card looks from (`target`) or looks at (`source`). Without such a head, the same
-    of the first head of the last kind of attention.
+    """The position to show first: the query (on its side) or the key of the strongest cell of a head. The head is the one that
+    the model's card names, or otherwise the first head of the last kind of attention.
 
     Args:
         trace: a run.
-        measures: of the model's card.
+        measures: the measures of the model's card.
         side: `source` or `target`.
         item: the text of the batch, counted from 0.
     """

@@ -25,7 +25,8 @@ LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
 
 def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Show a measure of the residual stream as a line per token, one of them followed; `measures` are those of the card."""
+    """Show a measure of the residual stream as one line for each token. The line of one picked token is highlighted. `measures`
+    are the measures of the model's card."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
         stack = pick(words["stack"], stacks(trace), "stack")
@@ -63,7 +64,7 @@ def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, 
 def _in_words(stream: Stream, token: str, position: int) -> None:
     """Show which sub-layer changed the followed token most, and how similar its last vector is to its first."""
     words, parts = text("residual"), text("walk")["parts"]
-    # Relative to the vector it is added to, because the same addition changes a long vector less than a short one.
+    # Relative to the vector before the addition, because the same addition changes a long vector less than a short one.
     share = stream.added_norm[:, position] / np.maximum(stream.norm[: len(stream.places), position], 1e-12)
     most = int(share.argmax())
     layer, part = stream.places[most]

@@ -1,4 +1,4 @@
-// One stop of the walk: inputs, operation, result, all in one scale, so that a change of shape looks like one.
+// One stop of the walk: inputs, operation, result. All are drawn to one scale, so that a change of shape is visible.
 
 import { MASKED_LEVEL, pixelsOfColor, pixelsOfScale, ramp, svgRamp } from "../ui/colors.js";
 import { clamp, make, penOf, range, rootOf, textScale, viewOf } from "../ui/component.js";
@@ -23,8 +23,8 @@ import {
   shortened,
 } from "./stop_layout.js";
 
-const MOST_VALUES = 12; // exact numbers in the words about a dot that stands for several
-// px of letters on an ordinary page; the smallest have 18 px while the page is presented.
+const MOST_VALUES = 12; // exact numbers in the description of a dot that stands for several numbers
+// The size of letters in px on an ordinary page. While the page is presented, the smallest letters have 18 px.
 const LABEL_SIZE = 12;
 const HEAD_SIZE = 11.52;
 const SHORTEST_DRAG = 6; // px
@@ -36,8 +36,8 @@ const SHORTEST_DRAG = 6; // px
 /** @typedef {import("./stop_layout.js").Placing} Placing */
 
 /**
- * A tensor as Python sends it. `offset`: where its numbers begin in the bytes; behind them, if it is `masked`, a byte each says
- * whether a mask hides it.
+ * A tensor as Python sends it. Its numbers begin at `offset` in the bytes. If it is `masked`, one byte for each number follows:
+ * 1 if a mask hides the number.
  *
  * @typedef {Omit<Panel, "values" | "hidden" | "from" | "to" | "each" | "box"> & {
  *   path: string, title: string, shape: string, label: string, says: string, axes: [tile: string, row: string, column: string],
@@ -46,7 +46,8 @@ const SHORTEST_DRAG = 6; // px
  */
 
 /**
- * A tensor with what the page holds of it: the fields of its first and last column, and the cell the arrow keys were at.
+ * A tensor with its elements on the page. `ends`: the input fields for the first and the last column. `last`: the last cell
+ * that the arrow keys reached.
  *
  * @typedef {Sent & Panel & {
  *   canvas: HTMLCanvasElement, ends: [first: HTMLInputElement, last: HTMLInputElement] | null, legend: HTMLElement,
@@ -73,7 +74,7 @@ class View {
   /** @type {Drawn[]} */ panels = [];
   /** @type {Record<"signed" | "weights" | "ids", import("../ui/colors.js").Pixels>} */ pixels;
   /** @type {Drawn | null} */ read = null; // the panel that the arrow keys are in
-  /** @type {{ panel: Drawn, cell: Cell, clientX: number } | null} */ pressed = null; // where a drag began
+  /** @type {{ panel: Drawn, cell: Cell, clientX: number } | null} */ pressed = null; // the place where a drag began
   flow = make("div", { class: "flow" });
   notes = make("p", { class: "notes" });
   sign = make("div", { class: "sign" });
@@ -97,7 +98,7 @@ class View {
   }
 
   /**
-   * Take new data; the cleanup undoes this call only, as a late one may come after the next call.
+   * Draw new data. The returned cleanup does nothing after a later call, because it may run late.
    *
    * @param {Data} data
    * @param {Uint8Array<ArrayBuffer>} bytes
@@ -134,7 +135,7 @@ class View {
     const box = { left: 0, top: 0, w: 0, h: 0, across: 0, down: 0, side: 1, lines: 1, wide: 0, high: 0 };
     return {
       ...sent,
-      // A copy: numbers of four bytes must begin at a multiple of four.
+      // A copy, because a Float32Array must begin at a multiple of four bytes.
       values: new Float32Array(bytes.slice(offset, offset + 4 * count).buffer),
       hidden: sent.masked ? bytes.subarray(offset + 4 * count, offset + 5 * count) : null,
       from: 0,
@@ -162,7 +163,7 @@ class View {
   }
 
   /**
-   * A panel with its title, its legend and, of many columns, the fields to choose some.
+   * A panel with its title and its legend. If it has many columns, also with the fields that choose some of them.
    *
    * @param {Drawn} panel
    */
@@ -191,12 +192,12 @@ class View {
     canvas.addEventListener("pointerleave", () => {
       this.tip.hidden = true;
     });
-    // A finger that taps does not move, and leaves before the click.
+    // A finger that taps does not send "pointermove", and it sends "pointerleave" before the click.
     canvas.addEventListener("click", (event) => this.point(panel, event));
     canvas.addEventListener("keydown", (event) => this.key(panel, event));
     canvas.addEventListener("blur", () => this.leave());
     canvas.addEventListener("focus", () => {
-      // A click must not take the arrow keys away from the page, which steps with them.
+      // After a click, the arrow keys must still step through the walk, so only focus by keyboard starts reading.
       if (canvas.matches(":focus-visible")) this.go(panel, panel.last ?? { tile: 0, r: 0, c: panel.from });
     });
     canvas.addEventListener("pointerdown", (event) => this.press(panel, event));
@@ -216,7 +217,7 @@ class View {
       const input = make("input", { type: "number", min: 0, max: most, value });
       input.setAttribute("aria-label", fillIn(text[end], { title: panel.title }));
       input.addEventListener("change", () => this.zoom(panel, Number(first.value), Number(last.value) + 1));
-      // The arrow keys of the page step to another tensor: not from here.
+      // In this field, the arrow keys must not step to another tensor of the walk.
       input.addEventListener("keydown", (event) => event.stopPropagation());
       return input;
     };
@@ -266,7 +267,7 @@ class View {
     this.root.dataset.painted = String(++this.painted);
   }
 
-  /** A sentence for all panels whose dots stand for as many numbers. */
+  /** Sentences about panels whose dots stand for several numbers: one sentence for each size of a dot. */
   binned() {
     /** @type {Map<string, string[]>} */
     const titles = new Map();
@@ -295,7 +296,7 @@ class View {
     panel.box = box;
     panel.each = dotSize(panel, box, ratio, this.data.most_columns);
     const { left, top, w, h, side, across, down } = box;
-    // This also forgets all that was drawn.
+    // Setting the size also clears the canvas.
     canvas.width = Math.round(box.wide * ratio);
     canvas.height = Math.round(box.high * ratio);
     Object.assign(canvas.style, { width: `${box.wide}px`, height: `${box.high}px` });
@@ -375,7 +376,7 @@ class View {
     context.strokeRect(place[0] + 0.5, place[1] + 0.5, place[2] - 1, place[3] - 1);
   }
 
-  /** All of it as an SVG, the cells as pixels. */
+  /** The whole picture as an SVG. The cells are images of pixels. */
   drawn() {
     const sheet = new Sheet(this.flow);
     for (const { canvas } of this.panels) sheet.image(canvas);
@@ -384,7 +385,7 @@ class View {
     sheet.write(this.sign);
     sheet.rect(sheet.place(this.sign), { fill: "none", stroke: color, "stroke-width": 2, rx: 6 });
     const [x, y, width, height] = sheet.place(this.arrow);
-    // It points to the right, or where the result stands below, down.
+    // The arrow points to the right, or down if the result is below the inputs.
     const right = width > height;
     const [x1, y1] = right ? [x, y + height / 2] : [x + width / 2, y];
     const [x2, y2] = right ? [x + width - 9, y1] : [x1, y + height - 9];
@@ -406,7 +407,7 @@ class View {
   }
 
   /**
-   * What a mask hides is hatched, as it is in the picture.
+   * Draw a sample of the legend. The sample for masked numbers is hatched, as in the picture.
    *
    * @param {Sheet} sheet
    * @param {Element} swatch
@@ -422,7 +423,7 @@ class View {
     }
   }
 
-  // --- what a person does
+  // --- input
 
   /**
    * @param {Drawn} panel
@@ -435,7 +436,7 @@ class View {
   }
 
   /**
-   * Say what a dot stands for, beside a place of the window.
+   * Show what a dot stands for in a tooltip beside a point of the window.
    *
    * @param {Drawn} panel
    * @param {Cell} cell
@@ -455,7 +456,7 @@ class View {
   }
 
   /**
-   * Title, head, row, column and exact number of a cell; of a dot that stands for several, the numbers around the cell.
+   * Title, head, row, column and exact number of a cell. If its dot stands for several numbers, the numbers around the cell.
    *
    * @param {Drawn} panel
    * @param {Cell} cell
@@ -491,7 +492,7 @@ class View {
   }
 
   /**
-   * A number in words: exact, and whether a mask hides it.
+   * The exact number of a cell as text, with a note if a mask hides it.
    *
    * @param {Drawn} panel
    * @param {number} tile
@@ -507,7 +508,7 @@ class View {
   }
 
   /**
-   * With the keyboard a mark goes from dot to dot while the picture has the focus.
+   * While a picture has the focus, let the keyboard move the mark from dot to dot.
    *
    * @param {Drawn} panel
    * @param {KeyboardEvent} event
@@ -523,13 +524,13 @@ class View {
   }
 
   /**
-   * Mark the dot of a cell, and say it aloud.
+   * Mark the dot of a cell, and let screen readers read its description aloud.
    *
    * @param {Drawn} panel
    * @param {Cell} cell
    */
   go(panel, { tile, r, c }) {
-    // Other columns may have been opened since.
+    // The cell may be outside the columns that are shown now.
     const cell = { tile, r, c: clamp(panel.from, c, panel.to - 1) };
     panel.last = cell;
     this.read = panel;
@@ -566,7 +567,7 @@ class View {
   }
 
   /**
-   * Show the columns from where the pointer went down to where it came up.
+   * Show only the columns between the place where the pointer was pressed and the place where it was released.
    *
    * @param {Drawn} panel
    * @param {PointerEvent} event
@@ -580,7 +581,7 @@ class View {
   }
 
   /**
-   * Show some columns only.
+   * Show only some columns.
    *
    * @param {Drawn} panel
    * @param {number} from

@@ -1,22 +1,23 @@
-// The geometry of a stop of the walk: how large its panels are, which numbers a dot stands for, and where a key leads.
+// The geometry of a stop of the walk: the size of its panels, the numbers that a dot stands for, and the dot that a key moves
+// to.
 //
-// A panel shows a tensor of three axes: tiles (heads), rows and columns. A dot is what is drawn of it: one number, or, where
-// there are more numbers than pixels, several.
+// A panel shows a tensor of three axes: tiles (heads), rows and columns. The panel consists of dots. A dot stands for one
+// number, or for several if there are more numbers than pixels.
 
 import { MASKED_LEVEL, TOP_LEVEL } from "../ui/colors.js";
 import { clamp, range } from "../ui/component.js";
 
-const TALLEST = 430; // px of cells of one panel, or of inputs stacked
+const TALLEST = 430; // px: the largest height of the cells of one panel, or of all inputs if they are stacked
 const TILE_GAP = 5; // px between tiles
-const NARROW = 560; // px: below, the result stands under the inputs
-// px where letters have their ordinary size; they grow with `scale` of the placing.
+const NARROW = 560; // px: if the picture is narrower, the result is drawn below the inputs
+// The following are in px for letters of ordinary size. They grow with `scale` of the placing.
 const LARGEST_CELL = 24;
-const HEAD_ROOM = 12; // more between lines of tiles, for the number of the head
-const HEAD_WIDTH = 16; // for the number of the head beside a tile
-const HEAD_HEIGHT = 15; // for it above a tile
-const LABELLED_ROW = 11.52; // a row from which its token is written beside it: 18 px while the page is presented
-const LABELLED_COLUMN = 13; // a column, the same
-const OPERATION_WIDTH = 150; // what stands between inputs and result
+const HEAD_ROOM = 12; // additional gap between lines of tiles, for the number of the head
+const HEAD_WIDTH = 16; // room for the number of the head beside a tile
+const HEAD_HEIGHT = 15; // room for the number of the head above a tile
+const LABELLED_ROW = 11.52; // a row of at least this height has its token beside it: 18 px while the page is presented
+const LABELLED_COLUMN = 13; // a column of at least this width has its token above it
+const OPERATION_WIDTH = 150; // the operation between inputs and result
 export const LONGEST_LABEL = 78;
 
 /** @type {Record<string, [down: number, right: number]>} */
@@ -32,8 +33,9 @@ const STEPS = {
 /** A number of a tensor: tile, row and column. @typedef {{ tile: number, r: number, c: number }} Cell */
 
 /**
- * Where the tiles are within a canvas, in px: corner of the first, size of each, distance from one to the next, how many side
- * by side and in how many lines, and size of the whole.
+ * The places of the tiles in a canvas, in px: `left` and `top` of the first tile, width `w` and height `h` of each, the
+ * distances `across` and `down` from one tile to the next, the number of tiles side by side (`side`) and of `lines`, and the
+ * size of the whole canvas (`wide`, `high`).
  *
  * @typedef {{
  *   left: number, top: number, w: number, h: number, across: number, down: number, side: number, lines: number,
@@ -42,8 +44,8 @@ const STEPS = {
  */
 
 /**
- * What is drawn of a tensor. `strip`: all tiles stand side by side. `hidden`: 1 where a mask hides a number. `limit`: the
- * number with the strongest colour. `from`, `to`: the columns that are shown. `each`: rows and columns of a dot.
+ * The drawn part of a tensor. `strip`: whether all tiles are side by side. `hidden`: 1 for each number that a mask hides.
+ * `limit`: the number with the strongest colour. `from`, `to`: the columns that are shown. `each`: rows and columns of a dot.
  *
  * @typedef {{
  *   tiles: number, rows: number, columns: number, strip: boolean, scale: "signed" | "weights" | "mask" | "ids", limit: number,
@@ -53,14 +55,15 @@ const STEPS = {
  */
 
 /**
- * How all panels are placed: px of a column (`u`) and of a row (`v`), tiles side by side, whether inputs stand one below the
- * other, whether the result stands below the inputs, and how much larger letters are than on an ordinary page.
+ * How all panels are placed: the px of a column (`u`) and of a row (`v`), the number of tiles side by side (`side`), whether
+ * the inputs are below each other (`stacked`), whether the result is below the inputs (`narrow`), and how much larger letters
+ * are than on an ordinary page (`scale`).
  *
  * @typedef {{ u: number, v: number, side: number, stacked: boolean, narrow: boolean, scale: number }} Placing
  */
 
 /**
- * Cells and gaps of a panel with so many tiles side by side.
+ * The number of cells and the px of gaps of a panel with `side` tiles side by side.
  *
  * @param {Panel} panel
  * @param {number} side
@@ -78,7 +81,7 @@ function spread(panel, side, scale) {
 }
 
 /**
- * The placing that lets all panels fit with the largest cells. Heads stand one below the other, unless that makes the cells
+ * The placing with the largest cells with which all panels fit. Heads are drawn below each other, unless that makes the cells
  * much smaller.
  *
  * @param {Panel[]} panels the inputs, then the result
@@ -112,7 +115,7 @@ export function placePanels(panels, width, scale = 1) {
 }
 
 /**
- * Cells and gaps of all panels together.
+ * The number of cells and the px of gaps of all panels together.
  *
  * @param {Panel[]} panels
  * @param {number} side
@@ -139,24 +142,25 @@ function extent(panels, side, stacked, narrow, scale) {
 }
 
 /**
- * Where the tiles of a panel are, and what is written beside them.
+ * The places of the tiles of a panel, and the labels beside them.
  *
  * @param {Panel} panel
  * @param {Placing} placing
- * @param {(words: string[]) => number} widest px of the widest of some words
+ * @param {(words: string[]) => number} widest returns the px of the widest of some words
  */
 export function panelLayout(panel, placing, widest) {
   const { u, v, scale } = placing;
   const side = panel.strip ? panel.tiles : Math.min(placing.side, panel.tiles);
   const lines = Math.ceil(panel.tiles / side);
   const h = Math.max(2, panel.rows * v);
-  // Ids are words, not amounts: they are written, not coloured, and want the room of a word.
+  // Ids are names, not amounts, so they are written instead of coloured, and need the room of a word.
   const ids = panel.scale === "ids" ? Array.from(panel.values, String) : null;
   const w = Math.max(1, panel.columns * u, ids ? widest(ids) + 10 : 0);
   /** @param {string[]} tokens */
   const labelRoom = (tokens) => Math.min(LONGEST_LABEL * scale, widest(tokens)) + 6;
   const heads = panel.tiles > 1 && h >= LABELLED_ROW * scale;
-  // Of a long text every second or third row has its token beside it; with many heads only where all have one.
+  // In a long text, only every nth row has its token beside it. With several heads, tokens are written only if all rows have
+  // room.
   const nth = Math.ceil((LABELLED_ROW * scale) / v);
   const rowTokens = (nth === 1 || panel.tiles === 1) && side === 1 ? panel.row_tokens : null;
   const columnTokens = u >= LABELLED_COLUMN * scale && !panel.strip ? panel.column_tokens : null;
@@ -172,11 +176,12 @@ export function panelLayout(panel, placing, widest) {
 }
 
 /**
- * Rows and columns of a dot: no more dots than pixels, and no more dots in a row than `mostColumns`.
+ * The rows and columns of a dot. They are chosen so that there are no more dots than pixels, and at most `mostColumns` dots in
+ * a row.
  *
  * @param {Panel} panel
  * @param {Box} box
- * @param {number} ratio pixels of the canvas per px of the page
+ * @param {number} ratio pixels of the canvas for each px of the page
  * @param {number} mostColumns
  * @returns {[rows: number, columns: number]}
  */
@@ -186,7 +191,7 @@ export function dotSize(panel, { w, h }, ratio, mostColumns) {
 }
 
 /**
- * How many dots a tile has, down and across.
+ * The number of dots of a tile, down and across.
  *
  * @param {Panel} panel
  * @returns {[down: number, across: number]}
@@ -196,12 +201,12 @@ export function dotCounts({ rows, from, to, each }) {
 }
 
 /**
- * The shade of a dot: that of the strongest of its numbers.
+ * The shade of a dot, which is the shade of its strongest number.
  *
  * @param {Panel} panel
  * @param {number} tile
- * @param {number} row of the dot within its tile
- * @param {number} column of the dot within its tile
+ * @param {number} row the row of the dot in its tile
+ * @param {number} column the column of the dot in its tile
  */
 export function dotLevel(panel, tile, row, column) {
   const value = strongestNumber(panel, tile, row, column);
@@ -212,7 +217,7 @@ export function dotLevel(panel, tile, row, column) {
 }
 
 /**
- * The number of a dot that is farthest from zero, among those that no mask hides. Null: there is none.
+ * The number farthest from zero among the numbers of a dot that no mask hides. Null: a mask hides all of them.
  *
  * @param {Panel} panel
  * @param {number} tile
@@ -235,7 +240,7 @@ function strongestNumber({ values, hidden, rows, columns, each, from, to }, tile
 }
 
 /**
- * The cell at a point of the canvas. Null: there is none.
+ * The cell at a point of the canvas. Null: there is no cell at this point.
  *
  * @param {Panel} panel
  * @param {number} x
@@ -255,7 +260,7 @@ export function cellAtPoint({ tiles, rows, from, to, box }, x, y) {
 }
 
 /**
- * Rows and columns of the numbers that the dot of a cell stands for.
+ * The row and the column of each number that the dot of a cell stands for.
  *
  * @param {Panel} panel
  * @param {Cell} cell
@@ -271,7 +276,7 @@ export function cellsOfDot({ rows, from, to, each }, { r, c }) {
 }
 
 /**
- * At most so many entries of a list, around one of them.
+ * At most `most` entries of a list, around the entry at `index`.
  *
  * @template Entry
  * @param {Entry[]} entries
@@ -284,7 +289,7 @@ export function entriesAround(entries, index, most) {
 }
 
 /**
- * Row and column of a cell's dot among the dots of all tiles.
+ * The row and the column of a cell's dot, counted over the dots of all tiles.
  *
  * @param {Panel} panel
  * @param {Cell} cell
@@ -298,7 +303,7 @@ function dotOf(panel, { tile, r, c }) {
 }
 
 /**
- * The first cell of the dot a key leads to, over the edges of tiles, too. Null: the key leads nowhere.
+ * The first cell of the dot that a key moves to. The move can cross the edge of a tile. Null: the key does not move.
  *
  * @param {Panel} panel
  * @param {Cell} cell
@@ -319,7 +324,7 @@ export function cellAfterKey(panel, cell, key) {
 }
 
 /**
- * Whether a key goes from dot to dot.
+ * Whether a key moves from dot to dot.
  *
  * @param {string} key
  */
@@ -328,7 +333,7 @@ export function isStepKey(key) {
 }
 
 /**
- * Where the dot of a cell is within the canvas, in px.
+ * The place of a cell's dot in the canvas, in px.
  *
  * @param {Panel} panel
  * @param {Cell} cell
@@ -344,10 +349,10 @@ export function dotBox(panel, cell) {
 }
 
 /**
- * First column and one past the last, of the columns between two that a person has given: whole, at least one, and no more
- * than there are.
+ * The first column, and one past the last column, of the range between two numbers from the visitor. Both become whole numbers
+ * within the tensor, and the range has at least one column.
  *
- * @param {number} columns how many there are
+ * @param {number} columns the number of columns of the tensor
  * @param {number} from
  * @param {number} to
  * @returns {[from: number, to: number]}
@@ -358,7 +363,7 @@ export function columnsBetween(columns, from, to) {
 }
 
 /**
- * A label that is no wider than `width`, cut with an ellipsis.
+ * A label that is at most `width` wide. If it is too wide, it is cut and ends in an ellipsis.
  *
  * @param {string} label
  * @param {number} width

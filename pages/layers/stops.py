@@ -20,7 +20,7 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    """The title of a kind of tensor; of one that only a model of others has, its own name."""
+    """The title of a stop's kind of tensor. If the texts have no title for the kind, the name of the tensor."""
     words = text("walk")
     if stop.recorded or stop.operation in ("GELU", "swish"):
         other = words["others"].get(stop.kind, {}).get("title")
@@ -37,8 +37,8 @@ def heading(stop: Stop) -> str:
 
 
 def written(stop: Stop, config: Any) -> tuple[str, str]:
-    """The reason for the step, and its formula in LaTeX, for this variant; for a network of others, what is true of all
-    of them, and no formula."""
+    """The reason for the step, and its formula in LaTeX, for this variant. If the network is not our own, a text that is true
+    for all such networks, and no formula."""
     if stop.recorded:
         return _of_others(stop), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]
@@ -60,7 +60,7 @@ def written(stop: Stop, config: Any) -> tuple[str, str]:
 
 
 def _of_others(stop: Stop) -> str:
-    """What a tensor of a network of others is, where its kind is known, and that it was recorded."""
+    """A text about a tensor of a network that is not our own: its meaning, if its kind is known, and that it was recorded."""
     words = text("walk")
     known = words["others"].get(stop.kind, {}).get("why", "")
     elsewhere = words["made_elsewhere"] if stop.operation == UNDESCRIBED.operation else ""
@@ -68,7 +68,7 @@ def _of_others(stop: Stop) -> str:
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:
-    """The suffix of the texts about a kind that fit this variant; empty for the common ones."""
+    """The suffix of the texts about a kind of stop that fit this variant. Empty if the common texts fit."""
     if kind.endswith((".projected", ".heads")):
         return config.head_projection
     variants: dict[str, Any] = {

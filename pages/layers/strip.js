@@ -1,4 +1,4 @@
-// All tensors of a layer in miniature, to scale, as they flow into one another; each is a button.
+// All tensors of a layer as miniatures, to scale, with lines from each tensor to those computed from it. Each is a button.
 
 import { arrowPaths, SVG, svgPath } from "../ui/arrow_lines.js";
 import { MASKED_LEVEL, pixelsOfColor, pixelsOfScale } from "../ui/colors.js";
@@ -19,7 +19,7 @@ import { linePoints, residualPoints } from "./strip_lines.js";
 /** The start and the end of a line. @typedef {[from: string, to: string]} Line */
 
 /**
- * A part of the network: paths of its tensors in rows of chains, and the lines between them, see flow.py.
+ * A part of the network: the paths of its tensors in rows of chains, and the lines between them (see flow.py).
  *
  * @typedef {{
  *   title: string, sources: { path: string, name: string, title: string }[], rows: string[][][],
@@ -105,7 +105,7 @@ class StripView {
   }
 
   /**
-   * Tensors that are each made from the one before; of a branch, in a frame of its colour.
+   * A list of tensors, each computed from the one before. If they belong to a branch, the list has a frame in its colour.
    *
    * @param {string[]} chain
    * @param {Map<string, HTMLElement>} buttons
@@ -165,7 +165,7 @@ class StripView {
         const button = /** @type {HTMLElement} */ (buttons.get(path));
         return button.closest(".branch") ?? button;
       };
-      /** A branch, a source, or the numbers of a tensor over its caption. @param {string} path */
+      /** The place of a branch or a source, or of a tensor's numbers above its caption. @param {string} path */
       const at = (path) => {
         const [whole, canvas] = [box(path), buttons.get(path)?.querySelector("canvas")];
         if (!canvas || whole.className === "branch") return place(whole);
@@ -186,7 +186,7 @@ class StripView {
 }
 
 /**
- * Whether nothing stands between one element and another of a lower row.
+ * Whether no element is between an element and another element of a lower row.
  *
  * @param {Element} from
  * @param {Element} to
@@ -199,7 +199,7 @@ function isFree(from, to) {
 }
 
 /**
- * A line with its head.
+ * A line with its arrowhead.
  *
  * @param {string} name
  * @param {import("../ui/arrow_lines.js").Point[]} points
@@ -229,7 +229,7 @@ function miniature(frame, colors, pixels) {
 }
 
 /**
- * All of it as an SVG, the cells as pixels.
+ * The whole strip as an SVG. The cells are images of pixels.
  *
  * @param {HTMLElement} root
  */

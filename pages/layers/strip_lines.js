@@ -1,20 +1,21 @@
-// The ways of the lines of the filmstrip.
+// The points of the lines of the filmstrip.
 
-const ABOVE = 14; // px over a tensor, where its line turns down to it
+const ABOVE = 14; // px above a tensor at which a line turns down to it
 const APART = 9; // px between the lines that meet at a tensor
-const MARGIN = 8; // px from the side of the sheet to a line that runs along it
+const MARGIN = 8; // px between the side of the sheet and a line along it
 
 /** @typedef {import("../ui/arrow_lines.js").Point} Point */
 /** @typedef {import("../ui/arrow_lines.js").Place} Place */
 
 /**
- * From the bottom of one tensor to the top of another; if there are others between them, along the right side of the sheet.
+ * The points of a line from the bottom of one tensor to the top of another. If other tensors are between them, the line goes
+ * along the right side of the sheet.
  *
  * @param {Place} from
  * @param {Place} to
- * @param {number} width of the sheet
- * @param {number} offset of this line among those that meet there, such as −0.5 and 0.5 of two
- * @param {boolean} free whether nothing stands between the two
+ * @param {number} width the width of the sheet
+ * @param {number} offset the place of this line among the lines that meet at `to`, for example −0.5 or 0.5 if there are two
+ * @param {boolean} free whether no other tensor is between the two
  * @returns {Point[]}
  */
 export function linePoints(from, to, width, offset, free) {
@@ -37,7 +38,7 @@ export function linePoints(from, to, width, offset, free) {
 }
 
 /**
- * From the left side of a source down along the left side of the sheet, and to the sum in which the stream ends.
+ * The points of a line from the left side of a source, down along the left side of the sheet, to the residual sum.
  *
  * @param {Place} from
  * @param {Place} to

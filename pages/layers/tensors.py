@@ -1,7 +1,8 @@
 """Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
 
-They are drawn on a canvas, because with Plotly a step takes more than twice as long (benchmarks/README.md), and because on a
-canvas arrow keys move from number to number without a request to the server. The save menu offers the same picture from Plotly.
+They are drawn on a canvas for two reasons. With Plotly, a step takes more than twice as long (benchmarks/README.md). On a
+canvas, the arrow keys move from number to number without a request to the server. The save menu offers the same picture from
+Plotly.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +22,9 @@ from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, 
 from transformer.figures.theme import LINE, MASKED, ROLE_COLORS
 
 HERE = Path(__file__).parent
-# In pixels: width and height of the largest miniature in a strip, and the smallest side of any.
+# In pixels: the largest width and the largest height of a miniature in a strip, and the least width or height.
 WIDEST, HIGHEST, LEAST = 300, 120, 7
-# Rows of a picture, and ids, that are told to a person who does not see them.
+# The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
 
 
@@ -33,17 +34,18 @@ _outline = mounted(HERE / "outline")
 
 
 def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, says: str, key: str, hint: bool = True) -> None:
-    """Draw inputs, operation and result to one scale: cells have the same size in all of them.
+    """Draw inputs, operation and result to one scale: cells have the same size in all tensors.
 
-    The exact numbers are sent, so that hovering shows them and dragging over columns enlarges those columns.
+    The exact numbers are sent to the browser. It shows them when the pointer hovers, and enlarges columns that are dragged
+    over.
 
     Args:
-        inputs: in the order of the formula; may be empty.
+        inputs: the inputs in the order of the formula; may be empty.
         operation: the words between inputs and result.
         result: the tensor that the operation returns.
         says: the picture in words, for screen readers.
-        key: of the widget.
-        hint: whether to show below how to read and use the picture.
+        key: the key of the widget.
+        hint: whether to show a sentence below that explains how to read and use the picture.
     """
     words = dict(text("tensors")["picture"])
     sent, numbers = [], []
@@ -64,7 +66,7 @@ def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, sa
 
 
 def numbers(shown: TensorView) -> pd.DataFrame:
-    """The numbers of a panel, a row for each row of each head."""
+    """The numbers of a panel as a table with a row for each row of each head."""
     names = _row_names(shown)
     return pd.DataFrame(shown.panel.values.reshape(len(names), -1), names)
 
@@ -81,19 +83,19 @@ def _row_names(shown: TensorView) -> list[str]:
 
 
 def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
-    """The numbers of several panels, one below the other under their paths; the rows of narrow panels end in empty cells."""
+    """The numbers of several panels in one table, each panel with its path. The rows of narrow panels end in empty cells."""
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 
 def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
-    """Pixels per row and per column, so that the tallest and the widest of the miniatures still fit."""
+    """The pixels of a row and of a column with which the tallest and the widest miniature still fit."""
     sizes = [_cells(frame.panel) for frame in frames]
     return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
 
 
 def strip(data: Mapping[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw a strip, made by `strip_data`; `on_pick` is called when a miniature is clicked, and `component.picked` returns its
-    path."""
+    """Draw a strip from the data of `strip_data`. A click on a miniature calls `on_pick`. In it, `component.picked` returns the
+    path of the miniature."""
     _strip(key=key, data=data, on_pick_change=on_pick)
 
 
@@ -104,20 +106,20 @@ def strip_data(
     selected: str,
     says: str,
 ) -> dict[str, Any]:
-    """Miniatures for the browser, all to one scale, and how they flow into one another.
+    """The data of a strip for the browser: miniatures, all to one scale, and the lines between them.
 
     Args:
-        parts: the title of each part, and its tensors; an empty title is not shown.
-        flows: of each part, where its tensors stand and the lines between them.
-        sources: path of a tensor of another part → what it is to this part, and its title.
-        selected: path of the highlighted tensor.
+        parts: the title and the tensors of each part; an empty title is not shown.
+        flows: the places and lines of the tensors of each part.
+        sources: path of a tensor of another part → its role for this part, and its title.
+        selected: the path of the highlighted tensor.
         says: the strip in words, for screen readers.
     """
     frames = [frame for _, part in parts for frame in part]
     (down, across), sent = _scale_of(frames), {}
     for frame in frames:
         height, width = _cells(frame.panel)
-        # To scale, but never too small to be seen or clicked.
+        # To scale, but large enough to be seen and clicked.
         wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
         levels = thumbnail(frame.panel, high, wide, frame.limit)
         sent[frame.path] = {
@@ -155,7 +157,8 @@ def strip_data(
 
 
 def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
-    """Draw the list of all stops, folded by group: (title, (path, title, shape) of each stop); `on_pick` as in `strip`."""
+    """Draw the list of all stops, folded by group. Each group is (title, (path, title, shape) of each stop). `on_pick` is as in
+    `strip`."""
     data = {
         "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
         "selected": selected,
@@ -164,7 +167,7 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
 
 
 def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
-    """A panel for the browser: its description, and its numbers as bytes, which start at `offset` in the parcel."""
+    """A panel for the browser: its properties, and its numbers as bytes, which start at `offset` in the parcel."""
     panel = drawn.panel
     tiles, rows, columns = panel.values.shape
     bytes_ = [np.ascontiguousarray(panel.values, "<f4").view(np.uint8).reshape(-1)]
@@ -198,7 +201,7 @@ def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:
 
 
 def _told(drawn: TensorView, most: int) -> str:
-    """What a panel shows, for a person who does not see it: the rows with the largest numbers, at most so many."""
+    """The description of a panel for screen readers: at most `most` rows with the largest numbers."""
     words, panel = text("tensors")["told"], drawn.panel
     if panel.scale == "ids":
         return words["ids"].format(ids=", ".join(str(int(value)) for value in panel.values.ravel()[:MOST_IDS]))

@@ -16,7 +16,7 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import SIDES, TensorPath
 from transformer.tracing.trace import Step
 
-# Operations whose input and result hold comparable numbers, and so share one colour scale.
+# Operations whose input and result have comparable numbers, and therefore share one colour scale.
 COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm")
 COMPARABLE += tuple(ACTIVATIONS.values())
 SHARES = ("weights", "probabilities")
@@ -38,7 +38,7 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
-    """The token ids of one side as a view; they are not among the steps of the trace."""
+    """The token ids of one side as a view. They need their own function, because they are not a step of the trace."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
@@ -58,24 +58,24 @@ def inputs(
 
 
 def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
-    """Inputs and result with one colour scale if their numbers are comparable, otherwise unchanged."""
+    """The views of inputs and result with one colour scale if their numbers are comparable; otherwise unchanged."""
     if stop.operation not in COMPARABLE:
         return list(views)
     return panels.in_one_scale(views)
 
 
 def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
-    """The tokens on each axis of a tensor, by name of the axis."""
+    """The tokens on each axis of a tensor, by the name of the axis."""
     place = TensorPath.parse(path)
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         by_axis["query"], by_axis["key"] = trace.tokens(place.kind, item)
-    # A module with a name of its own is of neither side; an encoder alone has only one.
+    # The path may name no side, and an encoder alone has only one side. Then the first side is used.
     return by_axis | {"position": by_axis.get(place.side, by_axis[trace.sides[0]])}
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
-    """True where a mask hides a number of an attention's scores or weights; None if nothing is hidden."""
+    """True for each number of an attention's scores or weights that a mask hides; None if no number is hidden."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:

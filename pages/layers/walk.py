@@ -1,4 +1,4 @@
-"""The walk: every tensor of the run, one stop at a time; the current stop is kept in the URL."""
+"""The walk: every tensor of the run, one stop at a time. The current stop is kept in the URL."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -31,11 +31,11 @@ from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
-# Key of the switch between the short walk and all tensors.
+# The key of the switch between the short walk and all tensors.
 EVERY = "every"
 SPEEDS = ("0.5", "1", "2", "4")
-# The short walk: what each part of the network adds, once. First through a {stack} that reads the tokens of a {side} only; then
-# what a decoder has beside an encoder, of {last} the last layer.
+# The short walk shows one example of what each kind of part adds. ALONE leads through one {stack}, which reads the tokens of
+# one {side}. BESIDE_ENCODER adds the parts of a decoder that an encoder does not have; {last} is the last layer.
 ALONE = (
     "{side}_embedding.token",
     "{side}_embedding.sum",
@@ -57,11 +57,11 @@ END = "probabilities"
 
 
 def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
-    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. The picture is of `drawn`: the
-    trace itself, or that of its words."""
+    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. If `drawn` is given (the trace
+    between words), the picture shows its numbers instead of the trace's."""
     stops = _stops(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
-    # What is set once stands below the picture: on a phone, the picture is to be on the first screen.
+    # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
     controls, shown, settings = st.container(), st.container(), st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
         path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path), settings)
@@ -77,13 +77,14 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
         show_details(view, trace, by_path, current, _go)
 
 
-# Both are cached by what they depend on: there can be hundreds of stops.
+# Both functions are cached by the values that they depend on, because there can be hundreds of stops.
 _stops = cached(walk_of)
 
 
 @cached
 def _groups(config: NetworkConfig, taps: Taps, _language: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """The title of each group of stops in the language of the page, with the path, the title and the shape of each stop."""
+    """The title of each group of stops in the page's language, with the path, the title and the shape of each stop of the
+    group."""
     words = text("walk")
     return [
         (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
@@ -92,7 +93,7 @@ def _groups(config: NetworkConfig, taps: Taps, _language: str) -> list[tuple[str
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
-    """The label of a stop in the list, without its layer; with its sub-layer if several sub-layers have such a stop."""
+    """The label of a stop in the list. It contains the sub-layer if several sub-layers have such a stop, but not the layer."""
     called = title(stop)
     return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
 
@@ -101,7 +102,7 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
-    """The stops of the short walk that a run has."""
+    """The paths of the short walk that exist in a run."""
     stack = next((stack for stack in STACK_SIDES if f"{stack}.output" in paths), "")
     walked = [path.format(stack=stack, side=STACK_SIDES.get(stack, "")) for path in ALONE]
     if stack == "encoder":
@@ -110,18 +111,18 @@ def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
 
 
 def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractContextManager) -> tuple[str, list[str]]:
-    """Show back, next, play and the list to choose from, and in `settings` the speed and the switch to all tensors; returns the
-    path of the current stop, and the stops to step through."""
+    """Show the buttons for back, next and play and the list of stops. Show the speed and the switch to all tensors in
+    `settings`. Returns the path of the current stop, and the paths to step through."""
     words, paths = text("walk"), [stop.path for stop in stops]
-    # The first visit starts at the first step with numbers; the masks before it often hide nothing.
+    # The first visit starts at the first step with numbers, because the masks before it often hide nothing.
     first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
-    # The stop may come from another model and be missing in this one.
+    # The stop may have been picked in another model and not exist in this one.
     if st.session_state.get(STOP, paths[first]) not in paths:
         st.session_state[STOP] = paths[first]
     label = words["stop"].format(count=len(paths))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-        # Drawn before the buttons beside it, because it reads the stop from the link.
+        # The list is drawn before the buttons beside it, because it reads the stop from the link.
         chosen = st.selectbox(label, paths, first, key=STOP, bind="query-params", help=words["stop_help"], on_change=_pause)
     with settings:
         paths = _steps(paths, short, chosen)
@@ -134,19 +135,19 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractC
         _button(words["back"], paths[max(0, index - 1)], index == 0, *back)
         _button(words["next"], paths[min(len(paths) - 1, index + 1)], last, *forward)
         does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
-        # Never disabled, not even at the end: a disabled button loses the keyboard focus.
+        # The button is never disabled, not even at the end, because a disabled button loses the keyboard's focus.
         again = paths[0] if last else None
         st.button(words[does], key="walk_play", on_click=_play, args=(not playing, again), icon=f":material/{icon}:")
     if playing:
-        # A fragment also runs at once; `_tick` skips runs before this time.
+        # A fragment also runs immediately, so `_tick` skips runs before this time.
         st.session_state[DUE] = time.monotonic() + 0.8 * seconds
         st.fragment(_tick, run_every=seconds)(paths)
     return chosen, paths
 
 
 def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
-    """Show the switch to all tensors; returns the stops to step through. A stop outside the short walk switches it on, as for a
-    link to it."""
+    """Show the switch to all tensors; returns the paths to step through. If the current stop is not in the short walk, for
+    example because a link names it, the switch is on."""
     if not short:
         return paths
 
@@ -166,7 +167,7 @@ def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> 
 
 
 def _go(path: str | None) -> None:
-    """Go to a stop and pause, so that playing does not move on from the stop that the person chose."""
+    """Go to a stop and pause, so that playing does not move on from the stop that the visitor chose."""
     if path is not None:
         st.session_state[STOP] = path
         _pause()
@@ -183,7 +184,7 @@ def _pause() -> None:
 
 
 def _tick(paths: Sequence[str]) -> None:
-    """Go one stop further; stop playing at the end."""
+    """Go to the next stop. Stop playing at the end."""
     if time.monotonic() < st.session_state.get(DUE, 0.0):
         return
     index = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
@@ -196,7 +197,8 @@ def _tick(paths: Sequence[str]) -> None:
 
 
 def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop, place: str) -> None:
-    """Show the step in a sentence, and its inputs and result drawn to scale; `place` is the start of the heading."""
+    """Show the reason for the step in a sentence, and its inputs and result drawn to scale. `place` is the start of the
+    heading."""
     words, pipeline = text("walk"), view.pipeline
     st.header(f"{place}{heading(current)}", anchor=False)
     st.markdown(written(current, trace.config)[0])
@@ -225,7 +227,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:
-    """Show pickers for the text of the batch and the head, if there are several; returns both (head None for all)."""
+    """Show pickers for the text of the batch and for the head, if there are several; returns both. A head of None means all."""
     words = text("walk")
     shown = [current, *(stops[path] for path in current.inputs if path in stops)]
     head = None

@@ -1,4 +1,4 @@
-"""The masks of a batch: its texts with their padding, and the four masks of one text."""
+"""The masks of a batch: the texts with their padding, and the four masks of one text."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,9 +27,10 @@ class Batch(NamedTuple):
 
     Attributes:
         view: the model and the texts that are read together.
-        trace: trace of the whole batch.
+        trace: the trace of the whole batch.
         item: the picked sentence, counted from 0.
-        target: the causal and padding parts of the target mask; None for a network of others, whose masks are only recorded.
+        target: the causal and padding parts of the target mask. None if the network is not our own: its masks are only
+            recorded.
         padded: number of padding positions in the decoder's input, over all sentences.
     """
 
@@ -51,8 +52,8 @@ class Batch(NamedTuple):
 
 
 def beside_an_example(view: View) -> View:
-    """The view with an example of another length beside its text, so that there is padding to see. A view of several texts
-    stays as it is, and that of a model without a world, of which nobody knows what it costs to read more."""
+    """The view with a second text, an example of another length, so that the batch has padding. A view of several texts is
+    returned unchanged. So is a view of a model without a world, because reading more text may cost too much there."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.world not in WORLDS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)
@@ -64,7 +65,7 @@ def show_batch(view: View, trace: Trace) -> Batch:
     count = trace.batch_size
     ids = {side: pipeline.batch(trace.ids_of(side), side) for side in trace.sides}
     real = {side: (ids[side] != pipeline.vocabulary(side).pad).numpy() for side in trace.sides}
-    # Start at the typed text with the most padding: its masks hide the most.
+    # By default, pick the typed text with the most padding, because its masks hide the most.
     first = int(np.sum([(~places[: view.typed]).sum(1) for places in real.values()], axis=0).argmax())
     item = pick_text(trace, words["pick_item_help"], first)
     names = [words["item"].format(number=number) for number in range(1, count + 1)]
@@ -87,12 +88,12 @@ def _fill(view: View) -> None:
     st.session_state["batch"] = "\n".join(more_sentences(view))
     if "batch_targets" in st.session_state:
         st.session_state["batch_targets"] = ""
-    st.rerun()  # the whole app: a click in a page leaves the sidebar as it is
+    st.rerun()  # runs the whole app, because a click in a page does not redraw the sidebar
 
 
 def more_sentences(view: View) -> list[str]:
-    """Two sentences of other lengths than the first, taken from the model's world; without a world, one or two beginnings of
-    the first sentence."""
+    """Two sentences whose lengths differ from the first sentence's, taken from the model's world. If the model has no world,
+    one or two shorter versions of the first sentence, or a longer version if it is too short."""
     pipeline = view.pipeline
     own = len(pipeline.read(view.source).tokens)
     if pipeline.card.world in WORLDS:
@@ -106,8 +107,8 @@ def more_sentences(view: View) -> list[str]:
 
 
 def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
-    """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`), tokens on both axes, with their
-    shapes. `shown` is the trace, or that of its words."""
+    """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`) with tokens on both axes, and
+    their shapes. `shown` is the batch's trace, or that trace between words."""
     words, trace, item = text("masks"), batch.trace, batch.item
     assert batch.target is not None
     sources, targets = trace.source_tokens[item], trace.target_tokens[item]
@@ -146,8 +147,8 @@ def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
 
 
 def show_recorded(batch: Batch, shown: Trace) -> None:
-    """Draw the masks that the attentions used, one for each kind and each that differs: a layer with a sliding window has its
-    own. `shown` is the trace, or that of its words."""
+    """Draw the masks that the attentions used. Layers of one kind with equal masks share a picture; a layer with a sliding
+    window has its own. `shown` is the batch's trace, or that trace between words."""
     words, trace, item = text("masks"), shown, batch.item
     st.markdown(words["recorded"])
     for kind in trace.kinds:
@@ -177,7 +178,7 @@ def _axes(name: str, mask: Any) -> tuple[str, ...]:
     """The names of a mask's axes; `1` for an axis of size 1 that is broadcast."""
     side = "source" if name == "source" else "target"
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
-    # A batch of one text keeps its axis name; the causal mask is the same for every text.
+    # The batch axis keeps its name even for one text. The causal mask has no batch axis, because it is equal for every text.
     own = () if name == "causal" else ("batch",)
     return tuple(axis if size > 1 or axis in own else "1" for axis, size in axes)
 

@@ -1,4 +1,4 @@
-"""Broadcasting of a mask: its axes of size 1 are repeated for every head and query, drawn with the real sizes."""
+"""Broadcasting of a mask: its axes of size 1 are repeated for every head and query. The picture has the real sizes."""
 
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,14 @@ from transformer import Trace
 from transformer.figures.theme import KIND_COLORS
 from transformer.tracing.paths import Kind
 
-# Squares drawn along an axis; a longer axis ends in dots.
+# At most this many squares are drawn along an axis. A longer axis ends in dots.
 MOST_SQUARES = 20
 
 STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
 def show_broadcast(trace: Trace, kind: Kind) -> None:
-    """Draw the shape of an attention mask above that of the scores it is applied to, axis by axis."""
+    """Draw the shape of an attention mask above the shape of the scores that it is applied to, axis by axis."""
     words = text("masks")
     mask, scores = trace[kind.mask].values, trace[kind.path(0) / "scores"].shape
     names = ("batch", "head", f"query: {kind.queries}", f"key: {kind.keys}")
@@ -34,7 +34,7 @@ def show_broadcast(trace: Trace, kind: Kind) -> None:
 
 
 def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> Markup:
-    """An HTML row for a tensor: its name and shape, and along each axis one square for each index; broadcast copies are dashed.
+    """An HTML row for a tensor: its name and shape, and on each axis one square for each index. Squares of copies are dashed.
 
     Each cell repeats the name of its axis, because phones hide the row of names above.
     """

@@ -1,4 +1,4 @@
-"""Three conventions for a mask, applied to the same scores; and a query whose keys are all masked."""
+"""Three conventions for a mask, applied to the same scores; and the weights of a query whose keys are all masked."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from transformer.figures.mask_conventions import Stages, convention_stages, empt
 from transformer.figures.theme import KIND_COLORS
 from transformer.tracing.paths import Kind, TensorPath
 
-# The decoder comes first: only there does a mask hide the future.
+# The decoder comes first, because only its self-attention has a mask that hides the future.
 ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
 
 
@@ -30,12 +30,12 @@ class Head(NamedTuple):
 
     @property
     def path(self) -> TensorPath:
-        """The path of its attention in a trace."""
+        """The path of the head's attention in a trace."""
         return self.kind.path(self.layer)
 
 
 def pick_head(batch: Batch) -> Head:
-    """The head picked by kind of attention, layer and head; the choice stands in the URL."""
+    """Draw pickers of kind of attention, layer and head; returns the picked head. The choice is kept in the URL."""
     words = text("masks")
     kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "kind", words["kind_help"])
     trace = batch.trace
@@ -48,7 +48,7 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
-    """Draw one column for each convention: the mask, the scores before and after it, and the weights."""
+    """Draw one column for each convention: the mask, the scores before and after masking, and the weights."""
     words, trace, item = text("masks"), batch.trace, batch.item
     scores = trace[chosen.path / "scores"].values[item, chosen.head]
     side = chosen.kind.keys
@@ -56,7 +56,7 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     compared = conventions(scores, ids, chosen.kind, trace.config)
     queries, keys = trace.tokens(chosen.kind, item)
     st.caption(words["conventions_caption"])
-    # The figures are equally tall, so bottom alignment keeps them level under texts of different length.
+    # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
     for place, one in zip(st.columns(3, vertical_alignment="bottom"), compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
@@ -107,14 +107,14 @@ def _compared(compared: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame
 
 
 def _verdict(compared: tuple[Convention, ...], batch: Batch) -> str:
-    """A sentence on which convention the model uses."""
+    """A sentence that names the convention that the model uses."""
     words, config = text("masks"), batch.view.pipeline.config
     own = [one.name for one in compared if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
     return words["own"].format(name=own[0]) if own else words["own_none"]
 
 
 def show_empty_row(batch: Batch, chosen: Head) -> None:
-    """Draw the weights of a query whose keys are all masked: uniform, NaN or zeros, by convention."""
+    """Draw the weights of a query whose keys are all masked. They are uniform, NaN or zeros, depending on the convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
     scores = trace[chosen.path / "scores"].values[item, chosen.head, -1]

@@ -1,4 +1,4 @@
-"""Information leaks without a mask, measured by running the model with the mask and without it."""
+"""Information that leaks without a mask, measured by running the model with the mask and without it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,14 +30,15 @@ EXPERIMENTS: dict[str, Callable[..., Any]] = {
 
 
 def show_future(batch: Batch) -> None:
-    """Draw how far an earlier prediction moves when a later target token changes, with the causal mask and without."""
+    """Draw how much an earlier prediction changes when a later target token is replaced, with the causal mask and without
+    it."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     tokens = pipeline.vocabulary("target").tokens_of(target)
     if len(target) < 2:
         st.info(words["too_short"], icon=":material/short_text:")
         return
-    # What is set stands below the picture: on a phone, the picture is to be on the first screen.
+    # The pickers are below the picture, because on a phone the picture should be on the first screen.
     picture = st.container()
     with st.container(horizontal=True):
         position = pick_position(
@@ -60,7 +61,7 @@ def show_future(batch: Batch) -> None:
 
 
 def show_padding(batch: Batch) -> None:
-    """Draw how far the predictions move when padding is appended to the source, with the padding mask and without."""
+    """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     most = pipeline.config.max_len - len(source)
@@ -85,8 +86,8 @@ def show_padding(batch: Batch) -> None:
 
 
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str) -> None:
-    """Draw the run without the mask, which a phone shows first, then the run with it: the change of every token, and the
-    largest."""
+    """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
+    of every token changes, and the largest change."""
     words = text("masks")
     for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
         with place.container(border=True, height="stretch"):
@@ -104,7 +105,7 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
 
 
 def _says(leak: Leak, written: Callable[[str], str]) -> str:
-    """What the two runs show, with the token as `written` writes it."""
+    """A sentence about the difference between the two runs. `written` formats the token in it."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -116,7 +117,7 @@ def _says(leak: Leak, written: Callable[[str], str]) -> str:
 
 
 def _change(leak: Leak) -> str:
-    """The largest change as text; a plain 0 only if it is exactly 0."""
+    """The largest change as text. It is "0" only if the change is exactly 0."""
     return written_number(leak.largest, 3)
 
 
@@ -131,7 +132,7 @@ def _answers(view: View, source: Ids, count: int) -> None:
 
 
 def _others(batch: Batch, position: int) -> list[int]:
-    """The ids of all tokens that can replace the one at a position of the target."""
+    """The ids of all tokens that can replace the token at a position of the target."""
     vocabulary = batch.view.pipeline.vocabulary("target")
     never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
     return [token for token in range(len(vocabulary)) if token not in never]

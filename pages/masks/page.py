@@ -23,7 +23,7 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(batch=True, beside=beside_an_example)
-    first = st.container()  # what goes wrong without a mask is the reason for all below
+    first = st.container()  # comes first, because what goes wrong without a mask is the reason for everything below
     st.header(words["batch"], anchor="batch")
     batch = show_batch(view, trace)
     shown = pick_words(trace)
@@ -42,7 +42,7 @@ with explained():
     if not hides:
         with first:
             st.header(words["further"], anchor="further")
-            # The others compute the run again, which a network of others does not allow.
+            # The other parts compute the run again, which is possible only for our own networks.
             parts = list(words["parts"]) if batch.target else ["broadcasting"]
             part = pick(words["part"], parts, "part")
             st.markdown(words["parts"][part])

@@ -1,4 +1,5 @@
-"""Draw the decoder's mask before it is shown; then what is right, missed and too many, and what that lets the decoder read."""
+"""The learner draws the decoder's mask before it is shown. Then the page shows which cells are right, missed and too many, and
+what the drawn mask would let the decoder read."""
 
 import numpy as np
 import streamlit as st
@@ -12,12 +13,12 @@ from transformer.analysis.prediction_scores import DrawnMask, drawn_mask
 from transformer.figures.theme import KIND_COLORS
 
 MASK = "mask"
-MOST_TOKENS = 12  # of a longer text only the first are drawn: more cells take too long to click
+MOST_TOKENS = 12  # of a longer text only the first 12 tokens are used, because more cells take too long to click
 
 
 def show_drawing(batch: Batch) -> bool:
-    """Draw the button that opens the question, or the question, or the true mask with the drawn one on it; returns whether the
-    page must not tell the masks of the target yet."""
+    """Draw the button that opens the question, the open question, or the true mask with the learner's mask on it; returns
+    whether the page must still hide the masks of the target."""
     words = text("prediction")["mask"]
     tokens = batch.trace.target_tokens[batch.item][:MOST_TOKENS]
     count = len(tokens)
@@ -52,7 +53,8 @@ def _drawn(answer: Cells, count: int) -> np.ndarray:
 
 
 def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
-    """The mask as the truth of cells: open ones coloured, hidden ones hatched; ✓ right, ✕ too many, and ○ missed."""
+    """The true mask: open cells are coloured, hidden cells are hatched. ✓ marks a right cell, ✕ one too many, ○ a missed
+    one."""
     words = text("prediction")["mask"]
     pairs = list(zip(allowed.ravel().tolist(), drawn.ravel().tolist(), strict=True))
     signs = {(True, True): "✓", (True, False): "○", (False, True): "✕", (False, False): ""}

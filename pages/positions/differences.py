@@ -1,4 +1,4 @@
-"""Differences that are 0 but for rounding, drawn so that rounding is not taken for a result."""
+"""Differences that are 0 apart from rounding. They are drawn so that a rounding error does not look like a result."""
 
 import streamlit as st
 
@@ -11,14 +11,14 @@ ROUNDING = 1e-5
 
 
 def show_difference(label: str, value: float, size: float, digits: int, help: str) -> None:
-    """Draw a difference as a metric; one that is rounding is drawn as `≈ 0`, with its value below.
+    """Draw a difference as a metric. If it is only rounding, draw `≈ 0` with the value below.
 
     Args:
-        label: of the metric.
+        label: the label of the metric.
         value: the difference, 0 or above.
-        size: the largest of the numbers that were compared.
-        digits: significant digits.
-        help: of the metric.
+        size: the largest of the compared numbers.
+        digits: the number of significant digits.
+        help: the help text of the metric.
     """
     if not 0 < value <= ROUNDING * size:
         st.metric(label, number(value, digits), help=help)

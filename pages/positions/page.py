@@ -21,7 +21,7 @@ st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run()
-    # A swap computes the run again, which only a network of this project can do.
+    # A swap computes the run again, which is possible only for our own networks.
     part = pick_part(words["part_label"], words["parts"], words["anchors"], "swap" if view.pipeline.model else "sum")
 
     if part == "swap":

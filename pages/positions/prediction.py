@@ -1,4 +1,4 @@
-"""Guess which position's vector is most like that of another, before the similarities are shown."""
+"""Guess which position's vector is most similar to the vector of a given position, before the similarities are shown."""
 
 import numpy as np
 import streamlit as st
@@ -12,13 +12,13 @@ from pages.ui.text import text
 from transformer.analysis.prediction_scores import likeness
 
 ALIKE, PICKED = "alike", "predict-position"
-MOST_POSITIONS = 16  # of a longer table only the first are offered
-FIRST = 5  # the position asked about at first: it has neighbours on both sides
+MOST_POSITIONS = 16  # of a longer table only the first 16 positions are offered
+FIRST = 5  # the first question is about this position, because it has neighbours on both sides
 
 
 def show_likeness(view: View, table: Table) -> bool:
-    """Draw the button that opens the question, or the question, or the similarities with the guess on them; returns whether the
-    page must not tell the similarities yet."""
+    """Draw the button that opens the question, the open question, or the similarities with the guess on them; returns whether
+    the page must still hide the similarities."""
     words = text("prediction")["alike"]
     count = min(MOST_POSITIONS, table.positions)
     if count < 3:
@@ -37,7 +37,7 @@ def show_likeness(view: View, table: Table) -> bool:
         st.selectbox(words["pick"], range(count), key=PICKED, on_change=_ask_about_picked, width=120)
     others = np.arange(count) != position
     similar = likeness(vectors, position)
-    # Similarities can be negative; the shade is that of the value from 0 to 1, and the number is written beside it.
+    # Similarities can be negative. The shade has only the range from 0 to 1, so the number is written beside it.
     truth = weights_truth(similar.values[None], np.ones((1, count), bool), "") if prediction.shown else None
     label = words["alt"].format(position=position)
     marking(ALIKE, label, [""], names, prediction, truth, np.flatnonzero(~others).tolist(), 1, f"{position}|{count}")
@@ -53,7 +53,7 @@ def _ask_about_picked() -> None:
 
 
 def _sentence(vectors: np.ndarray, position: int, answer: Cells) -> str:
-    """How alike the guessed position is, beside the most alike."""
+    """A sentence that compares the similarity of the guessed position with the highest similarity."""
     words = text("prediction")["alike"]
     guess = next((cell for cell in answer if cell != position), None)
     similar = likeness(vectors, position, guess)

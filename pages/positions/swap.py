@@ -1,4 +1,4 @@
-"""Two swapped words: the change of the encoder's output, with positional encodings and without."""
+"""Two swapped words: how the swap changes the encoder's output, with positional encodings and without."""
 
 from collections.abc import Sequence
 
@@ -30,19 +30,19 @@ TAKEN_AWAY = "no positions"
 
 
 def show_swap(view: View, trace: Trace) -> None:
-    """Draw pickers of two words, the distance each token's vector moves when they are swapped, and the largest difference."""
+    """Draw pickers of two words, how far each token's vector moves when the words are swapped, and the largest difference."""
     words = text("positions")
     st.markdown(words["swap_text"])
     if own_network(view) is None:
         return
     vocabulary, tokens = view.pipeline.vocabulary("source"), trace.source_tokens[0]
-    # The start and end tokens keep their places: they cannot be typed.
+    # The start and end tokens keep their places, because they cannot be typed.
     typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
     if len(typed) < 2:
         st.info(words["swap_short"])
         return
     one, other = _first_pair(view.pipeline, tokens, typed)
-    # What is set stands below the picture: on a phone, the picture is to be on the first screen.
+    # The pickers are below the picture, because on a phone the picture should be on the first screen.
     picture = st.container()
     with st.container(horizontal=True):
         first = pick_position(words["swap_first"], tokens, "first", typed, one)
@@ -72,9 +72,9 @@ def show_swap(view: View, trace: Trace) -> None:
 
 
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
-    """The places of the words that are swapped until others are picked: the first noun and the last, because the sentence with
-    them swapped is one, too (`the dog sees the cat`); without two nouns, two words as far apart as possible. They differ if
-    any do: swapping equal words changes nothing."""
+    """The places of the two words that are swapped by default. They are the first and the last noun, because the sentence with
+    these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible.
+    Two different words are preferred, because swapping equal words changes nothing."""
     world = WORLDS.get(pipeline.card.world)
     nouns = [place for place in places if world and world.word_class(tokens[place], "source") == "noun"]
     for fitting in (nouns, places):
@@ -97,6 +97,6 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 
 @cached
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
-    """The effect of a swap on a model, with its positional encodings or without."""
+    """The effect of a swap on the encoder's output, with positional encodings or without."""
     pipeline = runs().pipeline(key)
     return swap(runs().own_network(key), ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())

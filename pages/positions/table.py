@@ -1,4 +1,4 @@
-"""Positional encodings added to the tokens, and a table of positions of any kind and size."""
+"""Positional encodings added to the tokens, and a table of positional encodings of any kind and size."""
 
 import math
 from collections.abc import Mapping
@@ -25,20 +25,20 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Kind
 from transformer.tracing.trace import as_array
 
-# A learned table before training, to compare with the model's own.
+# A learned table before training, for comparison with the model's own table.
 BEFORE = "learned-before-training"
 # Significant digits of a number from the table.
 DIGITS = 6
 
 
 class Table(NamedTuple):
-    """A table of positional encodings that was picked.
+    """The picked table of positional encodings.
 
     Attributes:
         values: one row for each position.
         kind: `sinusoidal` or `learned`.
-        own: whether the loaded model has these numbers.
-        trained: whether they were learned in training.
+        own: whether the loaded model uses these numbers.
+        trained: whether training learned these numbers.
     """
 
     values: Float[np.ndarray, "position d_model"]
@@ -48,12 +48,12 @@ class Table(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """Rows of the table."""
+        """The number of rows of the table."""
         return self.values.shape[0]
 
     @property
     def d_model(self) -> int:
-        """Columns of the table."""
+        """The number of columns of the table."""
         return self.values.shape[1]
 
 
@@ -82,8 +82,8 @@ def show_sum(view: View, trace: Trace) -> None:
 
 
 def show_recorded(view: View, trace: Trace) -> None:
-    """Draw positions that are not added to the tokens, as the model uses them: the angles by which queries and keys are turned,
-    or a bias on the scores."""
+    """Draw positions that are not added to the tokens. The model uses them as angles by which queries and keys are turned, or
+    as a bias on the scores."""
     words = text("positions")
     st.markdown(words[f"sum_{view.pipeline.config.position}"])
     tokens = trace.tokens_of(trace.sides[-1])[0]
@@ -99,7 +99,7 @@ def show_recorded(view: View, trace: Trace) -> None:
         path = str(kind.path(0) / "position_bias")
         if path in trace and Kind.of(kind).queries == Kind.of(kind).keys:
             values = trace[path].numpy()
-            bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words it has an axis of texts besides
+            bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words the bias also has an axis of texts
             queries, keys = trace.tokens(kind)
             hidden = ~trace.allowed(kind)[0, 0, 0].numpy()
             matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
@@ -122,22 +122,22 @@ def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:
 
 
 def pick_table(view: View, trace: Trace) -> Table:
-    """The table picked by kind and size, and by side where each side has learned its own. A model's own learned table keeps the
-    model's width; other tables can have any."""
+    """The table picked by kind and size. If the model has learned positions, it is also picked by side, because each side has
+    its own table. A model's own learned table keeps the model's width; other tables can have any width."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     side = pick(words["side"], trace.sides, "side") if config.position == "learned" else trace.sides[0]
     before = (BEFORE,) if pipeline.trained else ()
     given = pipeline.position_table(side)
     own_kind = config.position if given is not None else None
     kinds = ("learned", *before, "sinusoidal") if own_kind == "learned" else ("sinusoidal", "learned")
-    # Changing to a model with the other kind of positions selects that kind; on a first visit the link decides.
+    # If the model changes to one with the other kind of positions, pick that kind. On a first visit the link decides.
     if st.session_state.get("positions_of") not in (None, config.position):
         st.session_state["table"] = kinds[0]
     st.session_state["positions_of"] = config.position
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = pick(words["kind"], kinds, "table", help=words["kind_help"])
         own = kind == own_kind
-        # A learned table cannot be longer or wider than it is in the model.
+        # The model's own learned table cannot be made longer or wider.
         fixed = own and kind == "learned"
         most = min(POSITIONS, config.max_len) if fixed else POSITIONS
         learned = own_kind == "learned" and pipeline.trained and kind != "sinusoidal"
@@ -149,7 +149,7 @@ def pick_table(view: View, trace: Trace) -> Table:
     positions, wide = length or first, config.d_model if fixed else d_model or width
     if kind == "sinusoidal":
         values = sinusoidal_table(positions, wide)
-        # Marian has the same waves in another order.
+        # Marian has the same sines and cosines, but in another order of dimensions.
         own = own and given is not None and wide == config.d_model and np.allclose(values[:2], as_array(given)[:2])
     elif fixed:
         assert given is not None
@@ -164,13 +164,13 @@ def pick_table(view: View, trace: Trace) -> Table:
 
 
 def trained_rows(pipeline: TextPipeline, side: Side) -> int:
-    """The number of rows of a learned table that training reached: a source has a start and an end token around its text, a
-    decoder input a start token before it. In a task with learned positions, targets are as long as sources."""
+    """The number of rows of a learned table that training used. A source has a start and an end token around its text, and a
+    decoder input has a start token before it. In a task with learned positions, targets are as long as sources."""
     return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))
 
 
 def origin(table: Table, max_len: int, side: Side) -> str:
-    """A sentence on where the numbers of a table come from."""
+    """A sentence that says where the numbers of a table come from."""
     words = text("positions")
     if table.kind == "sinusoidal":
         name = "origin_own" if table.own else "origin_other"
@@ -183,21 +183,21 @@ def origin(table: Table, max_len: int, side: Side) -> str:
 def whole(
     key: str, least: int, most: int, first: int | None = None, placeholder: str | None = None, disabled: bool = False
 ) -> int | None:
-    """The whole number typed into a box, bound to the URL under `key`; None while the box is empty."""
+    """Draw a box for a whole number; returns the number, or None while the box is empty. It is kept in the URL under `key`."""
     words = text("positions")
     help = words[f"pick_{key}_help"].format(least=least, most=most)
     return pick_number(words[f"pick_{key}"], key, least, most, first, placeholder, help, disabled)
 
 
 def pick_cell(table: Table) -> tuple[int, int]:
-    """The position and dimension picked in a table."""
+    """Draw boxes for a position and a dimension of a table; returns the picked ones."""
     row = whole("position", 0, table.positions - 1, min(3, table.positions - 1))
     column = whole("dimension", 0, table.d_model - 1, min(4, table.d_model - 1))
     return row or 0, column or 0
 
 
 def show_cell(table: Table) -> None:
-    """Draw the whole table, and show how the picked number in it is computed."""
+    """Draw the whole table, and show how the picked number in the table is computed."""
     words = text("positions")
     with st.container(horizontal=True):
         row, column = pick_cell(table)
@@ -207,7 +207,7 @@ def show_cell(table: Table) -> None:
     else:
         entry = cell(row, column, table.d_model)
         st.markdown(words[f"cell_{entry.function}"].format(row=row, column=column, pair=entry.pair))
-        # On two lines: on one, the formula is wider than a page of 1024 px beside the sidebar.
+        # The formula has two lines, because on one line it is too wide for a window of 1024 px with the sidebar.
         st.latex(
             rf"\begin{{aligned}} \text{{PE}}[{row},\, {column}] &= \{entry.function}\!\left(\frac{{{row}}}"
             rf"{{10000^{{2 \cdot {entry.pair} / {table.d_model}}}}}\right) = \{entry.function}\!\left(\frac{{{row}}}"

@@ -21,7 +21,7 @@ from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 
 MOST_WAVES = 8
 BETWEEN = 8  # points of a curve from one position to the next
-SHOWN = 8  # rows and columns drawn of a rotation matrix; the numbers in more cells could not be read
+SHOWN = 8  # this many rows and columns of a rotation matrix are drawn; the numbers in more cells could not be read
 
 
 def show_waves(table: Table) -> None:
@@ -69,7 +69,7 @@ def show_waves(table: Table) -> None:
 
 
 def show_distances(table: Table) -> None:
-    """Draw the dot product of every pair of positions, and tell whether it depends on their distance alone."""
+    """Draw the dot product of every pair of positions, and write whether it depends only on their distance."""
     words, products = text("positions"), dot_products(table.values)
     left, right = st.columns(2)
     with left:
@@ -97,13 +97,14 @@ def show_distances(table: Table) -> None:
 
 @cached
 def shipped_with_learned_positions() -> tuple[str, ...]:
-    """The names of the shipped models with learned positions, read from the configuration in each file."""
+    """The names of the shipped models with learned positions, read from the configuration in each model's file."""
     configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}
     return tuple(name for name, config in configs.items() if TransformerConfig.from_json(config).position == "learned")
 
 
 def show_rotation(table: Table) -> None:
-    """Draw the matrix that maps each position to the one `shift` later, its error, and one pair of dimensions on a circle."""
+    """Draw the matrix that maps each position's vector to the vector `shift` positions later, the error of this map, and one
+    pair of dimensions on a circle."""
     words = text("positions")
     if table.kind == "learned":
         st.info(words["rotation_learned"], icon=":material/info:")
@@ -116,7 +117,7 @@ def show_rotation(table: Table) -> None:
     shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
     for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
         with place:
-            show_difference(words[name], value, 1, 2, words[help])  # sines and cosines are 1 at most
+            show_difference(words[name], value, 1, 2, words[help])  # sines and cosines are at most 1
     if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)
@@ -134,7 +135,8 @@ def show_rotation(table: Table) -> None:
 
 
 def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
-    """Draw the pair of the picked dimension as an arrow in a circle, at the picked position and `shift` positions later."""
+    """Draw the pair of dimensions with the picked one as an arrow in a circle, at the picked position and `shift` later, and
+    the same for a second position."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
         st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")

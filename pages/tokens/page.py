@@ -14,7 +14,7 @@ from transformer.analysis.token_geometry import cosines
 from transformer.network.embedding import Embedding
 from transformer.text.vocabulary import Vocabulary
 
-# Parts that can show words in place of their pieces.
+# Parts that can show whole words instead of their pieces.
 WORDS = ("sentence", "scaling", "alike")
 
 words = text("tokens")
@@ -24,7 +24,7 @@ st.markdown(words["sentence"])
 with explained():
     view, trace = show_run(batch=True)
     part = pick_part(words["part_label"], words["parts"], words["anchors"])
-    # The other parts show the vocabulary, which has pieces only.
+    # The other parts show the vocabulary, which contains only pieces.
     shown = pick_words(trace) if part in WORDS else trace
     sentence = pick_sentence(view, trace, shown)
     if shown is not trace:

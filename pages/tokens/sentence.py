@@ -32,13 +32,13 @@ class Sentence(NamedTuple):
 
     Attributes:
         side: `source` or `target`.
-        item: its place in the batch, counted from 0.
-        tokens: the model's input, with padding; its words, if their pieces are joined.
-        ids: the model's input, with padding.
-        vocabulary: the vocabulary of that side.
+        item: the place of the sentence in the batch, counted from 0.
+        tokens: the tokens of the model's input, with padding. If pieces are joined, the words of the sentence.
+        ids: the ids of the model's input, with padding.
+        vocabulary: the vocabulary of the side.
         classes: the class of each token of the vocabulary, in words.
-        table: the embedding table of that side.
-        of: the positions of the pieces of each word, if they are joined.
+        table: the embedding table of the side.
+        of: the positions of the pieces of each word if pieces are joined; otherwise empty.
     """
 
     side: Side
@@ -52,18 +52,19 @@ class Sentence(NamedTuple):
 
     @property
     def rows(self) -> Float[np.ndarray, "token d_model"]:
-        """The row of the table for each token; for a word of several pieces, the mean of their rows."""
+        """The row of the table for each token. The row of a word is the mean over the rows of its pieces."""
         rows = self.table[list(self.ids)]
         return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
 
     @property
     def first_word(self) -> int:
-        """The id of the first token that is not special; of the first token if all are special."""
+        """The id of the first token that is not special. If all tokens are special, the id of the first token."""
         return next((token for token in self.ids if token not in self.vocabulary.specials), self.ids[0])
 
 
 def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
-    """The sentence picked by side and, in a batch, by number; `shown` is the trace, or that of its words."""
+    """Draw pickers of a side and, in a batch, of a sentence; returns the picked sentence. `shown` is `trace`, or `trace`
+    between words."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
         side = pick(words["side"], trace.sides, "side", help=words["side_help"])
@@ -72,13 +73,13 @@ def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
     tokens, ids = shown.tokens_of(side)[item], trace.ids_of(side)[item]
     of = word_groups(trace, side, item) if shown is not trace else ()
     table = as_array(pipeline.token_table(side))
-    # In a batch, words end in filled positions, which stand for no piece.
+    # In a batch, the words of a short text are filled up with positions without a piece. They are cut off.
     tokens = tokens[: len(of)] if of else tokens
     return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table, of)
 
 
 def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
-    """The class of each token of a vocabulary, in words; "no class known" for a word that has none."""
+    """The class of each token of a vocabulary, in words. A word without a class gets the text "no class known"."""
     words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
     names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
     specials = set(vocabulary.specials)
@@ -86,12 +87,12 @@ def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
 
 
 def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> None:
-    """Draw every sentence of the batch as chips: each token, with its id and row below; or each word, with the ids of its
-    pieces."""
+    """Draw every sentence of the batch as chips. A chip is a token with its id, or a word with the ids of its pieces."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, ids in enumerate(trace.ids_of(sentence.side)):
-        # Of pieces of words, and of the model's own answer, there is nothing that was typed otherwise.
+        # Pieces of words, and the tokens of the model's own answer, are shown as they are: nobody typed them in another
+        # spelling.
         own = sentence.vocabulary.tokenizer_name == "pieces" or (sentence.side == "target" and view.targets[item] is None)
         typed = () if own else view.reading(sentence.side, item).typed
         if len(view.sources) > 1:
@@ -106,7 +107,7 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens as an HTML list; an unknown word is shown as typed, with the token it is read as.
+    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
 
     Args:
         vocabulary: the vocabulary of the tokens.
@@ -153,7 +154,7 @@ def show_rows(sentence: Sentence) -> None:
 
 
 def show_scaling(trace: Trace, sentence: Sentence) -> None:
-    """Draw the rows before and after × √d_model; if the variant does not scale, show a sentence instead."""
+    """Draw the rows before and after the multiplication by √d_model. If the variant does not scale, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
     before = sentence.rows
     position = _position_length(trace, sentence)
@@ -174,7 +175,7 @@ def show_scaling(trace: Trace, sentence: Sentence) -> None:
 
 
 def _position_length(trace: Trace, sentence: Sentence) -> dict[str, float]:
-    """The mean length of the position vectors that are added; nothing where none are."""
+    """The mean length of the position vectors that are added to the tokens. Empty if no position vectors are added."""
     path = f"{sentence.side}_embedding.position"
     if path not in trace:
         return {}
@@ -189,7 +190,7 @@ def _lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(trace: Trace, sentence: Sentence) -> None:
-    """Explain padding, list where it stands in this batch, and draw its row beside that of a word."""
+    """Explain padding, write how much of it this batch has, and draw its row beside the row of a word."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     if pad < 0:
         st.markdown(words["padding_none"])

@@ -23,8 +23,8 @@ from transformer.pipeline.protocol import Tokens
 from transformer.tracing.trace import as_array
 
 NEAREST = 10
-MOST_SAID = 5  # tokens of the text whose places on the plane are told
-# A vocabulary with more tokens is shown in part: those of the sentence, and the first ones.
+MOST_SAID = 5  # the description for screen readers has the places of at most this many tokens of the text
+# Only a part of a vocabulary with more than LARGE tokens is shown: the tokens of the sentence, and the first ones.
 LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
 
@@ -44,11 +44,11 @@ def show_similarity(sentence: Sentence) -> None:
 
 
 def show_nearest(sentence: Sentence) -> None:
-    """List the tokens of the vocabulary nearest to a picked one."""
+    """List the tokens of the vocabulary that are nearest to a picked token."""
     words, vocabulary = text("tokens"), sentence.vocabulary
     first = sentence.first_word
     offered = vocabulary.tokens
-    if len(offered) > LARGE:  # a list of that many would be sent with every click
+    if len(offered) > LARGE:  # so long a list would be sent again with every click
         offered = tuple(dict.fromkeys(vocabulary.tokens_of([index for index in sentence.ids if index >= 0])))
     labels = dict(zip(offered, numbered_tokens(offered), strict=True)) if offered is vocabulary.tokens else {}
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
@@ -73,8 +73,8 @@ def show_nearest(sentence: Sentence) -> None:
 
 @cached
 def _plane(key: Key, side: Side, ids: tuple[int, ...]) -> Plane:
-    """Rows of the embedding table of one side of a model, projected onto a plane. The axes are fitted to the words alone: a
-    special token that was hardly trained has large numbers and would dominate them."""
+    """Rows of the embedding table of one side of a model, projected onto a plane. The axes are fitted only to words, because a
+    special token that was hardly trained has large numbers and would dominate the axes."""
     pipeline = runs().pipeline(key)
     specials = set(pipeline.vocabulary(side).specials)
     words = [row for row, token_id in enumerate(ids) if token_id not in specials]
@@ -82,7 +82,8 @@ def _plane(key: Key, side: Side, ids: tuple[int, ...]) -> Plane:
 
 
 def show_plane(view: View, sentence: Sentence) -> None:
-    """Draw every token of the vocabulary as a point, coloured by class; of a large one, the first and those of the sentence."""
+    """Draw every token of the vocabulary as a point, coloured by class. Of a large vocabulary, draw only the first tokens and
+    the tokens of the sentence."""
     words, vocabulary = text("tokens"), sentence.vocabulary
     ids = tuple(range(len(vocabulary)))
     if len(vocabulary) > LARGE:
@@ -110,7 +111,7 @@ def show_plane(view: View, sentence: Sentence) -> None:
 
 
 def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
-    """Where some points are, and which other one is next to each."""
+    """Sentences with the place of some points on the plane, and the nearest other point of each."""
     words, told = text("tokens"), []
     for row in rows[:MOST_SAID]:
         away = np.linalg.norm(plane.points - plane.points[row], axis=1)
@@ -143,7 +144,8 @@ def show_table(sentence: Sentence) -> None:
 
 
 def found_ids(vocabulary: Tokens, classes: tuple[str, ...], asked: str) -> list[int]:
-    """The ids that match a search: by part of the token or of its class, or by the id itself; all ids for an empty search."""
+    """The ids that match a search by a part of the token, by a part of its class or by the id. An empty search matches all
+    ids."""
     wanted = asked.strip().lower()
     return [
         token_id

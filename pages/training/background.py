@@ -1,7 +1,7 @@
-"""Short trainings in the background of a session: every click acts meanwhile, and a training can be stopped.
+"""Short trainings in the background of a session. The page reacts to clicks meanwhile, and a training can be stopped.
 
-They run in a thread and not in the run of the page, because Streamlit lets a click in the page wait until the run of a fragment
-has ended (1.67; a click in the sidebar ends the run).
+They run in a thread instead of in the run of the page, because Streamlit 1.67 handles a click in the page only after the run of
+a fragment has ended (a click in the sidebar ends the run).
 """
 
 import threading
@@ -19,25 +19,26 @@ TRAININGS = "short_trainings"
 
 _run = RESULTS.cached(short_run, ignored=1)
 
-# Short trainings of all visitors that have not ended, in the order in which they were started. The first one trains, or waits
-# for heavy work of another kind.
+# The short trainings of all visitors that have not ended, in the order in which they were started. The first one trains, or
+# waits for other heavy work to end.
 _LINE: list["Background"] = []
 _MOVED = threading.Condition()
 
 
 class StoppedError(Exception):
-    """Somebody has stopped the training."""
+    """The training was stopped by `Background.stop`."""
 
 
 class Background:
-    """Trainings one after another in a thread. Their curves are computed once for all visitors (`curves`).
+    """Several trainings, one after another, in a thread. Their curves are computed once for all visitors (`curves`).
 
     Args:
-        runs: the settings of each.
+        runs: the settings of each training.
 
     Attributes:
-        step, steps: done, and of all trainings together.
-        problem: why it ended before the last step; None if it did not, or was stopped.
+        step: the number of steps done.
+        steps: the number of steps of all trainings together.
+        problem: the error that ended the trainings before the last step. None if there was no error, or they were stopped.
     """
 
     def __init__(self, runs: tuple[ShortRun, ...]) -> None:
@@ -51,26 +52,26 @@ class Background:
 
     @property
     def alive(self) -> bool:
-        """Whether it trains, or waits for the heavy work of others; False as soon as it was stopped."""
+        """Whether the thread trains or waits for other heavy work. False as soon as `stop` was called."""
         return self._thread.is_alive() and not self._stopped.is_set()
 
     @property
     def place(self) -> int:
-        """The place in line, counted from 1; 0 if it does not wait."""
+        """The place in the line, counted from 1; 0 if the training does not wait."""
         with _MOVED:
             if self._trains.is_set() or self not in _LINE:
                 return 0
-            # Before the first one there is heavy work that is no short training.
+            # If the first one does not train yet, other heavy work runs before it.
             return _LINE.index(self) + (0 if _LINE[0]._trains.is_set() else 1)
 
     def stop(self) -> None:
-        """End it after the present step. Returns at once."""
+        """End the training after the current step. Returns immediately."""
         self._stopped.set()
         with _MOVED:
             _MOVED.notify_all()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait until the thread has ended; False if it has not after so many seconds."""
+        """Wait until the thread has ended, at most `seconds`; returns whether it has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -107,14 +108,14 @@ class Background:
 
 
 def curves(runs: tuple[ShortRun, ...]) -> list[tuple[Point, ...]] | None:
-    """The curves of trainings; None if one of them is not known."""
+    """The curves of trainings; None if the curve of one of them is not computed yet."""
     if not all(RESULTS.has(_run, settings, EXPERIMENT_SECONDS) for settings in runs):
         return None
     return [_run(settings, EXPERIMENT_SECONDS, _silent) for settings in runs]
 
 
 def _silent(_: int, __: int) -> None:
-    """The result is known."""
+    """Report nothing, because the result is already in the cache."""
 
 
 def _new_trainings() -> dict[str, Background]:
@@ -130,6 +131,6 @@ _of_session = of_session(_new_trainings, _stop_all)
 
 
 def trainings() -> dict[str, Background]:
-    """Name of an experiment → its training in this session. All are stopped when the browser has gone."""
+    """Name of an experiment → its training in this session. All trainings are stopped when the browser disconnects."""
     st.session_state[TRAININGS] = _of_session()
     return st.session_state[TRAININGS]

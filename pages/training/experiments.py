@@ -1,4 +1,4 @@
-"""Short trainings on a small model, at the press of a button: with and without warm-up, and on too few pairs."""
+"""Short trainings of a small model, each started by a button: with and without warm-up, and on too few pairs."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from transformer.training.short_run import Point, ShortRun
 WARM = ShortRun("reverse", 6e-3, 60, 180, 32, config=sizes(64, 4, 2, 128, dropout=0.0))
 COLD = WARM._replace(warmup=0)
 FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
-# Processor seconds of the two parts on one quiet core.
+# Processor seconds that the two parts need on one core without other work.
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
 
 
@@ -25,7 +25,7 @@ PACE = 0.5
 
 
 def show_warmup() -> None:
-    """Draw two trainings that differ in the warm-up alone."""
+    """Draw two trainings that differ only in the warm-up."""
     words = text("training")
     values = {"steps": WARM.steps, "rate": number(WARM.learning_rate, 3), "warmup": WARM.warmup, "seconds": WARMUP_SECONDS}
     st.markdown(words["warmup_text"].format(**values))
@@ -46,7 +46,7 @@ def show_warmup() -> None:
 
 
 def show_overfitting() -> None:
-    """Draw a training on too few pairs: its loss on them, and on pairs that it does not see."""
+    """Draw a training on too few pairs: the loss on these pairs, and the loss on pairs that were not trained on."""
     words = text("training")
     st.markdown(words["overfit_text"].format(pairs=FEW.pairs, steps=FEW.steps, seconds=OVERFIT_SECONDS))
     trained = _trained(words["run_one"], "run-overfit", FEW)
@@ -66,8 +66,8 @@ def show_overfitting() -> None:
 
 
 def _trained(label: str, name: str, *runs: ShortRun) -> list[tuple[Point, ...]] | None:
-    """The curves of trainings, which are computed once for all visitors. While they are not known, None; a button that starts
-    them, or how far they are, is drawn instead."""
+    """The curves of trainings, which are computed once for all visitors. Until they are computed, return None, and draw a
+    button that starts the trainings, or their progress."""
     known, training = curves(runs), trainings().get(name)
     if known:
         return known
@@ -85,7 +85,7 @@ def _start(name: str, runs: tuple[ShortRun, ...]) -> None:
 
 
 def _show_progress(name: str, training: Background) -> None:
-    """Draw how far a training is. While it runs, Streamlit calls this alone."""
+    """Draw the progress of a training. While it runs, Streamlit calls only this function."""
     words = text("training")
     with turn():
         if not training.alive:

@@ -1,6 +1,6 @@
-// The frames of a training on one slider: curves, the answer, a distribution, and every head's map. At first the data have one
-// frame. The others are asked for as soon as a person seems to want them; then moving between them asks the server nothing, and it
-// is told the frame once the slider stands still.
+// The frames of a training on one slider: curves, the answer, a distribution, and every head's map. At first the data contain
+// only one frame. As soon as the pointer, the focus or a press reaches the film, it asks the server for the others. After that,
+// moving between frames needs no request. When the slider stops, the film sends the frame to the server.
 
 import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
@@ -12,8 +12,8 @@ import { PlaybackRow } from "../ui/playback_row.js";
 import { axisSteps, frameAt, isReady, levelsOfFrame, placeOfStep } from "./film_frames.js";
 
 const PACE = 900; // ms between two frames
-const WIDE = 400; // px of a curve, in its own units
-const [MIDDLE, LARGEST_TEXT] = [116, 2]; // height between the edges; and how many times larger than usual the text can be
+const WIDE = 400; // the width of a curve in its own units
+const [MIDDLE, LARGEST_TEXT] = [116, 2]; // the height between the edges; the largest factor by which the text can grow
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {import("./film_frames.js").Frame} Frame */
@@ -46,7 +46,7 @@ class Film {
   /** @type {SVGElement[]} */ cursors = [];
   row = 0;
   painted = 0;
-  asked = ""; // the film whose frames were asked for
+  asked = ""; // the name of the film whose frames were requested
 
   /**
    * @param {HTMLElement} root
@@ -70,7 +70,7 @@ class Film {
     answerWithPicture(root, () => this.drawn());
     for (const sign of ["pointerenter", "focusin", "pointerdown"]) root.addEventListener(sign, () => this.ask());
     root.addEventListener("keydown", (event) => {
-      // The grid of heads has arrow keys of its own.
+      // In the grid of heads, the arrow keys move from head to head.
       if (event.target !== this.grid.canvas) this.moves.key(event);
     });
   }
@@ -81,7 +81,7 @@ class Film {
    */
   show(data, levels) {
     const before = this.data;
-    // More frames of the same film move nothing: they may come while it plays.
+    // If only frames of the same film were added, the position must not change, because the film may be playing.
     const moved = !unchanged(before, data, "film", "frame", "row");
     const built = unchanged(before, data, "film", "history", "text");
     [this.data, this.levels] = [data, levels];
@@ -92,14 +92,14 @@ class Film {
     this.paint();
   }
 
-  /** Ask for the frames that are missing, once. */
+  /** Request the missing frames, once for each film. */
   ask() {
     if (this.asked === this.data.film || this.data.frames.every(isReady)) return;
     this.asked = this.data.film;
     this.sendTrigger("asked", this.data.film);
   }
 
-  /** The room for labels around a curve, which grows with the text, and the height with it. */
+  /** The room for labels around a curve, and the height of the curve with it. Both grow with the text. */
   get edges() {
     const large = clamp(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, LARGEST_TEXT);
     const [top, bottom] = [10 * large, 24 * large];
@@ -135,8 +135,8 @@ class Film {
   }
 
   /**
-   * A curve over the steps: what was recorded in training as a line, the frames as points; a click goes to the nearest frame,
-   * and the cursor can be dragged.
+   * A curve over the steps. The values recorded in training are a line, and the frames are points. A click goes to the nearest
+   * frame, and the cursor can be dragged.
    *
    * @param {"loss" | "accuracy"} name
    */
@@ -185,7 +185,7 @@ class Film {
   }
 
   /**
-   * The course of a curve in words.
+   * A sentence about the first and the last value of a curve.
    *
    * @param {"loss" | "accuracy"} name
    */
@@ -245,7 +245,7 @@ class Film {
   }
 
   /**
-   * Where an answer that has no end was stopped.
+   * A note that an answer without an end was stopped.
    *
    * @param {ReadyFrame} shown
    */
@@ -282,7 +282,7 @@ class Film {
     return make("li", {}, chip);
   }
 
-  /** The frame that is shown, as an SVG, with the buttons and the step above all else and not where the page is scrolled to. */
+  /** The frame that is shown, as an SVG. The buttons and the step are at its top, not at the page's scroll position. */
   drawn() {
     this.moves.element.style.position = "static";
     try {
@@ -335,7 +335,7 @@ function svgPart(tag, attributes, words = "") {
 }
 
 /**
- * Call a function at each move of a mouse with its button down, and of a finger, unless it scrolls the page.
+ * Call a function at each move of a finger or of a mouse with its button down, unless the move scrolls the page.
  *
  * @param {Element} element with `touch-action: pan-y`
  * @param {(event: PointerEvent) => void} move

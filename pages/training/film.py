@@ -1,8 +1,8 @@
 """The film: a slider over the frames of a training, with curves, the answer to the visitor's text, and every head's map.
 
-A new text is run by the frame at the cursor alone. The first sign that a person wants to move (a pointer or the focus on the
-slider, a key, play) makes the browser ask for all frames. They are sent together, so moving between them asks the server
-nothing; it is told the frame once the slider stands still.
+For a new text, only the frame at the cursor is run. When the visitor first points at the film, focuses or presses it, or starts
+playing, the browser asks for all frames. They are sent together, so moving between them needs no request. When the slider
+stops, the browser sends the frame to the server.
 """
 
 import itertools
@@ -40,21 +40,21 @@ from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS
 
 KEY, FRAGMENT, SNAPSHOT, ROW = "training_film", "film_frames", "snapshot", "token"
-# Session key of the film whose frames the browser has asked for.
+# Session key: the name of the film whose frames the browser has asked for.
 ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
-MOST_BARS = 6  # tokens of a distribution that are drawn one by one
+MOST_BARS = 6  # this many tokens of a distribution have their own bar
 
 _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Path(head_grid.__file__).with_suffix(".css"))
 
 
 class Film(NamedTuple):
-    """What the frames make of one text. A frame is run when it is first asked for, once for all sessions.
+    """The runs of all frames of a training on one text. A frame is run when it is first needed, once for all sessions.
 
     Attributes:
-        frames: of the training.
+        frames: the frames of the training.
         source: the text.
-        target: what the decoder reads at every frame, so that the frames can be compared.
+        target: the text that the decoder reads at every frame. It is the same for all, so that the frames can be compared.
     """
 
     frames: Frames
@@ -63,7 +63,7 @@ class Film(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What tells it from other films."""
+        """A string that is different for every film."""
         return json.dumps([self.frames.model, self.source, self.target])
 
     @property
@@ -72,15 +72,16 @@ class Film(NamedTuple):
         return right_answer(self.frames.pipeline(-1).card.world, self.source)
 
     def answer(self, index: int) -> Answer:
-        """What a frame answers, up to one token more than the right answer has, if that is known: a model that has not learnt
-        to stop writes to its limit, and costs a pass for each token. Raises `InputError` if it cannot read the text."""
+        """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
+        a model that has not learnt to stop would write to its limit, with a forward pass for each token. Raises `InputError` if
+        the frame cannot read the text."""
         pipeline, trace = self.frames.pipeline(index), self.trace(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         reading = runs().reading(self.frames.names[index], "source", self.source)
         return pipeline.answer_from(reading, trace, most)
 
     def trace(self, index: int) -> Trace:
-        """A frame that reads the source and the target. Raises `InputError` if it cannot."""
+        """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
 
@@ -90,9 +91,9 @@ def film_of(view: View, frames: Frames) -> Film:
 
 
 def _target_of(view: View, frames: Frames) -> str:
-    """The target that every frame reads: the one that was typed, the right answer of the model's world, or else the answer of
-    the shipped model."""
-    if isinstance(view.target, Answer):  # that the decoder is made to read
+    """The target that every frame reads: the typed target, or otherwise the right answer of the model's world, or otherwise the
+    answer of the shipped model."""
+    if isinstance(view.target, Answer):  # an answer that the decoder is forced to read
         return frames.pipeline(-1).as_target(view.target)
     if view.target is not None:
         return view.target
@@ -123,14 +124,14 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
     """Draw the film.
 
     Args:
-        film: of the view.
-        frame: the one at the cursor.
-        view: of the sidebar.
-        kind, layer, head: the head with a frame around it; layer and head counted from 0.
+        film: the film of the view.
+        frame: the frame at the cursor.
+        view: the view of the sidebar.
+        kind, layer, head: the highlighted head; layer and head counted from 0.
     """
     words, frames = text("training"), film.frames
     waited(words["running"], tests, frames)
-    # The frames that the browser asks for come without the rest of the page.
+    # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.
     st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
     with st.container(horizontal=True):
         saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}", lambda: table(film))
@@ -148,7 +149,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
 
 
 def _caption(film: Film) -> str:
-    """What the numbers of the film are, with what is special about its training."""
+    """The caption that explains the numbers of the film, and special settings of its training."""
     words, pipeline = text("training"), film.frames.pipeline(-1)
     recipe, says = pipeline.card.recipe, [words["film_caption"].format(target=quoted(film.target))]
     if pipeline.config.dropout:
@@ -162,14 +163,14 @@ def _caption(film: Film) -> str:
 
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> None:
-    """Send the frame at the cursor to the browser; all frames if it has asked for them. After that, Streamlit calls this
-    alone. Arguments as for `show_film`."""
+    """Send the frame at the cursor to the browser, or all frames if the browser has asked for them. When it asks, Streamlit
+    calls only this function. The arguments are as for `show_film`."""
     with turn(), explained():
         frames, frame = film.frames, pick_frame(view, film.frames)
         shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
         trace, maps = film.trace(frame), _maps(film, shown, kind)
         vocabulary = frames.pipeline(-1).target_vocabulary
-        # Ids of the tokens that the rows of the decoder are to predict.
+        # The ids of the tokens that the rows of the decoder should predict.
         expected = [*trace.target_ids[0][1:], vocabulary.eos]
         queries, keys = trace.tokens(kind)
         data = {
@@ -194,14 +195,14 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
 
 
 def history(frames: Frames) -> list[dict[str, float | int]]:
-    """What the card of the shipped model recorded while it was trained: step, loss of a batch, exact answers on held-out
-    pairs."""
+    """The values that the shipped model's card recorded during training: step, loss of a batch, and the share of exact answers
+    on held-out pairs."""
     recorded = frames.pipeline(-1).card.history
     return [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in recorded]
 
 
 def table(film: Film) -> pd.DataFrame:
-    """The curves as a table: a row for each check that the card recorded, and for each frame that was tested now."""
+    """The curves as a table: a row for each check in the model's card, and a row for each frame that this page has tested."""
     recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
     computed = [
         {"step": step, "source": f"computed on {tested.pairs} held-out pairs", "loss": tested.loss, "accuracy": tested.exact}
@@ -213,14 +214,15 @@ def table(film: Film) -> pd.DataFrame:
 
 @cached
 def _maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of every head of a kind at some frames of a film."""
+    """The levels of the weights of all heads of one kind, at some frames of a film."""
     traces = (film.trace(index) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 
 
 def _sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step and its test; of those that are shown, what they make of the text, too."""
+    """Each frame of a film for `film.js`: its step and its test. The frames `shown` also have their answer and
+    distributions."""
     tested = tests(film.frames)
     sent = []
     for index, step in enumerate(film.frames.steps):
@@ -235,7 +237,7 @@ def _sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
 
 @cached
 def _read(film: Film, index: int) -> dict[str, Any]:
-    """What a frame made of the text: its answer, and the distribution of each row."""
+    """The result of a frame for the text: its answer, and the distribution of each row."""
     trace, answer, rows = film.trace(index), film.answer(index), []
     vocabulary = film.frames.pipeline(index).target_vocabulary
     for row, expected in zip(trace.probabilities[0].numpy(), [*trace.target_ids[0][1:], vocabulary.eos], strict=True):
@@ -249,13 +251,13 @@ def _read(film: Film, index: int) -> dict[str, Any]:
 
 
 def _words(answer: Answer) -> str:
-    """An answer, with "…" for what was not written any more."""
+    """An answer as text. It ends in "…" if the model was stopped before the end."""
     return answer.text if answer.ended else f"{answer.text}…"
 
 
 def pick_frame(view: View, frames: Frames) -> int:
-    """The frame of the session or of the link, counted from 0. At first that of the model in the sidebar if it is a snapshot,
-    else the first."""
+    """The frame of the session or of the link, counted from 0. By default it is the frame of the sidebar's model if that is a
+    snapshot, otherwise the first frame."""
     opened = snapshot_of(view.model)
     first = frames.steps.index(opened[1]) if opened and opened[1] in frames.steps else 0
 
@@ -270,7 +272,7 @@ def pick_frame(view: View, frames: Frames) -> int:
 
 
 def _row(rows: int) -> int:
-    """The row of the decoder whose distribution is shown, counted from 0; in a link, from 1."""
+    """The row of the decoder whose distribution is shown. It is counted from 0, but in a link from 1."""
 
     def read(asked: str | None) -> int:
         number = int(asked) if asked and re.fullmatch(r"[0-9]{1,4}", asked) else 1
@@ -283,7 +285,7 @@ def _row(rows: int) -> int:
 
 
 def _sent(name: str) -> Any:
-    """What the browser sent. It is untrusted."""
+    """A value that the browser sent under a name. It is untrusted."""
     sent = st.session_state.get(KEY)
     return sent.get(name) if isinstance(sent, dict) else None
 
@@ -304,7 +306,7 @@ def _picked_row() -> None:
 
 
 def _take(name: str, key: str) -> None:
-    """Take over an index from the browser; `seed` bounds it."""
+    """Store an index from the browser in the session. `seed` limits it to the valid range."""
     index = _sent(name)
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < 10_000:
         st.session_state[key] = index

@@ -1,8 +1,8 @@
-// The frames of a training: where a step is on the axis, and which frame is there. Nothing here touches the page.
+// The frames of a training, without access to the page: the place of a step on the axis, and the frame at a place.
 
 /**
- * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder. Answer and rows are missing as long as
- * nobody has asked for the frame.
+ * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder. A frame that was not requested yet has
+ * no answer and no rows.
  *
  * @typedef {{ step: number, loss: number | null, accuracy: number | null }} BareFrame
  * @typedef {BareFrame & {
@@ -12,10 +12,10 @@
  * @typedef {BareFrame | ReadyFrame} Frame
  */
 
-const FIRST = 10; // steps; the axis is linear before, logarithmic after
+const FIRST = 10; // steps: the axis is nearly linear before this step, and nearly logarithmic after it
 
 /**
- * Where a step is on the axis, from 0 for step 0 to 1 for the last.
+ * The place of a step on the axis, from 0 for step 0 to 1 for the last step.
  *
  * @param {number} step
  * @param {number} last
@@ -25,7 +25,7 @@ export function placeOfStep(step, last) {
 }
 
 /**
- * The steps that are written on the axis: 0, the powers of ten that leave room for the last, and the last.
+ * The steps that are written on the axis: 0, the powers of ten far enough from the last step, and the last step.
  *
  * @param {number} last
  */
@@ -59,9 +59,9 @@ export function isReady(frame) {
 /**
  * The levels of one frame.
  *
- * @param {Uint8Array<ArrayBuffer>} levels of the frames that are ready
+ * @param {Uint8Array<ArrayBuffer>} levels the levels of all frames that are ready
  * @param {Frame[]} frames
- * @param {number} frame one that is ready
+ * @param {number} frame the index of a frame that is ready
  */
 export function levelsOfFrame(levels, frames, frame) {
   const size = levels.length / frames.filter(isReady).length;

@@ -14,12 +14,12 @@ from transformer.pipeline.snapshots import snapshot_name
 
 
 class Frames(NamedTuple):
-    """The states of a model in its training, in order.
+    """The states of a model during its training, in order.
 
     Attributes:
-        model: the shipped model.
-        steps: training steps done at each frame.
-        names: of the models, as in a link: snapshots, and the shipped model as the last.
+        model: the name of the shipped model.
+        steps: the number of training steps done at each frame.
+        names: the names of the frames' models, as in a link: the snapshots, then the shipped model.
     """
 
     model: str
@@ -27,7 +27,7 @@ class Frames(NamedTuple):
     names: tuple[str, ...]
 
     def pipeline(self, index: int) -> Pipeline:
-        """The model at a frame; loaded once for all sessions."""
+        """The model of a frame, loaded once for all sessions."""
         return runs().own_pipeline(self.names[index])
 
 
@@ -39,7 +39,8 @@ def frames_of(model: str) -> Frames:
 
 
 def show_which(view: View) -> Frames | None:
-    """Draw whose training the page shows; returns its frames, or None if neither the model nor its start has snapshots."""
+    """Return the frames of the training that the page shows. If the model was fine-tuned from a model with snapshots, write
+    this and return the frames of that model. If neither has snapshots, draw links to models that have some and return None."""
     words, source = text("training"), filmed(view.model)
     if source is None:
         st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")

@@ -1,4 +1,4 @@
-"""One gradient step on a real batch, opened: predict, compare, blame, step, and the loss after."""
+"""One gradient step on a real batch, part by part: prediction, loss, gradients, update, and the loss after the step."""
 
 import itertools
 import math
@@ -27,20 +27,20 @@ from transformer.training.held_out import batch_of
 from transformer.training.recipe import Recipe
 from transformer.worlds import WORLDS, Pair
 
-PAIRS = 6  # of the batch: few enough to read
+PAIRS = 6  # the size of the batch: few enough pairs to read
 MOST_EARLIER = 5
-MOST_TARGETS = 6  # bars of the smoothed target
+MOST_TARGETS = 6  # at most this many bars of the smoothed target
 FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
 
 def batches(pipeline: Pipeline, count: int) -> list[list[Pair]]:
-    """Batches of the training split of a model's world: the first `count`."""
+    """The first `count` batches of the training split of a model's world."""
     pairs = WORLDS[pipeline.card.world].pairs("train", "one step")
     return [list(itertools.islice(pairs, PAIRS)) for _ in range(count)]
 
 
 def schedule(pipeline: Pipeline) -> Recipe:
-    """The learning rates of a model's training."""
+    """The recipe of a model's training, with its learning rates."""
     recipe = pipeline.card.recipe
     names = ("world", "steps", "learning_rate", "warmup", "hard", "hard_from", "hard_rate", "label_smoothing", "clip")
     return Recipe(**{name: recipe[name] for name in names if name in recipe})
@@ -48,7 +48,8 @@ def schedule(pipeline: Pipeline) -> Recipe:
 
 @cached
 def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
-    """The step of a frame on the batch that follows `earlier` others, with the settings of its training at this step."""
+    """One gradient step of a frame's model, after `earlier` steps on other batches, with the settings that its training had at
+    this step."""
     pipeline, recipe = runs().own_pipeline(name), schedule(runs().own_pipeline(name))
     rate = recipe.rate_at(min(step, recipe.steps - 1))
     settings = StepSettings(rate, recipe.label_smoothing, recipe.clip)
@@ -56,7 +57,7 @@ def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
 
 
 def show_step(frames: Frames, frame: int) -> None:
-    """Draw one step of training from the frame of the film on."""
+    """Draw one step of training that starts from the film's frame."""
     words, name, pipeline = text("training"), frames.names[frame], frames.pipeline(frame)
     if pipeline.card.world not in WORLDS:
         st.info(words["no_world"], icon=":material/public_off:")
@@ -78,10 +79,10 @@ def show_step(frames: Frames, frame: int) -> None:
 
 
 def _pick_weight(pipeline: Pipeline) -> Weight:
-    """The number to follow."""
+    """Draw pickers of a parameter, a row and a column; returns the picked weight."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
-    # In a row of its own, so that the longest name can be read.
+    # This picker has its own row, so that the longest name fits.
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
     name = pick(words["weight"], list(shapes), "weight", help=words["weight_help"], first=first, as_list=True)
     index = []
@@ -92,7 +93,8 @@ def _pick_weight(pipeline: Pipeline) -> Weight:
 
 
 def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, item: int) -> None:
-    """Draw what the decoder reads, must predict and predicts, and the loss of each token of a pair."""
+    """Draw for each pair which tokens the decoder reads, must predict and predicts. Then draw the loss of each token of one
+    pair."""
     words, vocabulary = text("training"), pipeline.target_vocabulary
     _, target = batch_of(pipeline, pairs)
     rows = target.tolist()
@@ -143,7 +145,7 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
 
 
 def _show_blame(taken: OpenedStep, weight: Weight) -> None:
-    """Draw the gradient of the weight twice: from autograd, and from nudging the weight."""
+    """Draw the gradient of the weight twice: from autograd, and from small changes of the weight (finite differences)."""
     words = text("training")
     name = f"{weight.name}[{', '.join(str(at + 1) for at in weight.index)}]"
     st.markdown(words["blame_text"].format(name=name, value=number(taken.value, 6)))
@@ -195,7 +197,7 @@ def _show_update(taken: OpenedStep, rate: float) -> None:
     ]
     numbers = {"before": number(taken.value, 6), "after": number(taken.value_after, 6), "change": number(update.change, 3)}
     st.markdown(words["update_text"].format(**numbers))
-    st.space(20)  # else the buttons of the table cover the end of the sentence on a phone
+    st.space(20)  # otherwise the buttons of the table cover the end of the sentence on a phone
     headings = words["adam_columns"]
     table = pd.DataFrame([(name, number(value, 6), formula) for name, formula, value in values], columns=list(headings))
     st.dataframe(table, hide_index=True, width="stretch")
@@ -203,12 +205,12 @@ def _show_update(taken: OpenedStep, rate: float) -> None:
 
 
 def _show_after(taken: OpenedStep, earlier: int, batch: int) -> None:
-    """Draw the loss of the batch after the step, and what the steps before it did.
+    """Draw the loss of the batch after the step, and the effect of the earlier steps.
 
     Args:
         taken: the step.
-        earlier: steps before it.
-        batch: pairs of a step of the training.
+        earlier: the number of steps before it.
+        batch: the number of pairs in a batch of the model's training.
     """
     words = text("training")
     losses = {"start": taken.loss_at_start, "before": taken.loss, "after": taken.loss_after}
@@ -236,7 +238,8 @@ def show_schedule(frames: Frames, frame: int) -> None:
 
 
 def show_smoothing(frames: Frames) -> None:
-    """Draw what label smoothing asked for at the first token of the batch, and say the least loss that it leaves."""
+    """Draw the smoothed target of the first token of the batch, and write the least loss that is possible with label
+    smoothing."""
     words, pipeline = text("training"), frames.pipeline(-1)
     smoothing, count = schedule(pipeline).label_smoothing, len(pipeline.target_vocabulary)
     if not smoothing:

@@ -1,4 +1,4 @@
-"""When a head turned: its measures at every frame of the training."""
+"""The history of a head: its measures at every frame of the training, and the frame at which it changed most."""
 
 from collections.abc import Mapping
 
@@ -23,12 +23,12 @@ from transformer.training.evaluation import head_shifts
 from transformer.worlds import WORLDS
 
 SHIFT = "shift"
-REFERENCES = 8  # pairs of sentences with a pronoun
+REFERENCES = 8  # the number of pairs of sentences with a pronoun
 
 
 @cached
 def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
-    """Measure → its value at each frame, for every head of a kind, on the text of a film."""
+    """Name of a measure → its value at each frame, for every head of one kind of attention, on the text of a film."""
     aligned, traces = None, [film.trace(index) for index in range(len(film.frames.names))]
     trace, world = traces[-1], WORLDS.get(film.frames.pipeline(-1).card.world)
     if Kind.of(kind) == Kind.CROSS and world is not None:
@@ -40,7 +40,7 @@ def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame lay
 
 @cached
 def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
-    """How far each head of cross-attention shifts with the pronoun, at each frame; None in a world without pronouns."""
+    """How far each head of cross-attention shifts with the pronoun, at each frame. None if the world has no pronouns."""
     world = WORLDS.get(frames.pipeline(-1).card.world)
     pairs = world.reference_pairs(REFERENCES, "film") if world else []
     return np.stack([head_shifts(runs().own_pipeline(name), pairs) for name in frames.names]) if pairs else None
@@ -52,13 +52,13 @@ def has_pronouns(frames: Frames) -> bool:
 
 
 def largest_change(values: Float[np.ndarray, " frame"]) -> int:
-    """The frame after the largest change from one frame to the next."""
+    """The frame at the end of the largest change between two neighbouring frames."""
     return int(abs(np.diff(values)).argmax()) + 1
 
 
 def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) -> None:
-    """Draw a measure of a head over the steps, with all other heads of its kind behind it, and a button that goes to the frame
-    where it changed most."""
+    """Draw a measure of a head over the steps, with the lines of all other heads of its kind behind it. Draw a button that goes
+    to the frame at which the measure changed most."""
     words, frames = text("training"), film.frames
     st.markdown(words["turned_text"])
     recipe = frames.pipeline(-1).card.recipe

@@ -1,4 +1,5 @@
-"""A training on the visitor's own settings, here and now: growing curves, one answer and all heads, about twice a second."""
+"""A live training with the visitor's own settings. The curves, one answer and all heads are drawn again about twice a
+second."""
 
 from dataclasses import replace
 
@@ -28,13 +29,13 @@ from transformer.training.live import LiveTraining, Progress
 from transformer.training.live_view import LiveView, live_view
 from transformer.training.settings import LiveSettings
 
-# Seconds between two pictures of a training that runs.
+# Seconds between two drawings of a running training.
 PACE = 0.5
 ATTENTION = "pages/attention/page.py"
 
 
 def show_live() -> None:
-    """Draw the section: settings, the training of this session, and its files."""
+    """Draw the section with the settings, the training of this session, and its files."""
     words, session_desk = text("live"), desk()
     unknown = come_back(session_desk)
     if not section(words["title"], "live", 940):
@@ -59,10 +60,11 @@ def show_live() -> None:
 
 
 def _watched(settings: LiveSettings) -> str:
-    """The text to watch; at first an example of the world that is no longer than the texts of the training.
+    """Draw the box for the text to watch; returns the text. By default it is an example of the world that is not longer than
+    the texts of the training.
 
     Args:
-        settings: of the training that is shown; of the next one if there is none.
+        settings: the settings of the training that is shown, or of the next training if none is shown.
     """
     words, task = text("live"), settings.make_world()
     examples = [example.source for example in task.examples]
@@ -76,14 +78,14 @@ def _watched(settings: LiveSettings) -> str:
 
 
 def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) -> None:
-    """Draw the training as it is now. While it runs, Streamlit calls this alone."""
+    """Draw the current state of the training. While it runs, Streamlit calls only this function."""
     words, training = text("live"), session_desk.training
     if training is None:
         return
     with turn(), explained():
         session_desk.go_on()
         progress, place = training.progress, session_desk.place
-        # A rerun starts or ends the calls by Streamlit, and gives the sidebar the model as it is at the end.
+        # A rerun of the page starts or ends Streamlit's regular calls, and puts the finished model into the sidebar.
         if was_busy != session_desk.busy or offer_when_new(training):
             st.rerun()
         if session_desk.came_back is not None:
@@ -97,7 +99,8 @@ def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) 
 
 
 def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Progress:
-    """The progress with a view of the watched text; of a training that has ended, nobody else makes one."""
+    """The progress with a view of the watched text. A running training computes the view itself. For one that has ended, this
+    function computes it."""
     name = model_name(training)
     shown = progress.view is not None and progress.view.text == watched
     if progress.alive or shown or progress.copy is None or name not in own_models():
@@ -114,7 +117,7 @@ def _view(key: OwnModel, watched: str, step: int) -> LiveView:
 
 
 def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
-    """Draw where the training is, in a line of text and a bar."""
+    """Draw the progress of the training as a line of text and a bar."""
     words = text("live")
     if place:
         template = words["waiting_one" if LINE.places == 1 else "waiting"]
@@ -161,7 +164,7 @@ def _time(seconds: float) -> str:
 
 
 def _show_buttons(session_desk: Desk, progress: Progress, place: int) -> None:
-    """Draw what can be done with the training now."""
+    """Draw the buttons that the training's status allows."""
     words, training = text("live"), session_desk.training
     assert training is not None
     with st.container(horizontal=True):

@@ -1,16 +1,18 @@
-// Curves that grow while a model is trained, and what it writes for one text. Drawn anew at each message of the server.
+// Curves that grow while a model is trained, and the model's answer to one text. Both are drawn again at each message of the
+// server.
 
 import { make, rootOf, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { line, written } from "./live_curves_lines.js";
 
-const [WIDTH, HEIGHT] = [300, 130]; // of the coordinates of a curve; the picture is as wide as its place
+const [WIDTH, HEIGHT] = [300, 130]; // in the coordinates of a curve; the picture is scaled to the available width
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * @typedef {{ token: string, share: number, right: boolean | null }} Written
- * @typedef {{ step: number, text: string, tokens: Written[], right: boolean | null, expected: string | null, ended: boolean }} Answer
+ * @typedef {{ step: number, text: string, tokens: Written[], right: boolean | null, expected: string | null, ended: boolean }}
+ * Answer
  * @typedef {{
  *   steps: number,
  *   curves: Record<"loss" | "accuracy" | "rate", [step: number, value: number][]>,
@@ -26,7 +28,8 @@ export default function liveCurves({ data, parentElement }) {
     answerWithPicture(root, () => picture(root));
     return { shown: "" };
   });
-  // Streamlit calls this for a change of theme too; the colours are those of the page anyway.
+  // Streamlit also calls this when the theme changes. Nothing must be drawn then, because the colours come from the page's
+  // styles.
   const shown = JSON.stringify(data);
   if (shown === view.shown) return;
   view.shown = shown;

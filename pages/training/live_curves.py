@@ -17,7 +17,7 @@ from transformer.training.live import LiveTraining, Progress
 from transformer.training.live_view import LiveView
 from transformer.worlds import world
 
-# Points of a curve; each is the mean of a stretch of steps.
+# A curve has at most this many points. Each is the mean over some consecutive steps.
 POINTS = 240
 CURVES = "live_curves"
 
@@ -45,7 +45,8 @@ def show_curves(training: LiveTraining, progress: Progress) -> None:
 
 
 def thinned(values: tuple[float, ...], most: int = POINTS) -> list[list[float]]:
-    """(step, value) of a curve with at most so many points; each is the mean of a stretch of steps, and stands at its last."""
+    """The points (step, value) of a curve with at most `most` points. If there are more values, each point is the mean over
+    some consecutive steps, placed at the last of them."""
     count = len(values)
     if count <= most:
         return [[step, value] for step, value in enumerate(values, 1)]
@@ -54,7 +55,7 @@ def thinned(values: tuple[float, ...], most: int = POINTS) -> list[list[float]]:
 
 
 def curve_table(progress: Progress) -> pd.DataFrame:
-    """Loss and learning rate of each step, and the accuracy where it was tested."""
+    """Loss and learning rate of each step, and the accuracy of the steps at which it was tested."""
     steps = range(1, len(progress.losses) + 1)
     table = pd.DataFrame({"loss": progress.losses, "learning_rate": progress.rates}, index=pd.Index(steps, name="step"))
     return table.assign(accuracy=pd.Series(dict(progress.checks), dtype=float))
@@ -63,7 +64,7 @@ def curve_table(progress: Progress) -> pd.DataFrame:
 def answer_of(view: LiveView, training: LiveTraining) -> dict[str, Any]:
     """The answer of a view for the component: each token with its probability and whether it is right."""
     split = world(training.settings.world).target_vocabulary.split
-    expected = None if view.right is None else [*split(view.right), None]  # at the end it should end
+    expected = None if view.right is None else [*split(view.right), None]  # None: the answer should end here
     tokens = []
     for index, (token, probability) in enumerate(zip(view.written, view.probabilities, strict=True)):
         right = None

@@ -1,13 +1,13 @@
-// Where the points of a curve are, and how its values are written.
+// The path of a curve, and the text of its values.
 
 import { clamp } from "../ui/component.js";
 
 /**
- * The path of a curve; empty for fewer than one point. One point alone is a short line.
+ * The path of a curve. Without points it is empty; a single point becomes a short line.
  *
  * @param {[step: number, value: number][]} points
- * @param {number} steps at the right end
- * @param {number} most at the top
+ * @param {number} steps the step at the right end
+ * @param {number} most the value at the top
  * @param {number} width
  * @param {number} height
  */
@@ -22,7 +22,7 @@ export function line(points, steps, most, width, height) {
 }
 
 /**
- * A value as it stands over its curve.
+ * A value as it is written above its curve.
  *
  * @param {"loss" | "accuracy" | "rate"} name
  * @param {number} value

@@ -1,4 +1,4 @@
-"""The training of each session, and the line in which trainings wait for a place on the server."""
+"""The training of each session, and the line in which trainings wait until the server can run them."""
 
 import secrets
 import threading
@@ -19,12 +19,12 @@ DESK = "live_desk"
 
 
 class Line:
-    """A limit on the trainings that compute at the same time; the others wait in the order in which they came.
+    """A limit on the number of trainings that compute at the same time. The others wait in the order in which they came.
 
-    A paused training gives up its place as soon as somebody waits for one: it is stopped, and can be resumed.
+    As soon as a training waits, a paused training loses its place: it is stopped, and can be resumed.
 
     Args:
-        places: how many compute at the same time.
+        places: the number of trainings that can compute at the same time.
     """
 
     def __init__(self, places: int) -> None:
@@ -32,11 +32,11 @@ class Line:
         self._lock = threading.RLock()
         self._waiting: list[LiveTraining] = []
         self._running: list[LiveTraining] = []
-        # Stopped for somebody who waited, and not started again.
+        # Trainings that were stopped because another one waited, and that were not started again.
         self._gave_way = WeakSet[LiveTraining]()
 
     def enter(self, training: LiveTraining) -> None:
-        """Start a training, now or when it is its turn. Does nothing if it is in line already."""
+        """Start a training now, or when a place is free. Does nothing if it is already in the line or runs."""
         with self._lock:
             if training not in self._waiting and training not in self._running:
                 self._waiting.append(training)
@@ -44,27 +44,27 @@ class Line:
                 self._advance()
 
     def leave(self, training: LiveTraining) -> None:
-        """Take a training out of the line, and end its process within two seconds if it has one."""
+        """Remove a training from the line. If it has a process, end the process within two seconds."""
         with self._lock:
             if training in self._waiting:
                 self._waiting.remove(training)
         training.stop()
 
     def ended(self, training: LiveTraining) -> None:
-        """Give the place of a training whose process has gone to the next."""
+        """Give the place of a training whose process has ended to the next one in the line."""
         with self._lock:
             if training in self._running:
                 self._running.remove(training)
             self._advance()
 
     def place(self, training: LiveTraining) -> int:
-        """The place in line, counted from 1; 0 for a training that does not wait."""
+        """The place of a training in the line, counted from 1; 0 if the training does not wait."""
         with self._lock:
             self._advance()
             return self._waiting.index(training) + 1 if training in self._waiting else 0
 
     def gave_way(self, training: LiveTraining) -> bool:
-        """Whether it was stopped because it was paused and somebody waited for its place."""
+        """Whether a training was stopped because it was paused while another training waited for its place."""
         return training in self._gave_way
 
     def _advance(self) -> None:
@@ -80,17 +80,17 @@ class Line:
                     break
 
 
-# Shared by all sessions, as the processor is.
+# One line for all sessions, because they share the processor.
 LINE = Line(TRAININGS)
 
 
 class Left(NamedTuple):
-    """A training whose browser has gone.
+    """A training whose browser has disconnected.
 
     Attributes:
-        training: stopped, or about to be.
-        computed: whether it was computing or waiting in line.
-        time: when, of the clock `time.monotonic`.
+        training: the training. It is stopped, or will be soon.
+        computed: whether the training was computing or waiting in the line.
+        time: the time of the disconnection, by the clock `time.monotonic`.
     """
 
     training: LiveTraining
@@ -99,11 +99,11 @@ class Left(NamedTuple):
 
 
 class LeftTrainings:
-    """The last trainings whose browser has gone, for those who have only loaded the page again.
+    """The last trainings whose browser has disconnected. A visitor who only reloaded the page gets the training back.
 
     Args:
-        most: how many are kept.
-        seconds: for how long at most. One that is too old is dropped when another comes or is asked for.
+        most: the largest number of trainings that are kept.
+        seconds: how long a training is kept at most. A training that is too old is dropped at the next `keep` or `take`.
     """
 
     def __init__(self, most: int, seconds: float) -> None:
@@ -112,13 +112,13 @@ class LeftTrainings:
         self._left: dict[str, Left] = {}
 
     def keep(self, name: str, training: LiveTraining, computed: bool) -> None:
-        """Keep a training under the name that its link has."""
+        """Keep a training under its name in the page's link."""
         with self._lock:
             self._left[name] = Left(training, computed, time.monotonic())
             self._drop()
 
     def take(self, name: str) -> Left | None:
-        """The training of that name, which is then not kept any more; None if there is none."""
+        """Remove the training with a name and return it; None if there is no such training."""
         with self._lock:
             self._drop()
             return self._left.pop(name, None)
@@ -133,14 +133,14 @@ LEFT = LeftTrainings(4, 300)
 
 
 class Desk:
-    """What one session trains: one model at a time.
+    """The training of one session. A session trains one model at a time.
 
     Attributes:
-        training: None before the first.
-        name: of the training and of the session's own models in the link of the page, by which a page that is loaded again
-            finds them; empty if there are none.
-        models: what the session keeps of its own models.
-        came_back: the step at which the page was loaded again; None if it was not.
+        training: the current or last training; None before the first training.
+        name: the name of the training and of the session's own models in the page's link. A page that is loaded again finds
+            them by this name. Empty if there are none.
+        models: the session's store of its own models.
+        came_back: the training's step when the page was loaded again; None if it was not loaded again.
     """
 
     def __init__(self) -> None:
@@ -152,21 +152,21 @@ class Desk:
 
     @property
     def progress(self) -> Progress:
-        """How far the training is; `new` without one."""
+        """The progress of the training. Without a training, its status is `new`."""
         return self.training.progress if self.training else Progress()
 
     @property
     def place(self) -> int:
-        """The place in line; 0 if it does not wait."""
+        """The training's place in the line; 0 if it does not wait."""
         return LINE.place(self.training) if self.training else 0
 
     @property
     def busy(self) -> bool:
-        """Whether anything can change by itself."""
+        """Whether the state can change without a click, so that the page must be drawn again regularly."""
         return self.place > 0 or self.progress.alive or self._goes_on
 
     def start(self, settings: LiveSettings) -> None:
-        """Begin anew; a training that runs is ended."""
+        """Start a new training. The training before it is stopped."""
         self.stop()
         if self._left:
             return
@@ -177,19 +177,19 @@ class Desk:
         LINE.enter(training)
 
     def keep_models(self) -> None:
-        """See to it that a page that is loaded again finds the models of this session. Call it after one was added."""
+        """Give this session a name, so that a page that is loaded again finds its models. Call this after a model was added."""
         self.name = self.name or secrets.token_hex(4)
 
     def come_back(self, name: str) -> bool:
-        """Take over the models and the training of that name from a browser that has gone; whether there were any. A training
-        that was computing goes on as soon as its process has ended (`go_on`)."""
+        """Move the models and the training with this name from a disconnected browser to this session; returns whether there
+        were any. A training that was computing is resumed as soon as its process has ended (`go_on`)."""
         with_models, left = take_left(name), LEFT.take(name)
         if left is None:
             self.name = name if with_models else self.name
             return with_models
         self.training, self.name = left.training, name
         self.came_back, self._goes_on = left.training.progress.step, left.computed
-        if left.computed:  # a page that draws nothing of the training does not call `go_on`
+        if left.computed:  # a page that does not draw the training does not call `go_on`
             threading.Thread(target=self._go_on_when_ended, args=(left.training,), daemon=True).start()
         return True
 
@@ -199,24 +199,25 @@ class Desk:
             self.go_on()
 
     def go_on(self) -> None:
-        """Resume a training that came back, once its process has ended."""
+        """Resume a training from a disconnected browser, if its process has ended."""
         if self._goes_on and self.training and self.training.join(0) and not self._left:
             self._goes_on = False
             LINE.enter(self.training)
 
     def resume(self) -> None:
-        """Go on with a training that was stopped or has crashed."""
+        """Resume a training that was stopped or has crashed."""
         if self.training and not self._left:
             LINE.enter(self.training)
 
     def stop(self) -> None:
-        """Stop the training, if there is one; it can be resumed."""
+        """Stop the training, if there is one. It can be resumed."""
         self._goes_on = False
         if self.training:
             LINE.leave(self.training)
 
     def leave(self) -> None:
-        """Stop the training, and start no other: the browser has gone, and a click that is still under way must not."""
+        """Stop the training because the browser has disconnected. After this, a click that is still being handled cannot start
+        another one."""
         self._left = True
         if self.name:
             keep_left(self.name, self.models)
@@ -234,7 +235,7 @@ _connected_desk = of_session(_new_desk, Desk.leave)
 
 
 def desk() -> Desk:
-    """The desk of this session. After the connection was lost and found again, it has the training of before."""
+    """The desk of this session. After the connection was lost and restored, it has the training from before."""
     connected, state = _connected_desk(), st.session_state
     before = state.get(DESK)
     if before is not connected:

@@ -1,4 +1,4 @@
-"""Download the model that was trained here, and upload one."""
+"""Download the model that was trained here, or upload a model."""
 
 import streamlit as st
 
@@ -15,8 +15,8 @@ from transformer import CheckpointError, HeadlightError, Pipeline
 from transformer.training.live import LiveTraining
 from transformer.worlds import WORLDS
 
-# Session keys: what became of the last upload, as (accepted?, sentence), and the number of uploads. It is part of the key of
-# the box, because a new box lets Streamlit forget the file.
+# Session keys: the result of the last upload as (accepted?, sentence), and the number of uploads. The number is part of the key
+# of the upload box, because Streamlit forgets the file when the box has a new key.
 RESULT, COUNT = "live_upload_result", "live_uploads"
 
 
@@ -34,7 +34,8 @@ def show_files(training: LiveTraining | None) -> None:
         key = f"live_upload_{st.session_state.get(COUNT, 0)}"
         st.file_uploader(
             words["upload"].format(megabytes=UPLOAD_MEGABYTES),
-            # Any type, so that every other file is refused with its reason: Streamlit's is "files are not allowed".
+            # The box accepts any type, so that the page itself refuses a file and gives the reason. Streamlit would only say
+            # "files are not allowed".
             max_upload_size=UPLOAD_MEGABYTES,
             key=key,
             help=words["upload_help"],
@@ -51,7 +52,7 @@ def _show_downloads(training: LiveTraining) -> None:
     words, file = text("live"), f"{training.settings.world}-trained"
 
     def data() -> bytes:
-        copy = training.copy()  # of the moment of the click
+        copy = training.copy()  # a copy of the model at the moment of the click
         return b"" if copy is None else copy.data
 
     st.download_button(
@@ -77,7 +78,8 @@ def _show_downloads(training: LiveTraining) -> None:
 
 
 def _take_upload(key: str) -> None:
-    """Read the uploaded file: a model in the sidebar, or a reason why not. Called before the app runs again."""
+    """Read the uploaded file. Add its model to the sidebar, or store the reason why it is refused. Called before the app runs
+    again."""
     state, words = st.session_state, text("live")
     file = state.get(key)
     if file is None:
@@ -91,11 +93,11 @@ def _take_upload(key: str) -> None:
     except HeadlightError as problem:
         state[RESULT] = False, words["refused"].format(problem=literal(sentence(problem)))
     state[COUNT] = state.get(COUNT, 0) + 1
-    st.rerun()  # all of the app: the sidebar has one more model
+    st.rerun()  # runs the whole app, because the sidebar has one more model
 
 
 def accept(file: str, data: bytes) -> str:
-    """Give the session a model from a file; returns its name.
+    """Add a model from a file to the session's own models; returns its name.
 
     Raises:
         HeadlightError: the file is refused; nothing has changed.
@@ -107,7 +109,7 @@ def accept(file: str, data: bytes) -> str:
     stem = file.removesuffix(".safetensors")
     description = Pipeline.from_bytes(data, stem).card.description
     name = own_name(stem)
-    if name in map(own_name, WORLDS):  # a training of that world would replace it
+    if name in map(own_name, WORLDS):  # a training in that world would replace the model
         name = own_name(f"{stem}-uploaded")
     add_own(name, data, words["about_upload"].format(file=file, description=description))
     return name

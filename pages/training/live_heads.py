@@ -1,4 +1,4 @@
-"""All heads of a live training on the watched text, and the head that points best."""
+"""All heads of a live training on the watched text, and the head with the most weight on the tokens that the answer needs."""
 
 import streamlit as st
 
@@ -14,11 +14,11 @@ from transformer.training.live import LiveTraining, Progress
 from transformer.training.live_view import LiveView
 from transformer.worlds import world
 
-HEADS = "live_head_maps"  # not `live_heads`, which is the setting
+HEADS = "live_head_maps"  # not `live_heads`, because that is the key of a setting
 
 
 def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
-    """Draw all heads of a kind, and the head that points best."""
+    """Draw all heads of one kind, and name the head with the most weight on the tokens that the answer needs."""
     words, view = text("live"), progress.view
     if view is None:
         st.caption(words["heads_waits"])
@@ -33,8 +33,9 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
 
 
 def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, float]]:
-    """The head of cross-attention with most weight on the tokens that the answer needs, and the one with most along the
-    anti-diagonal: layer, head and that share. Empty for a world without a rule for it, or an answer that is cut off."""
+    """Layer, head and share of weight of two heads of cross-attention: the one with the most weight on the tokens that the
+    answer needs, and, in the world `reverse`, the one with the most weight along the anti-diagonal. Empty if the world has no
+    rule for the right answer, or if the answer is longer than the source."""
     task = world(training.settings.world)
     queries, keys = view.tokens["cross"]
     source, target = list(keys[1:-1]), list(queries[1:])

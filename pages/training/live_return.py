@@ -1,5 +1,5 @@
-"""The training and the own models of this session on every page: a name is in the address, by which a page that is loaded again
-finds them."""
+"""Keeps the training and the own models of a session when a page is loaded again. The page finds them by a name in its
+address."""
 
 import streamlit as st
 
@@ -8,12 +8,13 @@ from pages.training.live_sidebar import offer_when_new
 from pages.ui.link_values import publish
 from transformer import CheckpointError
 
-# Name of the session's training in the link; session key: whether a link named one that is not there any more.
+# RUN: the name of the session's training in the link. GONE: the session key that says whether a link named a training that does
+# not exist any more.
 RUN, GONE = "live_run", "live_gone"
 
 
 def keep_training() -> None:
-    """Keep the training of this session, and its own models, when any page is loaded again. Call it before the sidebar."""
+    """Keep the training and the own models of this session when any page is loaded again. Call this before the sidebar."""
     if DESK in st.session_state or RUN in st.query_params:
         session_desk = desk()
         come_back(session_desk)
@@ -21,12 +22,12 @@ def keep_training() -> None:
             try:
                 offer_when_new(session_desk.training)
             except CheckpointError:
-                return  # no room for the model; Watch it learn says so
+                return  # there is no room for the model; the page Watch it learn shows this error
 
 
 def come_back(session_desk: Desk) -> bool:
-    """Take over the training and the models that the link names, if the page was only loaded again, and write the name of those
-    of this session to the link. Whether the link names some that are not there any more."""
+    """If the page was loaded again, move the training and the models that the link names to this session. Write this session's
+    name to the link. Returns whether the link named a training that does not exist any more."""
     state = st.session_state
     asked = st.query_params.get(RUN, "")
     if session_desk.training is None and asked and asked != session_desk.name:

@@ -24,7 +24,7 @@ Option = TypeVar("Option", int, float)
 
 
 def pick_training() -> LiveSettings:
-    """Draw the boxes in rows; returns what they are set to."""
+    """Draw the boxes in rows; returns the picked settings."""
     labels, helps = text("live")["field"], text("live")["help"]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width=230):
@@ -79,7 +79,7 @@ def pick_training() -> LiveSettings:
 
 
 def _list(field: str, options: Sequence[Option]) -> Option:
-    """A box with a list of the values of a field."""
+    """Draw a box with a list of values for a field; returns the picked value."""
     labels, helps = text("live")["field"], text("live")["help"]
     with st.container(width=130):
         return pick(labels[field], options, f"live_{field}", helps[field], getattr(FIRST, field), as_list=True)

@@ -1,4 +1,4 @@
-"""The model of a live training in the sidebar of its session, where every page works on it."""
+"""Puts the model of a live training into the sidebar of its session, so that every page can show it."""
 
 import streamlit as st
 
@@ -8,18 +8,19 @@ from pages.ui.format import whole
 from pages.ui.text import text
 from transformer.training.live import LiveTraining, Progress
 
-# Session key: the training whose model is in the sidebar, and the step at which it ended, or None.
+# Session key: the training whose model is in the sidebar, and the step at which the training ended, or None if it has not
+# ended.
 OFFERED = "live_offered"
 
 
 def model_name(training: LiveTraining) -> str:
-    """The name in the sidebar of the model in training."""
+    """The name of a training's model in the sidebar."""
     return own_name(training.settings.world)
 
 
 def offer_when_new(training: LiveTraining) -> bool:
-    """Put the model into this session's sidebar when it is there for the first time, and when it has come to an end; whether
-    that was now."""
+    """Put the training's model into this session's sidebar: when there is a first copy of it, and again when the training has
+    ended. Returns whether this call did so."""
     progress, name = training.progress, model_name(training)
     if progress.copy is None:
         return False
@@ -32,7 +33,7 @@ def offer_when_new(training: LiveTraining) -> bool:
 
 
 def _offer(training: LiveTraining, progress: Progress) -> None:
-    """Give the session the latest copy of the model."""
+    """Add the latest copy of the model to the session's own models."""
     copy, words = progress.copy, text("live")
     if copy is not None:
         about = words["about"].format(
@@ -42,7 +43,8 @@ def _offer(training: LiveTraining, progress: Progress) -> None:
 
 
 def open_copy(training: LiveTraining) -> None:
-    """Make a copy of now the model of the sidebar. Called before the app runs again, so nobody's turn is used up by waiting."""
+    """Make a new copy of the model and pick it in the sidebar. Called before the app runs again, so that no turn is held while
+    it waits."""
     training.copy()
     _offer(training, training.progress)
     open_model(model_name(training))

@@ -28,11 +28,11 @@ with explained():
         film, frame = film_of(view, frames), pick_frame(view, frames)
         trace = film.trace(frame)
         st.header(words["recorded_title"].format(model=frames.model), anchor="film")
-        # The picture comes first; the head in it is picked by a click, or below.
+        # The picture comes first. The head is picked by a click in the picture, or by the pickers below it.
         picture = st.container()
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
-            # At first the head that turns, where the card names one.
+            # If the card names a head that turns, that head is picked first.
             turning = view.pipeline.card.measures.get("pronouns", {}) if kind == Kind.CROSS else {}
             layers, heads = trace.layers(kind), trace.heads(kind)
             layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", layers)) - 1

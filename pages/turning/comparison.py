@@ -41,12 +41,12 @@ class Head(NamedTuple):
 
     @property
     def silenced(self) -> tuple[Intervention, ...]:
-        """The edit that takes it away."""
+        """The edit that silences this head."""
         return (Ablate(str(Kind.of(self.kind).path(self.layer)), heads=(self.head,)),)
 
     @property
     def name(self) -> str:
-        """As a person reads it, counted from 1."""
+        """The name of the head for the page, with layer and head counted from 1."""
         return text("turning")["head_name"].format(
             kind=text("turning")["kinds"][self.kind], layer=self.layer + 1, head=self.head + 1
         )
@@ -56,10 +56,10 @@ class Run(NamedTuple):
     """A model's run on one of the two sentences.
 
     Attributes:
-        source, answer: its text and the model's answer.
-        trace: of the model reading its own answer.
-        row: the query whose row of the logits chooses the pronoun.
-        pronoun, probability: the pronoun of the answer, and its probability.
+        source, answer: the sentence and the model's answer.
+        trace: the trace of the model while it reads its own answer.
+        row: the query whose row of the logits decides the pronoun.
+        pronoun, probability: the pronoun in the answer, and its probability.
     """
 
     source: str
@@ -90,7 +90,7 @@ def read(pipeline: TextPipeline, model: str, source: str) -> Run:
 
 
 def needed_head(model: str, sentences: tuple[Run, Run]) -> Head:
-    """The head whose silence lowers the log-probability of the two pronouns most, of all heads of the model."""
+    """The head of the model that lowers the log-probability of the two pronouns most when it is silenced."""
     total: dict[str, np.ndarray] = {}
     for run in sentences:
         _, drops = runs().importance(model, run.source, run.answer, (), run.row, _unreported)
@@ -102,12 +102,12 @@ def needed_head(model: str, sentences: tuple[Run, Run]) -> Head:
 
 
 def _unreported(done: int, total: int) -> None:
-    """The search is too short for a bar of progress."""
+    """Show no progress, because the search is too short for a progress bar."""
 
 
 def show_overview() -> None:
-    """Draw the table of what the cards of the models with an answered question say about pairs of sentences that were in no
-    training; the other models' numbers would tell the answers."""
+    """Draw a table of measures on pairs of sentences that no model was trained on, from the models' cards. A model is in the
+    table only after the learner has answered its question, because its numbers would reveal the answer."""
     words = text("turning")
     columns = words["overview"]
     rows: list[dict[str, str]] = []
@@ -136,17 +136,17 @@ def show_overview() -> None:
 
 
 def is_told(model: str) -> bool:
-    """Whether the learner has seen what silencing does in a model."""
+    """Whether the learner has already seen the effect of silencing in a model."""
     question = read_questions(st.session_state.get(KEY, "")).get(question_of(model))
     return question is not None and question.shown
 
 
 def show_turning(model: str, first: str, second: str) -> None:
-    """Draw for one model: both sentences, the head that turns furthest in training, and what silencing does."""
+    """Draw for one model: both sentences, the head that turns furthest in its card's measures, and the effect of silencing."""
     words = text("turning")
     if model not in available():
         return
-    # What a description says of the head would answer the question below.
+    # The description of the model says something about the head that would answer the question below.
     name = "model" if is_told(model) else "model_alone"
     st.header(words[name].format(name=model, description=description(model)), anchor=model)
     measures = _measures(model)
@@ -180,7 +180,7 @@ def show_turning(model: str, first: str, second: str) -> None:
 
 
 def _measures(model: str) -> Mapping[str, Any] | None:
-    """What the model's card says about pronouns; None for a model whose card says nothing of silenced heads."""
+    """The measures of pronouns in the model's card. None if the card has no measures of silenced heads."""
     if model not in available():
         return None
     measures = runs().pipeline(model).card.measures.get("pronouns")
@@ -188,7 +188,7 @@ def _measures(model: str) -> Mapping[str, Any] | None:
 
 
 def _show_rows(model: str, sentences: tuple[Run, Run], weights: list[Float[np.ndarray, " key"]], head: Head) -> None:
-    """Draw the head's weights in the row that chooses the pronoun of each sentence, and the probability of that pronoun."""
+    """Draw the head's weights in the row that decides the pronoun of each sentence."""
     words, (a, b) = text("turning"), sentences
     keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
     labels = [
@@ -208,13 +208,13 @@ def _show_rows(model: str, sentences: tuple[Run, Run], weights: list[Float[np.nd
 
 
 def _own_words(run: Run, other: Run) -> str:
-    """The words of one sentence that the other has not, at most three."""
+    """At most three words of one sentence that are not in the other sentence."""
     tokens, others = run.trace.source_tokens[0], other.trace.source_tokens[0]
     return " ".join([token for token in tokens if token not in others][:3])
 
 
 def _pair_shift(sentences: tuple[Run, Run], rows: list[np.ndarray], head: Head) -> float | None:
-    """How far the head turns between the first two nouns; None if the sentences do not have them at the same places."""
+    """How far the head turns between the first two nouns. None if the two sentences do not have nouns at the same places."""
     tokens = [run.trace.source_tokens[0] for run in sentences]
     nouns = [[place for place, token in enumerate(row) if _is_noun(token)][:2] for row in tokens]
     if nouns[0] != nouns[1] or len(nouns[0]) < 2 or len(tokens[0]) != len(tokens[1]):
@@ -227,8 +227,8 @@ def _is_noun(token: str) -> bool:
 
 
 def _show_shift(pair_shift: float | None, measures: Mapping[str, float], tells: bool) -> None:
-    """Draw how far the head turns: on these two sentences, and on the held-out pairs, as in the model's card; how many answers
-    stay right without the head only once that is `tells`."""
+    """Draw how far the head turns on these two sentences, and on the held-out pairs of the model's card. If `tells` is true,
+    also draw how many answers stay right without the head."""
     words = text("turning")
     numbers = [
         (words["shift"], "–" if pair_shift is None else fixed(pair_shift, 3), words["shift_help"]),
@@ -242,8 +242,8 @@ def _show_shift(pair_shift: float | None, measures: Mapping[str, float], tells: 
 
 
 def _show_silenced(model: str, pipeline: TextPipeline, sentences: tuple[Run, Run], turning: Head) -> None:
-    """Draw a table: answers and the probability of each pronoun, as the model is, without the head that turns, and without the
-    head that these two sentences need most."""
+    """Ask the learner whether silencing changes the answers. After that, draw a table with the answers and the probability of
+    each pronoun: of the whole model, without the head that turns, and without the head that these two sentences need most."""
     words = text("turning")
     st.markdown(f"**{words['silenced']}**")
     question = question_of(model)

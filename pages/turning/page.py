@@ -1,4 +1,5 @@
-"""Tired or wide: one adjective decides what a pronoun refers to; one head shows it, and silencing tells if it decides."""
+"""Tired or wide: one adjective decides which noun a pronoun refers to. One head's attention turns to that noun, and silencing
+the head shows whether the answer depends on it."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Marks of tests that need a program which pip does not install."""
+"""Marks for tests that need a program that pip does not install."""
 
 import os
 
@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.replicas import NGINX
 
-# Where the checks require a browser, they require nginx as well.
+# If the checks require a browser, they also require nginx.
 needs_nginx = pytest.mark.skipif(
     not NGINX and os.environ.get("HEADLIGHT_BROWSER") != "required", reason="no nginx found; install Debian's nginx"
 )

@@ -1,4 +1,4 @@
-"""The container file passes its linter, and keeps what a host relies on."""
+"""The container file passes its linter, and has the properties that a host relies on."""
 
 import re
 import shutil
@@ -11,12 +11,12 @@ import pytest
 from benchmarks.server import ROOT
 
 CONTAINERFILE = ROOT / "deploy" / "Containerfile"
-# pip puts it beside Python, which need not be on the PATH.
+# pip installs hadolint beside Python, in a folder that may not be on the PATH.
 HADOLINT = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which("hadolint")
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Instruction → its arguments, with continued lines joined and comments left out."""
+    """(instruction, arguments) pairs. Continued lines are joined, and comments are left out."""
     text = "\n".join(line for line in CONTAINERFILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
     lines = [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
     return [(name, " ".join(rest.split())) for name, _, rest in (line.partition(" ") for line in lines)]
@@ -32,12 +32,12 @@ def test_the_linter_finds_nothing() -> None:
     assert check.returncode == 0, check.stdout
 
 
-def test_it_does_not_run_as_root() -> None:
+def test_the_container_does_not_run_as_root() -> None:
     (user,) = arguments("USER")
     assert int(user) > 0
     names = [name for name, _ in instructions()]
     assert names.index("USER") < names.index("CMD")
-    # The files of the app are root's, so the app cannot change them.
+    # The files of the app belong to root, so the app cannot change them.
     assert not any("--chown" in copied for copied in arguments("COPY"))
 
 
@@ -49,14 +49,14 @@ def test_torch_is_the_cpu_build_of_the_pinned_version() -> None:
     assert f'--index-url "$TORCH_INDEX" {pin} &&' in install
 
 
-def test_it_asks_for_the_health_of_the_port_it_serves() -> None:
+def test_the_health_check_asks_the_port_that_the_app_serves() -> None:
     (port,) = arguments("EXPOSE")
     (health,) = arguments("HEALTHCHECK")
     assert f"http://127.0.0.1:{port}/_stcore/health" in health
     assert f"--server.port={port}" in arguments("CMD")[-1]
 
 
-def test_all_that_is_copied_exists_and_nothing_else_is_needed() -> None:
+def test_all_copied_files_exist_and_include_the_parts_of_the_app() -> None:
     copied = [source for line in arguments("COPY") for source in line.split()[:-1]]
     assert all((ROOT / source).exists() for source in copied)
     assert {"app.py", ".streamlit", "transformer", "pages", "assets"} <= set(copied)

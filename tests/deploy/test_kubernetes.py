@@ -1,4 +1,4 @@
-"""The Kubernetes manifests fit their schemas, and each other."""
+"""The Kubernetes manifests match their schemas and each other."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((ROOT / "deploy" / "ku
 BY_KIND = {manifest["kind"]: manifest for manifest in MANIFESTS}
 POD = BY_KIND["Deployment"]["spec"]["template"]["spec"]
 (CONTAINER,) = POD["containers"]
-# A cluster is seldom the newest: also the two versions before, which still get security fixes.
+# Most clusters do not run the newest version, so the two versions before it, which still get security fixes, are checked too.
 NEWEST = int(kubernetes_validate.latest_version().split(".")[1])
 VERSIONS = [f"1.{minor}.0" for minor in (NEWEST - 2, NEWEST - 1, NEWEST)]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest["kind"])
-def test_a_manifest_fits_its_schema(manifest: dict[str, Any], version: str) -> None:
+def test_a_manifest_matches_its_schema(manifest: dict[str, Any], version: str) -> None:
     kubernetes_validate.validate(manifest, version, strict=True)
 
 
@@ -29,7 +29,7 @@ def test_an_unknown_field_would_be_noticed() -> None:
         kubernetes_validate.validate(wrong, VERSIONS[-1], strict=True)
 
 
-def test_all_parts_mean_the_same_replicas() -> None:
+def test_all_manifests_refer_to_the_same_replicas() -> None:
     labels = BY_KIND["Deployment"]["spec"]["template"]["metadata"]["labels"]
     assert BY_KIND["Deployment"]["spec"]["selector"]["matchLabels"] == labels
     assert BY_KIND["Service"]["spec"]["selector"] == labels
@@ -41,7 +41,7 @@ def test_all_parts_mean_the_same_replicas() -> None:
     assert rule["host"] == hosts
 
 
-def test_a_replica_gets_visitors_once_it_is_healthy() -> None:
+def test_every_probe_asks_for_the_health_of_a_replica() -> None:
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert CONTAINER[probe]["httpGet"] == {"path": "/_stcore/health", "port": "http"}
 
@@ -62,7 +62,7 @@ def test_a_visitor_is_kept_on_a_replica_by_a_cookie() -> None:
     assert service["traefik.ingress.kubernetes.io/service.sticky.cookie"] == "true"
 
 
-def test_one_replica_is_always_left_and_more_come_with_the_class() -> None:
+def test_at_least_one_replica_always_runs_and_their_number_grows_with_the_load() -> None:
     scaler = BY_KIND["HorizontalPodAutoscaler"]["spec"]
     assert 1 <= BY_KIND["PodDisruptionBudget"]["spec"]["minAvailable"] < scaler["minReplicas"] < scaler["maxReplicas"]
     assert BY_KIND["Deployment"]["spec"]["replicas"] == scaler["minReplicas"]

@@ -1,4 +1,4 @@
-"""What the shipped nginx.conf does with requests, tried on replicas that only say who they are."""
+"""How the shipped nginx.conf handles requests, tested with replicas that only answer with their port."""
 
 import base64
 import gzip
@@ -23,7 +23,7 @@ pytestmark = needs_nginx
 
 
 class Replica(http.server.BaseHTTPRequestHandler):
-    """Answers every request with its port and the request's headers; notes which paths were asked for."""
+    """A replica that answers every request with its port and the request's headers, and records the requested paths."""
 
     asked: ClassVar[list[str]] = []
 
@@ -39,7 +39,7 @@ class Replica(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of single requests."""
+        """Do not log single requests."""
 
 
 class Answer(NamedTuple):
@@ -73,7 +73,7 @@ def address_of(server: http.server.ThreadingHTTPServer) -> str:
 
 
 def get(address: str, path: str = "/", **headers: str) -> Answer:
-    """The answer to one request; the names of headers are written with _ for -."""
+    """Send one request; returns the answer. In the names of headers, `_` stands for `-`."""
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
     connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     response = connection.getresponse()
@@ -84,7 +84,7 @@ def get(address: str, path: str = "/", **headers: str) -> Answer:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """An nginx in front of two replicas."""
+    """The address of an nginx in front of two replicas."""
     with replica() as one, replica() as two, behind_nginx(address_of(one), address_of(two)) as address:
         yield address
 
@@ -99,7 +99,7 @@ def test_nginx_accepts_the_shipped_file(tmp_path: Path) -> None:
     assert "warn" not in check.stderr
 
 
-def test_the_tests_change_nothing_but_ports() -> None:
+def test_the_tests_change_only_the_ports_of_the_shipped_file() -> None:
     settings = settings_for(["http://127.0.0.1:1", "http://127.0.0.1:2"], 3)
     shipped = SETTINGS.read_text(encoding="utf-8").split()
     changed = [(before, after) for before, after in zip(shipped, settings.split(), strict=True) if before != after]
@@ -124,8 +124,8 @@ def test_visitors_are_spread_over_the_replicas(address: str) -> None:
     assert len({get(address).replica for _ in range(40)}) == 2
 
 
-def test_no_replica_is_asked_for_an_address_with_a_slash_at_its_end(address: str) -> None:
-    """Its redirect repeats the query, and nginx takes so long an answer for that of a broken replica."""
+def test_no_replica_gets_a_request_for_an_address_with_a_slash_at_its_end(address: str) -> None:
+    """A replica's redirect repeats the query, and nginx would treat such a long answer as a sign of a broken replica."""
     Replica.asked.clear()
     query = "source=" + "x" * 9_000
     redirected = get(address, f"/attention/?{query}")
@@ -162,14 +162,14 @@ def test_visitors_of_a_dead_replica_go_to_the_other() -> None:
         ("null", 403),
     ],
 )
-def test_only_own_pages_may_ask(address: str, origin: str, status: int) -> None:
+def test_only_requests_from_own_pages_are_accepted(address: str, origin: str, status: int) -> None:
     host = address.removeprefix("http://")
     headers = {"Origin": origin.format(host=host)} if origin else {}
     answer = get(address, "/_stcore/stream", **headers)
     assert answer.status == status
 
 
-def test_headers_of_a_careful_host(address: str) -> None:
+def test_every_answer_has_the_security_headers(address: str) -> None:
     for answer in (get(address), get(address, "/_stcore/metrics")):
         headers = answer.headers
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -180,7 +180,7 @@ def test_headers_of_a_careful_host(address: str) -> None:
         assert headers["Server"] == "nginx"
 
 
-def test_the_policy_allows_the_one_inline_script_of_streamlit(address: str) -> None:
+def test_the_policy_allows_only_the_inline_script_of_streamlit(address: str) -> None:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     scripts = re.findall(r"<script>(.*?)</script>", index.read_text(encoding="utf-8"), re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
@@ -195,20 +195,20 @@ def test_counters_of_the_server_are_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize(("letters", "status"), [(30_000, 200), (1_000_000, 414)])
-def test_links_with_long_texts_pass_and_endless_ones_do_not(address: str, letters: int, status: int) -> None:
+def test_links_with_long_texts_are_accepted_and_endless_ones_are_refused(address: str, letters: int, status: int) -> None:
     link = f"/attention?source={'x' * letters}"
     referrer = {"Referer": f"{address}{link}"} if status == 200 else {}
     assert get(address, link, **referrer).status == status
 
 
-def test_a_replica_learns_host_and_visitor(address: str) -> None:
+def test_a_replica_gets_the_host_and_the_address_of_the_visitor(address: str) -> None:
     body = get(address).body.lower()
     assert f"host: {address.removeprefix('http://')}" in body
     assert "x-forwarded-for: 127.0.0.1" in body
     assert "x-forwarded-proto: http" in body
 
 
-def test_files_of_streamlit_are_kept_and_packed(address: str) -> None:
+def test_files_of_streamlit_are_cached_and_compressed(address: str) -> None:
     path = "/static/js/index.Dorm_vYx.js"
     first, *others = [get(address, path, Cookie=f"headlight_visitor={number:032x}") for number in range(8)]
     assert Replica.asked.count(path) == 1
@@ -220,7 +220,7 @@ def test_files_of_streamlit_are_kept_and_packed(address: str) -> None:
     assert Replica.asked.count(path) == 1
 
 
-def test_answers_of_the_app_are_not_kept(address: str) -> None:
+def test_answers_of_the_app_are_not_cached(address: str) -> None:
     path = "/_stcore/health-of-a-test"
     for _ in range(3):
         get(address, path)

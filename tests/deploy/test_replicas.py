@@ -1,4 +1,4 @@
-"""A class on two replicas behind nginx goes on with every view when one replica is killed."""
+"""A class on two replicas behind nginx keeps every view when one replica is killed."""
 
 import asyncio
 import random
@@ -24,11 +24,11 @@ from tests.deploy.needs import needs_nginx
 SESSIONS = 40
 THINK = 1.0  # mean seconds between two clicks
 LOADED = 2.0  # seconds of clicks before the kill
-STEPS_AFTER = 3  # steps that each visitor of the killed replica makes at the other one
+STEPS_AFTER = 3  # steps that each visitor of the killed replica makes on the other replica
 RETRY = 0.25  # seconds between two attempts to connect again
-NOTICED = 2.0  # seconds after the kill in which every visitor notices it
-PATIENCE = 60.0  # seconds after the kill that a visitor waits, on a busy machine
-# The connection died, or cannot be made again yet. An exception that a page shows is another error, and fails the test.
+NOTICED = 2.0  # seconds after the kill until every visitor has noticed it
+PATIENCE = 60.0  # seconds after the kill that a visitor waits at most, for a busy machine
+# The connection died, or cannot be made again yet. If a page shows an exception, that is another error and fails the test.
 DISCONNECTED = (OSError, WebSocketException)
 ENVIRONMENT = {"STREAMLIT_SERVER_COOKIE_SECRET": "for-the-tests-only", "OMP_NUM_THREADS": "1"}
 MODEL, SHARED_TEXT, OTHER_TEXT = "reverse", "headlight", "abcdefg"
@@ -37,12 +37,12 @@ View = dict[tuple[int, ...], Element]  # place on the page → element
 
 
 class Recovery(NamedTuple):
-    """What a visitor of the killed replica got from the other one.
+    """How a visitor of the killed replica continued on the other replica.
 
     Attributes:
-        seconds: from the kill until the page was complete again.
-        in_flight: whether a click was on its way at the kill.
-        lost: elements that differ from what had to be shown; empty if the view is intact.
+        seconds: the time from the kill until the page was complete again.
+        in_flight: whether a click was on its way at the time of the kill.
+        lost: the elements that differ from the expected view; empty if the view is intact.
     """
 
     seconds: float
@@ -52,11 +52,11 @@ class Recovery(NamedTuple):
 
 @dataclass
 class Lesson:
-    """What all visitors of a test share.
+    """The state that all visitors of a test share.
 
     Attributes:
-        killed: when a replica was killed, by `time.perf_counter`; None before.
-        over: set when everybody who was disconnected sees a page again.
+        killed: the time at which a replica was killed, by `time.perf_counter`; None before the kill.
+        over: set when all disconnected visitors see a page again.
     """
 
     killed: float | None = None
@@ -65,15 +65,15 @@ class Lesson:
 
 @dataclass
 class Visitor:
-    """A person who repeats a round of five clicks on two pages.
+    """A visitor who repeats a round of five clicks on two pages.
 
     Attributes:
-        picker: key of the picker of the first page that is used; empty if the page has none.
-        first_view: what the first page showed when it was opened by a link.
-        views: what each step showed in the first round, and has to show in every later one.
+        picker: the key of the picker that is used on the first page; empty if the page has no picker.
+        first_view: the view of the first page when it was opened by a link.
+        views: the view after each step of the first round. Every later round must show the same views.
         moving: whether the connection died and is not made again yet.
-        recovery: None unless the visitor's replica was killed.
-        steps_after: steps made since then.
+        recovery: the recovery after the visitor's replica was killed; None if it was not killed.
+        steps_after: the number of steps since the recovery.
     """
 
     session: Session
@@ -99,14 +99,14 @@ class Visitor:
         ]
 
     async def pick(self) -> None:
-        """Choose the last option of the picker, or run the page again if it has none."""
+        """Pick the last option of the picker. If the page has no picker, run the page again."""
         if self.picker:
             await self.session.click(**{self.picker: self.session.choices[self.picker][-1]})
         else:
             await self.session.rerun()
 
     async def arrive(self) -> None:
-        """Open the link and go through the first round, whose views are recorded."""
+        """Open the link, go through the first round, and record its views."""
         await self.session.open()
         self.first_view = self.session.elements
         elsewhere = {*SIDEBAR, *SHARED}  # choices that would change other pages as well
@@ -117,8 +117,8 @@ class Visitor:
             self.views.append(self.session.elements)
 
     async def stay(self, lesson: Lesson) -> None:
-        """Further rounds until the lesson is over. When the connection dies, go on at the other replica, and compare; then
-        leave after a few more steps."""
+        """Go through more rounds until the lesson is over, and compare the views. If the connection dies, continue on the other
+        replica, and leave after a few more steps."""
         while True:
             for index, step in enumerate(self.steps):
                 try:
@@ -135,7 +135,7 @@ class Visitor:
                     return
 
     async def connection_dies(self, lesson: Lesson) -> bool:
-        """Think before the next click. True, at once, if the connection dies meanwhile."""
+        """Wait before the next click. Returns True immediately if the connection dies meanwhile, otherwise False."""
         leaving, closed = asyncio.create_task(lesson.over.wait()), asyncio.create_task(self.session.closed())
         seconds = self.dice.expovariate(1 / THINK)
         await asyncio.wait([leaving, closed], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -143,7 +143,8 @@ class Visitor:
         return not closed.cancel()
 
     async def recover(self, lesson: Lesson, index: int, *, in_flight: bool) -> None:
-        """Connect until a replica answers, with the address of the page and the values of its widgets, as a browser does."""
+        """Try to connect until a replica answers. Like a browser, send the address of the page and the values of its
+        widgets."""
         assert lesson.killed is not None, "a connection died before the kill"
         assert self.recovery is None, "the other replica closed the connection"
         self.moving = True
@@ -158,22 +159,23 @@ class Visitor:
         self.moving = False
 
     def lost(self, index: int) -> list[str]:
-        """How the page differs from what this step showed in the first round."""
+        """The differences between the page and the view of this step in the first round."""
         lost = differences(self.views[index], self.session.elements)
-        # A choice on a page that is not open is in no address: the replica remembered it, and the other one does not.
+        # The address does not contain choices of pages that are not open. The killed replica remembered them, the other does
+        # not.
         if index == len(self.views) - 1 and (self.moving or self.recovery):
             lost = min(lost, differences(self.first_view, self.session.elements), key=len)
         return lost
 
 
 def differences(before: View, after: View) -> list[str]:
-    """Elements that are missing, new or changed."""
+    """Descriptions of the elements that are missing, new or changed."""
     places = sorted(before.keys() | after.keys())
     return [f"{place}: {before.get(place)} → {after.get(place)}" for place in places if before.get(place) != after.get(place)]
 
 
 def visitors(replicas: Replicas) -> list[Visitor]:
-    """Visitors of all pages, half of them with one shared text and half with texts of their own."""
+    """Visitors for all pages. Half of them have the same text, and each of the others has its own text."""
     names = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
     people = []
     for number in range(SESSIONS):
@@ -185,7 +187,8 @@ def visitors(replicas: Replicas) -> list[Visitor]:
 
 
 async def kill_under_load(people: list[Visitor], victim: Server) -> None:
-    """All arrive and click; the victim is killed; ends when its visitors have gone on at the other replica."""
+    """Let all visitors arrive and click, then kill the victim. Returns when its visitors have continued on the other
+    replica."""
     await asyncio.gather(*(person.arrive() for person in people))
     lesson = Lesson()
     clicking = asyncio.gather(*(person.stay(lesson) for person in people))
@@ -201,13 +204,13 @@ async def kill_under_load(people: list[Visitor], victim: Server) -> None:
 
 
 @needs_nginx
-def test_visitors_of_a_killed_replica_go_on_at_the_other_with_their_views(
+def test_visitors_of_a_killed_replica_continue_on_the_other_with_their_views(
     capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]
 ) -> None:
     with serving_replicas(ROOT / "app.py", 2, ENVIRONMENT) as replicas:
         people = visitors(replicas)
         assert len({person.session.cookie for person in people}) == SESSIONS
-        # In a thread of its own: the browser tests keep an event loop running in this one.
+        # In another thread, because the browser tests keep an event loop running in this one.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, kill_under_load(people, replicas.servers[0])).result()
     recoveries = [person.recovery for person in people if person.recovery]

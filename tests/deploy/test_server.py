@@ -1,4 +1,5 @@
-"""What a server of the app gives to a stranger over HTTP: no file of the repository, and nothing for pages of other sites."""
+"""The answers of a server of the app to any HTTP client: it serves no file of the repository, and nothing to pages of other
+sites."""
 
 import asyncio
 import gzip
@@ -22,7 +23,8 @@ from pages.shell.server import is_foreign
 from pages.ui.compat import SCRIPTS
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
-# Each is asked for under the paths that a folder could be served at, and with ways out of a folder.
+# The tests request each file below all prefixes. A prefix is a path at which a folder could be served, or a way out of a
+# folder.
 FILES = [
     "requirements.txt",
     "app.py",
@@ -54,7 +56,7 @@ def address() -> Iterator[str]:
 
 
 def ask(address: str, method: str, path: str, **headers: str) -> tuple[int, bytes]:
-    """Status and body of the answer to exactly this path, which no client has tidied up."""
+    """The status and body of the answer to exactly this path. The client does not normalize the path."""
     connection = http.client.HTTPConnection(address, timeout=10)
     connection.putrequest(method, path, skip_host=False, skip_accept_encoding=True)
     for name, value in headers.items():
@@ -78,7 +80,7 @@ def ask(address: str, method: str, path: str, **headers: str) -> tuple[int, byte
         ("xgzip", False),
     ],
 )
-def test_scripts_are_sent_packed_to_browsers_that_unpack_them(address: str, accepted: str, packed: bool) -> None:
+def test_scripts_are_sent_compressed_to_browsers_that_accept_it(address: str, accepted: str, packed: bool) -> None:
     (file,) = re.findall(rb'src="\./(static/js/index\.[^"]+\.js)"', INDEX)
     path = f"/{file.decode()}"
     _, plain = ask(address, "GET", path)
@@ -92,7 +94,7 @@ def test_scripts_are_sent_packed_to_browsers_that_unpack_them(address: str, acce
 
 
 def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
-    """What `PackedFiles` answers: headers and body; "as before" where it leaves the answer to others."""
+    """The headers and body that `PackedFiles` answers. The body is "as before" if it leaves the answer to the next app."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -104,12 +106,12 @@ def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "headers": given}
     packed = PackedFiles(PlainTextResponse("as before"))
-    with ThreadPoolExecutor(1) as thread:  # in this one Playwright's event loop may run
+    with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may run in this thread
         thread.submit(asyncio.run, packed(scope, receive, send)).result()
     return dict(sent[0]["headers"]), sent[1]["body"]
 
 
-def test_scripts_are_packed_below_the_base_of_the_operator_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_are_also_compressed_below_the_base_path_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', INDEX.decode())
     monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "/school/headlight/"}.__getitem__)
 
@@ -121,9 +123,9 @@ def test_scripts_are_packed_below_the_base_of_the_operator_too(monkeypatch: pyte
     assert coding_of(f"/school/headlight-other/{file}") is None
 
 
-def test_scripts_of_components_are_sent_packed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_of_components_are_sent_compressed_if_the_browser_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     early = "/_stcore/bidi-components/headlight_player/abc.js"
-    assert answer_of(early, accept_encoding="gzip")[1] == b"as before"  # not kept: the component may be mounted later
+    assert answer_of(early, accept_encoding="gzip")[1] == b"as before"  # not cached, because the component may be mounted later
     monkeypatch.setitem(SCRIPTS, "abc.js", "export default () => 'é';")
     path, body = "/_stcore/bidi-components/headlight_player/abc.js", "export default () => 'é';".encode()
     headers, packed = answer_of(path, accept_encoding="gzip")
@@ -141,7 +143,7 @@ def test_scripts_of_components_are_sent_packed_or_not(monkeypatch: pytest.Monkey
 def test_no_file_of_the_repository_is_served(address: str, prefix: str) -> None:
     for file in FILES:
         status, body = ask(address, "GET", f"/{prefix}{file}")
-        # Streamlit answers a path that it does not know with its page, which then says that there is no such page.
+        # Streamlit answers an unknown path with its page, which then shows that there is no such page.
         assert status >= 300 or body == INDEX, f"/{prefix}{file} gave {body[:80]!r}"
         content = (ROOT / file).read_bytes() if (ROOT / file).is_file() else b""
         assert not content or content[:60] not in body, file
@@ -160,18 +162,18 @@ def test_an_upload_without_the_token_is_refused(address: str) -> None:
     assert status == 403
 
 
-def test_the_programs_interface_is_off(address: str) -> None:
+def test_the_interface_for_agents_is_off(address: str) -> None:
     status, _ = ask(address, "POST", "/_stcore/agent/interact", **{"Content-Length": "0"})
     assert status >= 400
 
 
 @pytest.mark.parametrize(("origin", "status"), [("http://{address}", 101), ("http://elsewhere.example", 403), ("null", 403)])
-def test_a_websocket_is_accepted_from_own_pages_alone(address: str, origin: str, status: int) -> None:
+def test_a_websocket_is_accepted_only_from_own_pages(address: str, origin: str, status: int) -> None:
     assert status_of_websocket(address, origin.format(address=address)) == status
 
 
 def status_of_websocket(address: str, origin: str) -> int:
-    """The status of the answer to a page of that origin that opens a session."""
+    """The status of the answer when a page of this origin opens a session."""
 
     async def open_socket() -> int:
         try:
@@ -188,8 +190,8 @@ def status_of_websocket(address: str, origin: str) -> int:
         return thread.submit(asyncio.run, open_socket()).result()
 
 
-def test_no_other_host_is_asked_about_a_page_of_another_site() -> None:
-    """Streamlit itself asks for this machine's public address, to compare the other site with it."""
+def test_a_request_from_another_site_makes_the_server_ask_no_other_host() -> None:
+    """Streamlit alone would ask another host for this machine's public address, to compare the other site with it."""
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         asked = f"http://127.0.0.1:{proxy.getsockname()[1]}"
         proxies = {"HTTP_PROXY": asked, "HTTPS_PROXY": asked, "http_proxy": asked, "https_proxy": asked, "NO_PROXY": ""}

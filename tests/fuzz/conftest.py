@@ -1,4 +1,4 @@
-"""Fixtures of the fuzz."""
+"""Fixtures of the fuzz tests."""
 
 import logging
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import jaxtyping
 import pytest
 
-# Imported for what they set up before the tests are: rewritten asserts, checks of types, threads.
+# Imported before the tests for their side effects: rewritten asserts, checks of types, the number of threads.
 import tests.pages.conftest
 import tests.transformer.conftest  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The fuzz of the pages runs without checks of shapes, as the tests of the pages do."""
+    """Switch off the checks of shapes for the fuzz tests of the pages, as the tests of the pages do."""
     jaxtyping.config.update("jaxtyping_disable", item.path.stem == "test_links")
 
 
@@ -23,7 +23,7 @@ def pytest_runtest_teardown() -> None:
 
 
 class Records(logging.Handler):
-    """Keeps what is logged as a warning or worse."""
+    """A handler that keeps all messages with the level of a warning or higher."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -38,7 +38,7 @@ class Records(logging.Handler):
 
 @pytest.fixture
 def log() -> Iterator[list[str]]:
-    """What the app and the library log during a test."""
+    """The messages that the app and the library log during a test."""
     records = Records()
     logger = logging.getLogger("headlight")
     logger.addHandler(records)

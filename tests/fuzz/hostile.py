@@ -1,4 +1,4 @@
-"""Hostile values: what a person, a broken link or an attacker may send."""
+"""Hostile values that a visitor, a broken link or an attacker may send."""
 
 import os
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-# With all other tests runs a quick part, always with the same values; HEADLIGHT_FUZZ=10000 draws as many new cases in all.
+# By default, only a quick part runs, always with the same values. HEADLIGHT_FUZZ=10000 draws 10000 new cases in all.
 QUICK = "HEADLIGHT_FUZZ" not in os.environ
 CASES = 120 if QUICK else int(os.environ["HEADLIGHT_FUZZ"])
 
@@ -124,13 +124,13 @@ LONG = [
     ":red[" * 150,
 ]
 EMPTY = ["", " ", "   ", "\n", ","]
-# The words of the values that pages write into an address: a mutation of these comes closer to the code behind a check.
+# Words from the values that pages write into an address. Variations of these pass more checks, so they reach more code.
 WORDS = [
     *("true", "false", "all", "source", "target", "encoder", "decoder", "cross", "layer", "entropy", "mean", "flops", "en"),
     *("s0", "t0", "s1,t2", "1.1", "1,1", "0.5", "encoder.layers.0", "encoder.layers.0.self_attention.weights", "logits"),
     *("decoder.layers.0.cross_attention.scores", "encoder.layers.99.self_attention.weights", "0,0", "cat", "a", "the"),
 ]
-# Halves of surrogate pairs: Python holds them, no protocol carries them.
+# Halves of surrogate pairs. A Python string can contain them, but no protocol can send them.
 SURROGATES = ["\ud800", "a\udfffb", "\udc00\ud800", "\udce9"]
 
 texts = st.one_of(
@@ -143,12 +143,12 @@ texts = st.one_of(
     st.text(max_size=40),
     st.lists(st.sampled_from([*MARKUP, *NUMBERS, *CHARACTERS, *WORDS]), min_size=2, max_size=4).map(" ".join),
 )
-# Python's texts, which can hold what a text from the network cannot.
+# Strings of Python, which can contain characters that a text from the network cannot contain.
 any_texts = st.one_of(texts, st.sampled_from(SURROGATES), st.text(st.characters(), max_size=30))
 
 
 def try_cases(share: float, check: Callable[..., None], *values: st.SearchStrategy[Any]) -> None:
-    """Call a check with values drawn from the strategies, as often as this share of all cases is."""
+    """Call a check with values drawn from the strategies. The number of calls is `share` times the number of all cases."""
     most = max(1, round(CASES * share))
     count = 0
 
@@ -157,7 +157,7 @@ def try_cases(share: float, check: Callable[..., None], *values: st.SearchStrate
         deadline=None,
         derandomize=QUICK,
         database=None,
-        # To make a failing case smaller takes hundreds of runs of a page: worth it in the long run only.
+        # Shrinking a failing case takes hundreds of runs of a page, so it is done only in the long version.
         phases=[Phase.generate] if QUICK else [Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
         print_blob=not QUICK,

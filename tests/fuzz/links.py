@@ -1,4 +1,4 @@
-"""The parameters of a link that a page reads, and values that it takes for them, found by watching it."""
+"""The link parameters that a page reads, and valid values for them, found by recording the page's lookups."""
 
 import functools
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ SIDEBAR = ("model", "source", "target", "batch", "batch_targets", "variant", "n_
 
 
 class Parameters(NamedTuple):
-    """What the links to a page can hold.
+    """The parameters and values that links to a page can contain.
 
     Attributes:
-        names: of the parameters that the page reads today, or read in an earlier version.
-        values: ids of the options of its pickers.
+        names: the names of the parameters that the page reads now, or that it read in an earlier version.
+        values: the ids of the options of the page's pickers.
     """
 
     names: tuple[str, ...]
@@ -34,7 +34,8 @@ class Parameters(NamedTuple):
 
 @contextmanager
 def watched() -> Iterator[tuple[set[str], set[str]]]:
-    """The names of parameters that the app looks up, or binds widgets to, and the ids of the options of its pickers."""
+    """Record the names of the parameters that the app reads or binds to widgets, and the ids of its pickers' options; yields
+    both."""
     names: set[str] = set()
     ids: set[str] = set()
     get, bind, option_id = QueryParamsProxy.__getitem__, QueryParams.bind_widget, pickers.option_id
@@ -60,17 +61,17 @@ def watched() -> Iterator[tuple[set[str], set[str]]]:
 
 @functools.cache
 def parameters(page: str) -> Parameters:
-    """The parameters of a page in all its parts, with its folds open and several sentences to choose from."""
+    """The parameters of all parts of a page. The page is run with its folds open and with several sentences to choose from."""
     with watched() as (names, ids):
         on_page(page, batch="a")
         for part in sorted(ids & {*text("choices")["part"]}) or [""]:
             query = {"part": part, "batch": "a"} if part else {}
             known = 0
-            while known < len(names):  # a fold that is open can have more
+            while known < len(names):  # an open fold can read more parameters
                 known = len(names)
                 on_page(page, **dict.fromkeys(names - {*SIDEBAR}, "true") | query)
     former = FORMER.get(name_of(ROOT / page), {})
-    # Of the words of a vocabulary, every twentieth.
+    # If there are many words of a vocabulary, only every twentieth is used.
     chosen = {option for table in text("choices").values() for option in table}
     words = sorted(option for option in ids if option not in chosen and not option.isdecimal())
     values = {*ids.difference(words), *(words if len(words) < 100 else words[::20])}

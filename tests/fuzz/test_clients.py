@@ -1,8 +1,8 @@
-"""Hostile clients of a real server on this machine: while they are there the page answers, and afterwards memory, threads and
-connections come back.
+"""Hostile clients of a real server on this machine. While they are connected, the page must still answer. Afterwards, the
+server must release memory, threads and connections.
 
-Streamlit keeps the session of a closed connection for 120 s (`server.disconnectedSessionTTL`), at most 128 of them, and drops
-those that are over when another session comes or goes. These tests set 1 s.
+Streamlit keeps the session of a closed connection for 120 s (`server.disconnectedSessionTTL`), and at most 128 such sessions.
+It drops expired sessions when another session opens or closes. These tests set the time to 1 s.
 """
 
 import asyncio
@@ -31,18 +31,18 @@ from tests.deploy.needs import needs_nginx
 from tests.fuzz.hostile import QUICK
 
 OPENED = 60 if QUICK else 1_000  # websockets
-WARM_UP = 30 if QUICK else 150  # websockets before, so that all caches and pools are filled
-SLOW = 50  # connections that send a byte now and then
-ANSWER = 10.0  # seconds in which a plain page answers meanwhile, on a busy machine
-RETURNS = 20.0  # seconds in which memory and threads come back
-MORE_MEMORY = 0.08  # of the memory after the warm-up, that may stay
+WARM_UP = 30 if QUICK else 150  # websockets that are opened before, so that all caches and pools are filled
+SLOW = 50  # connections that send single bytes with pauses
+ANSWER = 10.0  # seconds in which an ordinary page must answer meanwhile, on a busy machine
+RETURNS = 20.0  # seconds in which memory and threads must be released
+MORE_MEMORY = 0.08  # the memory may grow by this share of the memory after the warm-up
 ENVIRONMENT = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1", "OMP_NUM_THREADS": "1"}
 MEGABYTE = 1_000_000
 FEW_FILES = 256
 
 
 class Resources(NamedTuple):
-    """What a server holds."""
+    """The resources that a server uses."""
 
     megabytes: float
     threads: int
@@ -55,7 +55,7 @@ class Resources(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server started where few open files are allowed, after its first visitors."""
+    """A server that was started with a low limit on open files. It has already had its first visitors."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.ExitStack() as stack:
         resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, hard))
@@ -63,13 +63,14 @@ def server() -> Iterator[Server]:
             server = stack.enter_context(serving(ROOT / "app.py", environment=ENVIRONMENT))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for page in ("", "attention", "masks", "tokens") * 3:  # what is loaded once is loaded before a test measures
+        for page in ("", "attention", "masks", "tokens") * 3:  # load what is loaded only once
             run(visit(server, page))
         yield server
 
 
 def run(work: Awaitable[Any]) -> Any:
-    """The result of a coroutine; the browser tests keep an event loop running in this thread."""
+    """Run a coroutine in another thread, because the browser tests keep an event loop running in this one; returns its
+    result."""
 
     async def whole() -> Any:
         return await work
@@ -79,7 +80,7 @@ def run(work: Awaitable[Any]) -> Any:
 
 
 async def visit(server: Server, page: str = "tokens") -> float:
-    """Open a page as an ordinary visitor, and go. Returns the seconds until it was there."""
+    """Open a page as an ordinary visitor, then disconnect. Returns the seconds until the page was complete."""
     session = Session(server, page, {"model": "reverse", "source": "abc"})
     try:
         return (await session.open()).seconds
@@ -94,14 +95,15 @@ def report(capsys: pytest.CaptureFixture[str], line: str) -> None:
 
 
 async def held(server: Server) -> Resources:
-    """What a server holds after a visit, which makes Streamlit drop the sessions that are over."""
+    """The resources that a server uses after a visit. The visit makes Streamlit drop expired sessions."""
     await visit(server)
-    await asyncio.sleep(0.3)  # until it has seen the visitor go
+    await asyncio.sleep(0.3)  # until the server has noticed that the visitor has disconnected
     return Resources.of(server.process)
 
 
 async def come_back(server: Server, before: Resources) -> Resources:
-    """Wait until the server holds no more than before, as far as it comes to that; what it holds then."""
+    """Wait until the server uses no more resources than before, at most `RETURNS` seconds; returns the resources that it uses
+    then."""
     start = time.perf_counter()
     while True:
         now = await held(server)
@@ -117,7 +119,7 @@ def check_back(before: Resources, after: Resources) -> None:
     assert after.megabytes <= before.megabytes * (1 + MORE_MEMORY)
 
 
-def test_a_server_asks_for_the_open_files_it_needs(server: Server) -> None:
+def test_a_server_raises_its_limit_on_open_files(server: Server) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert server.process.rlimit(psutil.RLIMIT_NOFILE)[0] == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard))
 
@@ -129,7 +131,7 @@ def connected(server: Server) -> Any:
 
 
 async def open_and_close(server: Server, number: int, dice: random.Random) -> None:
-    """One websocket: closed at once, in the middle of a run, or after it; politely or not."""
+    """Open one websocket, and close it immediately, during a run or after a run, with or without a closing handshake."""
     if number % 3 == 0:
         await visit(server)
         return
@@ -148,7 +150,7 @@ def start_of_run(query: str) -> bytes:
     return message.SerializeToString()
 
 
-def test_opening_and_closing_websockets_leaves_nothing(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_opening_and_closing_websockets_leaks_no_resources(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     dice = random.Random(15)
 
     async def several(count: int) -> None:
@@ -169,10 +171,10 @@ def test_opening_and_closing_websockets_leaves_nothing(server: Server, capsys: p
 
 
 def status_line(address: str, request: bytes) -> bytes:
-    """The first line of the answer to raw bytes; empty if the server closes the connection instead."""
+    """The first line of the answer to raw bytes. Empty if the server closes the connection without an answer."""
     host = urlsplit(address)
     with socket.create_connection((host.hostname, host.port), timeout=ANSWER) as connection:
-        with contextlib.suppress(ConnectionError):  # the server may answer and close before it has read all
+        with contextlib.suppress(ConnectionError):  # the server may close before it has read everything
             connection.sendall(request)
         with contextlib.suppress(ConnectionError):
             return connection.recv(4096).partition(b"\r\n")[0]
@@ -195,7 +197,7 @@ def test_a_query_of_a_megabyte_is_refused(server: Server) -> None:
 
 
 def test_a_message_of_a_megabyte_closes_the_connection(server: Server) -> None:
-    """In the browser the query is part of the message that starts a run."""
+    """A browser sends the query in the message that starts a run."""
 
     async def send(query: str) -> int | None:
         async with connected(server) as connection:
@@ -209,7 +211,7 @@ def test_a_message_of_a_megabyte_closes_the_connection(server: Server) -> None:
     check_back(before, run(come_back(server, before)))
 
 
-def test_a_message_of_text_closes_the_connection(server: Server) -> None:
+def test_a_text_message_closes_the_connection(server: Server) -> None:
     async def send() -> int | None:
         async with connected(server) as connection:
             await connection.send("a text")
@@ -221,9 +223,9 @@ def test_a_message_of_text_closes_the_connection(server: Server) -> None:
     assert run(visit(server)) < ANSWER
 
 
-# Bytes that are no UTF-8, in any place of a query.
+# Bytes that are not valid UTF-8, in different parameters of a query.
 @pytest.mark.parametrize("name", ["source", "layer", "model", "part", "edits"])
-def test_a_query_that_is_no_text_is_answered(server: Server, name: str) -> None:
+def test_a_query_that_is_not_valid_text_is_answered(server: Server, name: str) -> None:
     for value in (b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"\xf4\x90\x80\x80", b"\xc0\xaf"):
         session = Session(server, "attention", {"model": "reverse", "source": "abc", name: value})  # type: ignore[dict-item]
         assert run(visit_with(session))
@@ -241,8 +243,8 @@ class SlowSenders:
     """Connections that send a request byte by byte until they are closed.
 
     Args:
-        address: of the server.
-        requests: one for each connection: what is sent at once, and what is sent byte by byte.
+        address: the address of the server.
+        requests: for each connection, the bytes that are sent immediately, and the bytes that are sent one by one.
     """
 
     def __init__(self, address: str, requests: list[tuple[bytes, bytes]]) -> None:
@@ -254,14 +256,14 @@ class SlowSenders:
             connection.setblocking(False)
 
     def send_a_byte(self) -> None:
-        """Each sends its next byte, unless the server has closed it."""
+        """Send the next byte on each connection that the server has not closed."""
         for connection, rest in zip(self.sockets, self.waiting, strict=True):
             with contextlib.suppress(OSError):
                 connection.send(bytes([rest.pop(0)]))
 
     @property
     def open(self) -> int:
-        """How many of them the server has neither answered nor closed."""
+        """The number of connections that the server has neither answered nor closed."""
         count = 0
         for connection in self.sockets:
             try:
@@ -277,7 +279,7 @@ class SlowSenders:
             connection.close()
 
 
-# Half of them are slow in a header, half in an upload.
+# Half of the connections send a header slowly, the other half an upload.
 SLOW_HEADER = b"GET /attention HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"x" * 1_000
 SLOW_UPLOAD = (
     b"PUT /_stcore/upload_file/session/file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n"
@@ -287,8 +289,8 @@ SLOW_UPLOAD = (
 SLOW_REQUESTS = [SLOW_HEADER, SLOW_UPLOAD] * (SLOW // 2)
 
 
-def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> None:
-    """Without nginx they keep their connections; they cost no thread, and are gone when they go."""
+def test_a_server_answers_while_slow_senders_are_connected(server: Server) -> None:
+    """Without nginx, slow senders keep their connections. They need no thread, and the connections end when they disconnect."""
     before = run(held(server))
     slow = SlowSenders(server.address, SLOW_REQUESTS)
     for _ in range(20):
@@ -296,15 +298,15 @@ def test_slow_senders_do_not_keep_a_server_from_answering(server: Server) -> Non
         time.sleep(0.05)
     assert slow.open > 0
     assert run(visit(server)) < ANSWER
-    # The server may start a thread or two of its pool meanwhile; a thread for each sender would be many more.
+    # The server may start one or two threads of its pool meanwhile. One thread for each sender would be many more.
     assert Resources.of(server.process).threads - before.threads < slow.open // 4
     slow.close()
     check_back(before, run(come_back(server, before)))
 
 
 @needs_nginx
-def test_nginx_gives_up_slow_senders(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """It reads a request whole before a replica hears of it, and waits 20 s for the headers."""
+def test_nginx_disconnects_slow_senders(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """nginx reads a whole request before it sends it to a replica, and waits at most 20 s for the headers."""
     before = run(held(server))
     with behind_nginx(server.address) as address:
         slow = SlowSenders(address, SLOW_REQUESTS)
@@ -314,7 +316,7 @@ def test_nginx_gives_up_slow_senders(server: Server, capsys: pytest.CaptureFixtu
             assert Resources.of(server.process).files <= before.files + 8
             time.sleep(0.5)
         report(capsys, f"{slow.open} of {SLOW} slow senders left after {seconds:.0f} s")
-        assert slow.open <= SLOW // 2  # uploads go on for as long as a byte comes every 20 s, and cost the replica nothing
+        assert slow.open <= SLOW // 2  # uploads continue while a byte comes at least every 20 s, at no cost for the replica
         with contextlib.closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=ANSWER)) as connection:
             connection.request("GET", "/_stcore/health")
             assert connection.getresponse().status == 200

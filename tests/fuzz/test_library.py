@@ -1,6 +1,6 @@
-"""The library given hostile texts, edits and files: it returns a result, or raises one of its own errors.
+"""The library with hostile texts, edits and files: it returns a result, or raises one of its own errors.
 
-An error's sentence must be short and can be sent anywhere, whatever was given.
+For every input, an error's sentence must be short and must be valid UTF-8.
 """
 
 import json
@@ -27,7 +27,7 @@ LONGEST_SENTENCE = 4_000  # characters of an error
 
 
 def result_of(work: Callable[[], Any]) -> Any:
-    """What some work returns; None if the library refuses it, with a sentence that a page can show."""
+    """The result of a function. None if the library raises one of its own errors; its sentence must be fit for a page."""
     try:
         return work()
     except HeadlightError as error:
@@ -39,7 +39,7 @@ def result_of(work: Callable[[], Any]) -> Any:
 
 
 def check_run(pipeline: Pipeline, sources: list[str], targets: Any = None, edits: Any = ()) -> None:
-    """Answer and trace some texts; what the library gives can be shown, and its numbers are finite."""
+    """Answer and trace some texts. The texts that the library returns must be valid UTF-8, and its logits must be finite."""
     answers = result_of(lambda: pipeline.answers(sources, edits))
     trace = result_of(lambda: pipeline.trace(sources, targets, edits))
     assert all(answer.text.encode() is not None for answer in answers or [])
@@ -122,7 +122,7 @@ json_values = st.recursive(
 
 @st.composite
 def damage(draw: st.DrawFn, data: bytes) -> bytes:
-    """A file with bytes changed, inserted, removed or repeated, most of them in its header."""
+    """The bytes of a file, some of them changed, inserted, removed or repeated, mostly in the header."""
     header = 8 + int.from_bytes(data[:8], "little")
     changed = bytearray(data)
     for _ in range(draw(st.integers(1, 4))):
@@ -130,7 +130,7 @@ def damage(draw: st.DrawFn, data: bytes) -> bytes:
         length = draw(st.integers(0, 40))
         new = draw(st.one_of(st.binary(max_size=40), st.just(bytes(changed[start : start + length])), any_texts.map(as_bytes)))
         changed[start : start + length] = new
-    if draw(st.booleans()):  # a header of the right length, so that what is in it is read
+    if draw(st.booleans()):  # the right length of the header, so that the loader reads its content
         end = changed.find(b"}}", 8) + 2
         changed[:8] = (end - 8).to_bytes(8, "little", signed=True)[:8]
     return bytes(changed)
@@ -142,7 +142,7 @@ def as_bytes(text: str) -> bytes:
 
 @st.composite
 def rewritten(draw: st.DrawFn, text: str) -> str:
-    """The JSON of one part of a file with one of its values, or a piece of its text, replaced."""
+    """The JSON of one part of a file, in which some values or a piece of the text are replaced."""
     if draw(st.booleans()):
         return re.sub(
             r"(?<=: )[^,}]+", lambda match: _json(draw(json_values)) if draw(st.integers(0, 4)) == 0 else match[0], text
@@ -164,7 +164,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check_file(path: Path) -> None:
-    """Load a file, and use what it gives."""
+    """Load a file, and run its model if it can be loaded."""
     result_of(lambda: read_card(path))
     if result_of(lambda: load_checkpoint(path)):
         check_run(Pipeline.load(path), ["abc"])
@@ -180,7 +180,7 @@ def test_no_damaged_file_breaks_the_loader(small: Path, tmp_path: Path) -> None:
 
 
 def test_no_forged_file_breaks_the_loader(small: Path, tmp_path: Path) -> None:
-    """Files with a right digest and other texts, as somebody makes who knows the format."""
+    """The files have a right digest but changed texts, as an attacker who knows the format can make them."""
     texts, tensors = read_metadata(small), load_file(small)
 
     def loaded(change: tuple[str, str]) -> None:

@@ -1,7 +1,7 @@
-"""Every page by links with hostile parameters, and with hostile texts typed in the sidebar.
+"""Every page opened by links with hostile parameters, and with hostile texts typed in the sidebar.
 
-No exception and no fault of the app may come of it, and the page must answer a plain request afterwards. Errors that the page
-explains are the right answer to much of this.
+The app must not raise an exception or show a fault, and the page must answer an ordinary request afterwards. For many of these
+inputs, an error that the page explains is the right answer.
 """
 
 import re
@@ -18,7 +18,8 @@ from tests.fuzz.links import PAGES, parameters
 from tests.pages.apps import on_page
 from transformer import PRESETS
 
-# Every model once, and those that are quick to build more often: a preset of the paper's size takes seconds.
+# Every model is in the list once. Models that are quick to build are in it more often, because a preset of the paper's size
+# takes seconds.
 SHIPPED = [*available()]
 MODELS = [*SHIPPED * 8, *["own-sizes"] * 16, *["shared_heads"] * 4, *PRESETS]
 SHARES = {
@@ -35,7 +36,7 @@ Query = dict[str, str | list[str]]
 
 @st.composite
 def links(draw: st.DrawFn, names: tuple[str, ...], values: tuple[str, ...]) -> Query:
-    """A link to a page: some of its parameters, and at times one that no page has, each with a hostile or a valid value."""
+    """A link to a page with some of its parameters, and sometimes one that no page reads. Values are hostile or valid."""
     choices = text("choices")
     query: Query = {}
     for name in draw(st.lists(st.sampled_from(names), max_size=8, unique=True)):
@@ -54,7 +55,7 @@ def links(draw: st.DrawFn, names: tuple[str, ...], values: tuple[str, ...]) -> Q
 
 
 def faults(app: AppTest, log: list[str]) -> list[str]:
-    """What must not be: exceptions, faults that the page apologises for, and warnings in the log."""
+    """All exceptions, faults that the page apologises for, and warnings in the log. The list must be empty."""
     shown = [f"{each.message}\n{''.join(each.stack_trace)}" for each in app.exception]
     return [*shown, *(error.value for error in app.error if re.match(FAULT, error.value)), *log]
 
@@ -79,7 +80,7 @@ def test_no_link_makes_a_page_fail(page: str, log: list[str]) -> None:
 
 @st.composite
 def typed(draw: st.DrawFn) -> dict[str, str]:
-    """Texts for the boxes of the sidebar, one after another."""
+    """Box of the sidebar → a text to type into it."""
     boxes = draw(st.lists(st.sampled_from(["source", "target", "batch", "batch_targets"]), min_size=1, max_size=4))
     return {
         box: draw(st.one_of(texts, texts, st.lists(texts, max_size=4).map("\n".join), st.sampled_from(EMPTY))) for box in boxes
@@ -97,7 +98,7 @@ def test_no_text_makes_a_page_fail(model: str, log: list[str]) -> None:
         for key, value in boxes.items():
             box: Any = next(each for each in (*app.sidebar.text_input, *app.sidebar.text_area) if each.key == key)
             box.set_value(value)
-        del apps[page]  # after a failure, the next case starts anew
+        del apps[page]  # after a failure, the next case starts with a new app
         assert not faults(app.run(), log)
         apps[page] = app
 

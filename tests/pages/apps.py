@@ -1,4 +1,4 @@
-"""The app opened by a link without a browser, and the worked example of many pages."""
+"""Helpers that open the app by a link without a browser, and the worked example of many pages."""
 
 import functools
 import re
@@ -18,30 +18,31 @@ EXAMPLE = {
     "batch": "1 8 7 3 4 5 6 7 2",
     "batch_targets": "1 5 6 2 4 7 6",
 }
-# The worked example with its model: as query parameters, and as the query of an address.
+# The worked example with its model. LINKED has it as query parameters, WORKED as the query of an address.
 LINKED = {"model": "shared_heads", **EXAMPLE}
 WORKED = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in LINKED.items())
 
 
-# An `AppTest` reads the metadata of every installed package, in search of components; 50 ms each time, for the same answer.
+# Each `AppTest` searches the metadata of all installed packages for components. This takes 50 ms and gives the same result each
+# time, so it is cached.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def on_page(page: str, timeout: float = 60, /, **query: str | tuple[str, ...]) -> AppTest:
-    """A page of the app, opened directly by a link with the query. `timeout` is in seconds for each run."""
+    """Open a page of the app directly by a link with the query; returns the app. `timeout` is in seconds for each run."""
     app = AppTest.from_file(APP, default_timeout=timeout)
-    app.session_state[ALL] = True  # no browser reports what is on screen
+    app.session_state[ALL] = True  # draw all parts, because no browser reports which parts are on the screen
     for name, value in query.items():
         app.query_params[name] = value
     if page != HOME:
-        # Else `switch_page` could find the page only after a run of Home, which would double the time of most tests.
+        # Otherwise `switch_page` finds the page only after a run of Home, which would double the time of most tests.
         app._registered_pages = registered_pages()
         app.switch_page(page)
     return app.run()
 
 
 def unfold(app: AppTest, *keys: str) -> AppTest:
-    """Open expanders or menus by their keys, as a click does; closed ones have no content."""
+    """Open expanders or menus by their keys, as a click does, because closed ones have no content; returns the app."""
     for key in keys:
         app.session_state[key] = True
     return app.run()
@@ -60,7 +61,7 @@ def shown_errors(app: AppTest) -> str:
 
 
 def shown(markdown: str) -> str:
-    """The visible text of Markdown that `pages.ui.escaping` has escaped."""
+    """The text that is visible when Markdown that `pages.ui.escaping` has escaped is shown."""
     for _ in range(2):  # spans can be nested once
         markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
     return markdown.replace("\\", "")

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 
 from benchmarks import server
 
-# Called before these modules are imported, so that their failed asserts show values as in a test.
+# Called before these modules are imported, so that their failed asserts show values, as asserts in tests do.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
-PATIENCE = 60_000  # ms that a test waits for what must come; on a loaded machine a server's first page needs more than 20 s
+PATIENCE = 60_000  # ms that a test waits at most; on a loaded machine, a server's first page needs more than 20 s
 expect.set_options(timeout=PATIENCE)
 
 
@@ -44,7 +44,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """The tests of the library check every shape; the pages' tests, which run the same code, are a fifth faster without."""
+    """Switch off the checks of shapes. The tests of the library run the same code with these checks, and without them the tests
+    of the pages are a fifth faster."""
     jaxtyping.config.update("jaxtyping_disable", True)
 
 
@@ -55,7 +56,8 @@ def pytest_runtest_teardown() -> None:
 
 @contextlib.contextmanager
 def serving(script: Path) -> Iterator[str]:
-    """The address of a new Streamlit server for a script, on this machine only; stopped at the end."""
+    """Start a Streamlit server for a script, which only this machine can reach; yields its address. It is stopped at the
+    end."""
     with server.serving(script) as running:
         yield running.address
 
@@ -83,7 +85,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def warm_context(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """The browser of all tests of a process, one after another: see `known`."""
+    """The browser context that all tests of a process use, one after another (see `known`)."""
     profile = tmp_path_factory.mktemp("profile")
     context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
     yield context
@@ -92,10 +94,10 @@ def warm_context(playwright: Playwright, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def known(warm_context: BrowserContext) -> Iterator[BrowserContext]:
-    """A browser context with a warm cache: the scripts of Streamlit and Plotly, which are half the time to open a page, are
-    compiled already. Nothing else is left from earlier visits."""
+    """A browser context with a warm cache: the scripts of Streamlit and Plotly are already compiled, which takes half of the
+    time to open a page. Nothing else is left from earlier visits."""
     yield warm_context
-    # A visit that failed has left its page open, which would look for its stopped server during the next test.
+    # A failed visit leaves its page open. The page would try to reach its stopped server during the next test.
     for page in warm_context.pages:
         if page.url != "about:blank":
             page.goto("about:blank")
@@ -103,14 +105,14 @@ def known(warm_context: BrowserContext) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="session")
 def stranger(browser: Browser) -> Iterator[BrowserContext]:
-    """The browser of another person: it shares no cookies and no storage with `known`. Its cache becomes warm, too."""
+    """The browser context of another visitor. It shares no cookies and no storage with `known`. Its cache is also kept."""
     context = browser.new_context(**SCREEN)
     yield context
     context.close()
 
 
-# Resolves to true once no script runs, no element is stale, all charts are drawn, and the page has not changed for `quiet` ms;
-# to false after 60 s.
+# Resolves to true as soon as no script runs, no element is stale, all charts are drawn, and the page has not changed for
+# `quiet` ms. Resolves to false after 60 s.
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
     const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
@@ -131,12 +133,12 @@ REST = """(quiet) => new Promise((resolve) => {
 
 
 class Visitor:
-    """A visitor with a browser: opens pages, waits until they are at rest, and records errors in `complaints`.
+    """A visitor with a browser. It opens pages, waits until they have settled, and records errors in `complaints`.
 
     Args:
-        browser: a browser, for a new context with the settings `context`, which starts with an empty cache; or a context, for
-            its one tab. The visitors of a context use that tab one after another: half the time to open a page is the scripts
-            of Streamlit and Plotly, and a tab keeps what it has compiled.
+        browser: if it is a browser, the visitor gets a new context with the settings `context` and an empty cache. If it is a
+            context, the visitor uses the context's tab after earlier visitors. This is faster, because half of the time to open
+            a page is the compilation of the scripts of Streamlit and Plotly, and a tab keeps its compiled scripts.
     """
 
     def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
@@ -155,15 +157,15 @@ class Visitor:
             self.page.on(event, listener)
 
     def open(self, path: str = "", whole: bool = False) -> Page:
-        """Open a page and wait until it is at rest; with `whole`, with the parts below the first screen too."""
+        """Open a page and wait until it has settled. With `whole`, also draw the parts below the first screen."""
         self.page.goto(f"{self.url}/{path}")
         self.page.locator("h1").first.wait_for(state="attached")  # a stop of a lesson may hide the page
         self.settle()
         return self.see_all() if whole else self.page
 
     def close(self) -> None:
-        """Leave the site, close further tabs, clear cookies and storage and reset the screen, so that the next visit starts
-        empty."""
+        """Leave the site, close other tabs, clear cookies and storage, and reset the screen, so that the next visit finds
+        nothing of this one."""
         if self.fresh:
             self.context.close()
             return
@@ -185,12 +187,12 @@ class Visitor:
         assert self.page.evaluate(REST, 500), "the page did not come to rest within 60 s"
 
     def see_all(self) -> Page:
-        """Scroll down until every part of the page has been on screen and is drawn; then back to the top."""
+        """Scroll down until every part of the page has been on the screen and is drawn, then back to the top."""
         boxes = self.page.locator(".unseen")
-        # A link that names a part keeps it on screen until the page is at rest, or a person does something.
+        # A link that names a part keeps the part on the screen until the page has settled, or until the first input.
         self.page.keyboard.press("Shift")
         while count := boxes.count():
-            # Not by the locator: a run may replace the box meanwhile.
+            # Not by the locator, because a run may replace the box meanwhile.
             self.page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
             self.page.wait_for_function("count => document.querySelectorAll('.unseen').length < count", arg=count)
             self.settle()
@@ -246,14 +248,15 @@ class Walker(Visitor):
         return self.geometry["panels"][-1]["path"]
 
     def is_at(self, path: str) -> None:
-        """Wait until the walk is at a stop. Polled in the page at every frame, because a playing walk leaves a stop soon."""
+        """Wait until the walk is at a stop. The browser checks this at every frame, because a playing walk leaves a stop
+        soon."""
         path_of_stop = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
         self.page.wait_for_function(f"([root, path]) => {path_of_stop} === path", arg=[self.root.element_handle(), path])
 
 
 @pytest.fixture
 def visitor(known: BrowserContext, url: str) -> Iterator[Visitor]:
-    """A visitor; the test fails if any error was recorded during the visit."""
+    """A visitor of the app. The test fails if an error was recorded during the visit."""
     visitor = Visitor(known, url)
     yield visitor
     visitor.close()

@@ -11,7 +11,7 @@ WORDS = text("head_patterns")
 
 
 def measures(**shares: float) -> dict[str, np.ndarray]:
-    """The measures of a single head; shares that are not given are 0."""
+    """The measures of a single head. Shares that are not passed are 0."""
     return {name: np.array([[shares.get(name.replace("-", "_"), 0.0)]]) for name in ("entropy", *SHARES)}
 
 
@@ -22,7 +22,7 @@ def test_the_sentence_names_the_largest_share(name: str) -> None:
     assert in_words(measures(**shares | {name.replace("-", "_"): 0.9}), 0, 0) == expected
 
 
-def test_the_sentence_names_the_more_specific_of_equal_shares() -> None:
+def test_of_two_equal_shares_the_sentence_names_the_more_specific_pattern() -> None:
     expected = WORDS["sentence"].format(verb=WORDS["verbs"]["previous"], share="80%")
     assert in_words(measures(previous=0.801, diagonal=0.804, first=0.8), 0, 0) == expected
 

@@ -93,7 +93,7 @@ class Lines(Visitor):
         return self.root.locator(f".column.{side} .token .share").all_text_contents()
 
     def announced(self, sentence: str) -> None:
-        """Assert that the page, drawn by Python, shows a text."""
+        """Assert that the part of the page that Python draws shows a text."""
         expect(self.page.get_by_text(sentence)).to_be_visible()
 
     @property
@@ -124,7 +124,7 @@ def test_hovering_over_a_query_shows_only_its_lines_and_shares_without_a_rerun(v
     before = view.runs
     view.query(1).hover()
     view.drawn(2 * 3)
-    # Mean of the two heads; the masked <pad> has no share.
+    # The shares are the mean over the two heads. The masked <pad> has no share.
     assert view.shares("key") == ["0.25", "0.50", "", "0.10"]
     assert view.shares("query") == [""] * 4
     expect(view.key(2)).to_have_class(re.compile("masked"))
@@ -165,7 +165,7 @@ def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.query(1).click()
     view.announced("queries (0, 1) keys ()")
     view.drawn(2 * 2 * 3)
-    # The pointer still rests on the second token.
+    # The pointer is still on the second token.
     assert view.shares("key") == ["0.80", "0.70", "", "0.20"]
     view.key(3).hover()
     view.drawn(2 * 4)
@@ -176,7 +176,7 @@ def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.drawn(24)
 
 
-def test_the_keyboard_offers_all_that_the_pointer_does(view: Lines) -> None:
+def test_the_keyboard_can_do_everything_that_the_pointer_can(view: Lines) -> None:
     page = view.show().page
     view.root.get_by_role("slider").focus()
     page.keyboard.press("Tab")  # the unlock button is disabled, so this is the first token
@@ -224,7 +224,7 @@ def test_heads_are_switched_off_and_on(view: Lines) -> None:
 def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> None:
     view.show().head(2).dblclick()
     view.announced("heads (1,) threshold")
-    view.announced("told 1")  # once, not once per click
+    view.announced("told 1")  # sent to Python once, not once for each click
     view.head(1).click(modifiers=["Alt"])
     view.announced("heads (0,) threshold")
     view.drawn(4 * 3)
@@ -232,7 +232,7 @@ def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> No
 
 def test_the_threshold_hides_lines_and_starts_a_rerun_when_released(view: Lines) -> None:
     slider = view.show().root.get_by_role("slider", name="Hide lines below")
-    slider.fill("0.2")  # 0.7 three times, 0.4 and 0.3 four times each
+    slider.fill("0.2")  # above it are three weights of 0.7, and four each of 0.4 and 0.3
     view.drawn(3 + 8)
     expect(view.root.locator(".threshold .value")).to_have_text("0.20")
     view.announced("threshold 0.2")
@@ -257,7 +257,7 @@ def test_a_page_can_set_the_initial_locks_heads_and_threshold(view: Lines) -> No
     view.show("start")
     view.announced("queries (1,) keys (3,) heads (1,) threshold 0.2")
     view.announced("locked (('query', 1), ('key', 3))")
-    # Query 1 has 0.4 and 0.3 above the threshold; key 3 has only 0.1 from each.
+    # Query 1 has the weights 0.4 and 0.3 above the threshold. Key 3 gets only 0.1 from each query.
     view.drawn(2)
     assert view.shares("key") == ["0.40", "0.30", "", "0.10"]
     assert view.shares("query") == ["0.10"] * 4
@@ -303,7 +303,7 @@ def test_tokens_are_shown_as_plain_text(view: Lines) -> None:
     assert view.root.locator("img").count() == 0
 
 
-def test_many_lines_are_strokes_on_the_canvas_and_not_elements(view: Lines) -> None:
+def test_many_lines_are_drawn_on_the_canvas_and_not_as_elements(view: Lines) -> None:
     view.show("big")
     assert view.root.locator("*").count() < 800
     view.root.get_by_role("slider").fill("0")
@@ -364,6 +364,6 @@ def test_shapes_that_do_not_match_raise_an_error() -> None:
         lines(np.zeros((1, 2, 3)), np.ones((1, 2, 3), bool), ["a", "b"], ["c", "d"], key="x")
 
 
-def test_css_and_js_of_the_lines_are_beside_their_module() -> None:
+def test_css_and_js_of_the_lines_are_in_the_folder_of_their_module() -> None:
     folder = Path(ROOT, "pages/attention")
     assert {file.name for file in folder.glob("lines.*")} == {"lines.py", "lines.css", "lines.js"}

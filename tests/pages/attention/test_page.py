@@ -28,7 +28,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
     assert visitor.ticks(MAP, "y") == ["<sos>", "b", "a", "c"]
 
 
-def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "headlamp")
     visitor.choose("Kind of attention", "decoder")
@@ -55,10 +55,11 @@ def test_a_link_a_reload_and_a_lesson_of_ones_own_open_the_same_view(visitor: Vi
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("heading", name="A lesson of your own").wait_for()
     visitor.settle()
-    # At once: Playwright's own scrolling waits for an element at rest, and the heading can be replaced meanwhile.
+    # By script, because Playwright's own scrolling waits until an element stands still, and the heading can be replaced
+    # meanwhile.
     page.get_by_role("heading", name="A lesson of your own").evaluate("heading => heading.scrollIntoView()")
     visitor.type("Title of the lesson", "<i>Mine</i>")
-    page.reload()  # a new session, and the copy of the tab
+    page.reload()  # starts a new session, which reads the lesson from the tab's storage
     page.locator("h1").first.wait_for()
     visitor.settle()
     page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
@@ -88,7 +89,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("attention")
     canvas = page.locator(".head_grid canvas")
-    # On a projector, all heads and the picked one stand on the first screen, inside their columns.
+    # On a projector, all heads and the picked head are on the first screen, inside their columns.
     for picture in (".head_grid .sheet", ".head_grid .legend", ".st-key-picked-head .heatmaplayer"):
         bounds = page.locator(picture).bounding_box()
         assert bounds is not None
@@ -96,7 +97,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
         assert bounds["x"] >= 380
     box = canvas.bounding_box()
     assert box is not None
-    # The last tile is at the lower right, whatever the size of the labels.
+    # The last tile is at the lower right for every size of the labels.
     canvas.click(position={"x": box["width"] - 20, "y": box["height"] - 20})
     visitor.settle()
     assert page.get_by_role("heading", name="Cross-attention, layer 2, head 4").is_visible()
@@ -145,7 +146,7 @@ def test_hovering_over_the_lines_sends_nothing_to_the_server(visitor: Visitor) -
 
 
 def heads_on(page: Page) -> list[int]:
-    """The heads whose lines are drawn, counted from 1."""
+    """The numbers of the heads whose lines are drawn, counted from 1."""
     pills = page.locator(".lines .pill")
     return [head + 1 for head in range(pills.count()) if pills.nth(head).get_attribute("aria-pressed") == "true"]
 
@@ -155,7 +156,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
     assert heads_on(page) == [1, 2]
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     visitor.choose("Head", "2")
-    assert heads_on(page) == [2]  # it alone, because the head before was on alone
+    assert heads_on(page) == [2]  # only this head, because the head before was the only one on
     assert "heads=" not in page.url
     page.get_by_role("button", name="Head 3", exact=True).click()
     visitor.settle()
@@ -221,7 +222,7 @@ def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
     """The name and content of the file saved by a choice in the menu of the picture with this index."""
     page = visitor.page
     menu = page.get_by_role("button", name=re.compile("^Save ")).nth(picture)
-    # Not by its buttons: a run that is under way can draw them anew, and a second click would close the menu.
+    # Not by the buttons in the menu: a current run can replace them, and a second click would close the menu.
     if menu.get_attribute("aria-expanded") != "true":
         menu.click()
         visitor.settle()
@@ -246,7 +247,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
             elif ending == "svg":
                 assert label in words(content)
         rows = list(csv.reader(io.StringIO(content.decode())))
-        # Four queries and five keys: a row per weight for all 2 × 4 heads, but a row per query for one head.
+        # Four queries and five keys: one row for each weight of all 2 × 4 heads, but for a single head one row for each query.
         assert len(rows) - 1 == {0: 2 * 4 * 4 * 5, 1: 4}[picture]
         visitor.page.keyboard.press("Escape")
         assert visitor.page.get_by_role("button", name=f"Save {name}", exact=True).count() == 1
@@ -258,13 +259,13 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
     _, svg = saved(visitor, 1, "Picture as SVG")
     assert {"<sos>", "c", "b", "a"} <= set(words(svg))
     assert svg.count(b"<path") > 0
-    # Pictures that Plotly does not draw are saved as a page, too: it holds the same SVG and fetches nothing.
+    # A picture that Plotly does not draw can also be saved as a page. The page contains the same SVG and loads nothing.
     file, page = saved(visitor, 1, "Picture as HTML")
     assert file == "reverse-cross-layer1-lines.html"
     assert svg in page
     assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
 
-    # The view itself, to use without a server: the locked token is kept, and a click on another head shows that one.
+    # The view can be saved and used without a server. The locked token is kept, and a click on another head shows that head.
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".lines .key .token", has_text="b").click()
     visitor.settle()

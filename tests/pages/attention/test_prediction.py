@@ -24,13 +24,13 @@ def opened(**query: str) -> AppTest:
 
 
 def components(app: AppTest) -> list[dict[str, Any]]:
-    """The data of the components whose data are JSON."""
+    """The data of all components that are sent as JSON."""
     texts = [each.proto.json for each in app.main.get("bidi_component")]
     return [data for data in map(json.loads, filter(None, texts)) if isinstance(data, dict)]
 
 
 def marked(app: AppTest) -> dict[str, Any]:
-    """The data of the cells to mark."""
+    """The data of the component with the cells to mark."""
     (data,) = [data for data in components(app) if "round" in data]
     return data
 
@@ -50,22 +50,22 @@ def press(app: AppTest, label: str) -> AppTest:
     return app
 
 
-def test_a_link_asks_and_tells_nothing_of_the_head() -> None:
+def test_a_link_opens_the_question_and_the_page_shows_nothing_of_the_head() -> None:
     app = opened(predict="attention:")
     data = marked(app)
     assert data["truth"] is None
     assert data["columns"] == ["<sos>", *SOURCE, "<eos>"]
     assert not app.main.get("plotly_chart")
-    assert len(components(app)) == 1  # nor the overview of all heads
+    assert len(components(app)) == 1  # the overview of all heads is not drawn either
     assert not any("Silenced" in markdown.value or "%**" in markdown.value for markdown in app.markdown)
     assert "Show without a guess" in buttons(app)
 
 
-def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
+def test_a_row_can_be_marked_answered_twice_shown_and_asked_again() -> None:
     app = opened()
     app = press(app, "Where will it look? Predict first")
     assert app.query_params["predict"] == "attention:,silence:"
-    app.session_state["predict"] = "attention.2:0.3"  # what a click on two cells does
+    app.session_state["predict"] = "attention.2:0.3"  # clicks on two cells set this
     app = press(app.run(), "Answer once more")
     assert app.query_params["predict"] == "attention.2:0.3~0.3"
     assert "Answer once more" not in buttons(app)
@@ -80,7 +80,7 @@ def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
     first, second = sentences.split("\n\n")
     assert re.findall(r"(\d+)%", first)[:2] == [f"{100 * (row[0] + row[3]):.0f}", f"{200 / 7:.0f}"]
     assert re.findall(r"(\d+)%", second)[:2] == [f"{100 * row[4]:.0f}", f"{100 / 7:.0f}"]
-    assert app.main.get("plotly_chart")  # the page goes on as ever
+    assert app.main.get("plotly_chart")  # the rest of the page is drawn as usual
     app = press(app, "Try again")
     assert app.query_params["predict"] == "attention.2:"
     app = press(app, "Stop predicting")
@@ -98,7 +98,7 @@ def test_a_row_is_marked_changed_once_shown_and_asked_again() -> None:
 def test_the_sentence_tells_the_difference(marks: str, says: str) -> None:
     trace = runs().trace("reverse", (SOURCE,), (None,), ())
     every = np.stack([trace.weights("cross", layer)[0].numpy() for layer in range(trace.layers("cross"))])
-    layer, head, query, key = np.unravel_index(every.argmax(), every.shape)  # a row that looks at one token
+    layer, head, query, key = np.unravel_index(every.argmax(), every.shape)  # a row with nearly all weight on one token
     row = every[layer, head, query]
     others = ".".join(str(other) for other in range(row.size) if other != key)
     cell = {"best": key, "worst": row.argmin(), "all but the best": others}[marks]
@@ -109,7 +109,7 @@ def test_the_sentence_tells_the_difference(marks: str, says: str) -> None:
     assert says in sentence
 
 
-def test_the_map_can_be_asked_about_and_masked_cells_cannot_be_marked() -> None:
+def test_a_question_can_be_about_the_map_and_masked_cells_cannot_be_marked() -> None:
     trace = runs().trace("reverse", (SOURCE,), (None,), ())
     own, allowed = (values[0, 0].numpy() for values in (trace.weights("decoder", 0), trace.allowed("decoder")[0]))
     app = on_page(ATTENTION, **(HEAD | {"kind": "decoder", "head": "1"}), predict="map:0.7~shown")
@@ -126,13 +126,13 @@ def test_the_map_can_be_asked_about_and_masked_cells_cannot_be_marked() -> None:
 @pytest.mark.parametrize(
     ("head", "predict", "says"),
     [
-        # Every row of this head looks at one key.
+        # Every row of this head has nearly all its weight on one key.
         ({"kind": "cross", "layer": "2", "head": "4"}, "map:{best}~shown", "as many marks can catch at most 17%"),
-        # The first token that a decoder reads has only itself to look at.
+        # The first token that a decoder reads can attend only to itself.
         ({"kind": "decoder"}, "attention.0:0~shown", "This query may attend to no other key."),
     ],
 )
-def test_what_cannot_be_caught_is_not_held_against_the_marks(head: dict[str, str], predict: str, says: str) -> None:
+def test_the_sentence_says_when_no_better_marks_were_possible(head: dict[str, str], predict: str, says: str) -> None:
     trace = runs().trace("reverse", (SOURCE,), (None,), ())
     best = int(trace.weights("cross", 1)[0, 3].numpy().argmax())
     app = on_page(ATTENTION, **(HEAD | head), predict=predict.format(best=best))
@@ -140,7 +140,7 @@ def test_what_cannot_be_caught_is_not_held_against_the_marks(head: dict[str, str
     assert says in shown(sentence)
 
 
-def test_another_head_asks_anew() -> None:
+def test_another_head_starts_a_new_question() -> None:
     app = opened(predict="attention.2:0.3~shown")
     app.session_state["head"] = 1
     app = app.run()

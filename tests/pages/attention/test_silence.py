@@ -1,4 +1,4 @@
-"""The sentence on what the answer would be without the head in view."""
+"""The sentence about the answer without the shown head."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -44,7 +44,7 @@ def test_the_token_named_is_the_one_that_loses_most() -> None:
     assert expected in of_head("english-french", TIRED, 2).replace(" %", "%").replace("\\", "")
 
 
-def test_of_a_typed_target_only_the_token_is_named() -> None:
+def test_for_a_typed_target_the_sentence_names_only_the_token() -> None:
     sentence = of_head("english-french", TIRED, 2, target="le chat dort .")
     assert "→" in sentence
     assert "The answer" not in sentence
@@ -57,14 +57,14 @@ def test_a_model_with_random_weights_has_no_such_sentence() -> None:
 
 
 @pytest.mark.parametrize(("answers", "says"), [("", 0), ("4~1~", 1), ("4~2~", 1)])
-def test_a_lesson_that_asks_for_it_is_answered_first(answers: str, says: int) -> None:
+def test_while_a_lesson_asks_about_the_answer_the_sentence_waits(answers: str, says: int) -> None:
     query = {"model": "english-french", "source": TIRED, "kind": "cross", "layer": "1", "head": "2", "part": "map"}
     app = on_page(ATTENTION, lesson="first-look", lesson_stop="4", answers=answers, **query)
     assert not app.exception
     assert sum("**Silenced**" in markdown.value for markdown in app.markdown) == says
 
 
-def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
+def test_the_learner_can_predict_whether_the_answer_changes() -> None:
     query = {"model": "reverse", "source": "abcde", "kind": "cross", "layer": "1", "head": "1"}
     app = on_page(ATTENTION, **query, predict="silence:1")
     assert not app.exception
@@ -77,7 +77,7 @@ def test_the_learner_can_say_first_whether_the_answer_changes() -> None:
     assert f"First answer: **You said Yes: {yes}.**\n\nSecond answer: **You said No: {no}.**" in sentence
 
 
-def test_nothing_tells_the_answer_while_the_question_waits() -> None:
+def test_the_page_does_not_reveal_the_answer_while_the_question_is_open() -> None:
     app = on_page(ATTENTION, model="english-french", source=TIRED, silenced="2", predict="silence:1")
     assert not any("**Silenced**" in markdown.value or "Why several heads" in markdown.value for markdown in app.markdown)
 
@@ -94,7 +94,7 @@ def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
     other = int(sentence.split("and head ")[1].split(" ")[0]) - 1
     assert other != named["head"] - 1
     assert f"puts {weights[other].max():.2f} on *{keys[int(weights[other].argmax())]}*" in sentence
-    # Either of the two, or both, can be silenced on the spot.
+    # Either of the two heads, or both, can be silenced here.
     lost = {}
     for chosen, heads in ((str(named["head"]), (named["head"] - 1,)), ("both", (named["head"] - 1, other))):
         app.button_group(key="silenced").set_value(chosen).run()

@@ -16,7 +16,7 @@ from tests.pages.apps import on_page, shown, shown_errors
 from transformer import Pipeline, Trace
 
 PAGE = "pages/attention/page.py"
-# Each unreadable input, and a part of the error message for it.
+# Unreadable input → a part of its error message.
 UNREADABLE = {
     "": "There is nothing to read in your text",
     "ab3": "“3”, which this model does not know",
@@ -43,7 +43,7 @@ def alerts(app: AppTest) -> str:
     return " ".join(shown(alert.value) for alert in (*app.error, *app.warning, *app.info))
 
 
-def test_the_page_opens_on_the_head_that_the_card_names_and_its_picture_is_told_in_words() -> None:
+def test_the_page_opens_on_the_head_that_the_card_names_and_describes_its_picture_in_words() -> None:
     app = on_page(PAGE, model="english-french")
     named = Pipeline.load("english-french").card.measures["pronouns"]
     place = text("attention")["head_title"].format(kind="Cross-attention", layer=named["layer"], head=named["head"])
@@ -53,10 +53,10 @@ def test_the_page_opens_on_the_head_that_the_card_names_and_its_picture_is_told_
     said = strongest_rows(weights, everywhere, ("il", "fatigué"), ("animal", "street"))
     assert said == "The largest weights: row 1: fatigué puts 0.96 on 0: animal; row 0: il puts 0.90 on 1: street."
     told = [chart.proto.alt for chart in app.get("plotly_chart") if "The largest weights: row" in chart.proto.alt]
-    assert len(set(told)) == 1  # the small map beside all heads, and the large one
+    assert len(set(told)) == 1  # the small map beside all heads has the same description as the large map
 
 
-def test_equal_and_hidden_weights_are_told_as_such() -> None:
+def test_the_description_mentions_equal_and_hidden_weights() -> None:
     weights, allowed = np.full((2, 3), 1 / 3, dtype=np.float32), np.array([[True, True, True], [False, False, False]])
     said = strongest_rows(weights, allowed, ("a", "b"), ("x", "y", "z"))
     assert said == "The largest weights: row 0: a puts 0.33 on 0: x (and on 2 more)."
@@ -107,7 +107,7 @@ def test_every_view_of_a_head_is_drawn(look: str) -> None:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The encoder or the decoder ran alone; a link to another kind opens the only one."""
+    """The encoder or the decoder ran alone. A link to another kind of attention opens the only kind."""
     other = "target" if kind == "encoder" else "source"
     absent = {"encoder": ("decoder.", "target_", "logits", "probabilities"), "decoder": ("encoder.", "source_")}[kind]
     whole = View.trace
@@ -119,7 +119,7 @@ def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatc
 
     monkeypatch.setattr(View, "trace", one_stack)
     app = opened(kind="cross", source="abc")
-    # The what-if view compares answers, and an encoder alone gives none.
+    # The what-if view compares answers, but an encoder alone has no answer.
     looks = [look for look in text("attention")["looks"] if look != "what-if" or kind == "decoder"]
     for look in looks:
         app.session_state["part"] = look
@@ -138,8 +138,8 @@ def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:
     assert "How well the key of" in texts(app)
 
 
-def test_the_steps_follow_the_row_that_the_head_of_the_card_is_read_for() -> None:
-    """The row from which the pronoun is predicted; the steps are picked by words."""
+def test_the_steps_follow_the_query_for_which_the_card_names_the_head() -> None:
+    """The followed row is the one that predicts the pronoun. The picker names the steps in words."""
     app = opened(model="english-french", part="steps", step="weights")
     assert not app.exception
     followed, row, column = (app.selectbox(key=key).options[app.session_state[key]] for key in ("query", "row", "column"))

@@ -1,7 +1,7 @@
-"""The numbers on the drawn page are those of the library: read in a browser, compared with a run of the pipeline.
+"""The numbers that a browser draws are equal to those of a run of the pipeline.
 
-Three models, five ways of choosing (greedy, three orders of controls, beam search), and a forced branch. What is sent for all
-combinations of them is compared in `test_page.py`.
+The tests cover three models, five ways to choose tokens (greedy, three orders of controls, beam search), and a forced branch.
+`test_page.py` compares the data that are sent for all their combinations.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ from transformer.figures.decoding import percent
 from transformer.pipeline.decoding.methods import Hypothesis, Sample
 from transformer.pipeline.decoding.tree import Written
 
-# The values of the traces of the chart with a key, as the browser has drawn them.
+# Returns the values of the traces of the chart with a key, as the browser has drawn them.
 TRACES = """key => {
     const plain = (value) => ArrayBuffer.isView(value) || Array.isArray(value) ? Array.from(value, plain) : value;
     const { _fullData } = document.querySelector(`.st-key-${key} .js-plotly-plot`);
     return _fullData.map(({ x, y, z, customdata, hovertext }) =>
         Object.fromEntries(Object.entries({ x, y, z, customdata, hovertext }).map(([name, value]) => [name, plain(value)])));
 }"""
-# The bars of the player: [token, share as text, share before the controls], and of each token that was read its share.
+# Returns the bars of the player: [token, share as text, share before the controls].
 BARS = """root => Array.from(root.querySelectorAll(".bars li"), (bar) => [
     bar.querySelector(".name").textContent, bar.querySelector(".share").textContent,
     parseFloat(bar.querySelector(".own").style.width) / 100])"""
@@ -43,11 +43,11 @@ def traces(page: Page, key: str) -> list[dict[str, Any]]:
 
 
 class Answer:
-    """An answer of the library, with the pipeline that wrote it.
+    """An answer that the library computed, with the pipeline that wrote it.
 
     Attributes:
-        made: the hypothesis of the step that is looked at.
-        stages: the probabilities of all tokens in that step, from the model's own on.
+        made: the hypothesis of the checked step.
+        stages: the probabilities of all tokens in this step: first the model's own, then those after each control.
     """
 
     def __init__(self, pipeline: Pipeline, written: Written, step: int) -> None:
@@ -61,7 +61,7 @@ class Answer:
 
     @property
     def top(self) -> list[int]:
-        """The ten most probable tokens; in the place of the last, the one that was written if it is not among them."""
+        """The ten most probable tokens. If the written token is not among them, it replaces the last."""
         top = np.argsort(-self.stages[0], kind="stable")[:10].tolist()
         return top if self.made.token in top else [*top[:-1], self.made.token]
 
@@ -78,7 +78,7 @@ def close(values: Any, decimals: float = 1e-5) -> Any:
 
 
 def check_player(page: Page, answer: Answer) -> None:
-    """The bars, their shares before and after the controls, and the tokens that were read with their attention."""
+    """Check the bars, their shares before and after the controls, and the attention to the tokens that were read."""
     root = page.locator(".player")
     expect(root.locator(".newest")).to_have_text(answer.tokens([answer.made.token])[0])
     names, shares, own = zip(*root.evaluate(BARS), strict=True)
@@ -91,7 +91,7 @@ def check_player(page: Page, answer: Answer) -> None:
 
 
 def check_stages(page: Page, answer: Answer) -> None:
-    """The distribution before and after each control; a bar that was cut off is as long as before."""
+    """Check the distribution before and after each control. The bar of a token that was cut off keeps its length."""
     drawn = traces(page, "stages")
     assert len(drawn) == len(answer.stages)
     before = np.array(answer.with_rest(answer.stages[0]))
@@ -103,7 +103,7 @@ def check_stages(page: Page, answer: Answer) -> None:
 
 
 def check_insides(page: Page, answer: Answer, target: str) -> None:
-    """Logit lens, contributions to the logit, losses under teacher forcing, and the target of label smoothing."""
+    """Check the logit lens, contributions to the logit, losses under teacher forcing, and the target of label smoothing."""
     pipeline, made, network = answer.pipeline, answer.made, answer.pipeline.network
     ids = [each.token for each in answer.chain]
     points = [logit_lens(network, answer.written.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
@@ -143,7 +143,7 @@ def opened(visitor: Visitor, model: str, choice: int, step: int, whole: bool, **
 def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model: str, choice: int, step: int) -> None:
     page, answer = opened(visitor, model, choice, step, whole=False, draws="true")
     check_player(page, answer)
-    page.locator("#stages").scroll_into_view_if_needed()  # it may be below the screen, and is drawn only when it is seen
+    page.locator("#stages").scroll_into_view_if_needed()  # it may be below the screen, where it is not drawn
     page.locator(".st-key-stages").scroll_into_view_if_needed()
     visitor.settle()
     check_stages(page, answer)
@@ -156,7 +156,7 @@ def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model
 
 
 @pytest.mark.browser
-def test_a_forced_branch_and_the_insides_of_its_step_are_drawn_as_the_library_has_them(visitor: Visitor) -> None:
+def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_library(visitor: Visitor) -> None:
     page, free = opened(visitor, "english-french", 0, 2, whole=True)
     source = answer_source(page)
     other = free.top[1]
@@ -192,7 +192,7 @@ def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(vis
         log_probability, total, score = (fixed(value, 3) for value in (made.log_probability, made.total, made.score))
         assert hovers[made.number][1:4] == [f"log-probability of the token {log_probability}", f"sum {total}", f"score {score}"]
     tree.scroll_into_view_if_needed()
-    # The last point of all is the start, which cannot be picked; the one before is a hypothesis that was pruned at once.
+    # The last point is the start, which cannot be picked. The point before it is a hypothesis that was pruned immediately.
     tree.locator(".scatterlayer .trace .points path").nth(-2).click(force=True)
     visitor.settle()
     node = int(page.url.partition("node=")[2].partition("&")[0])
@@ -214,7 +214,7 @@ def test_a_tap_picks_the_node_under_the_finger(browser: Browser, url: str) -> No
     assert box
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**node=0*")
-    # The picture of the player scrolls sideways here, also by the keyboard.
+    # On a phone, the picture of the player scrolls sideways. The keyboard can scroll it too.
     expect(page.locator(".player .aligned").first).to_have_attribute("tabindex", "0")
     visitor.close()
     assert visitor.complaints == []

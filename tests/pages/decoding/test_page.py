@@ -1,4 +1,4 @@
-"""The page on which an answer is written token by token: its numbers are those of the library."""
+"""The page on which an answer is written token by token has the numbers of the library."""
 
 import json
 import re
@@ -97,13 +97,13 @@ def test_a_link_shows_what_the_library_writes(
         assert len(step["self"]) == len(step["read"]) == made.step + 1
 
 
-def test_the_same_link_draws_the_same_and_another_seed_something_else() -> None:
+def test_the_same_link_draws_the_same_answer_and_another_seed_another_answer() -> None:
     query = {"model": "english-french", "method": "sampling", "controls": "temperature", "temperature": "3"}
     answers = [[step["token"] for step in player(on_page(PAGE, **query, seed=seed))["steps"]] for seed in ("1", "1", "2")]
     assert answers[0] == answers[1] != answers[2]
 
 
-def test_one_head_can_be_shown_and_the_step_stands_in_the_link() -> None:
+def test_the_link_contains_the_step_and_the_head_that_is_shown() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", step="2", shown_layer="1", shown_head="2"))
     data = player(app)
     assert data["step"] == 1
@@ -118,12 +118,12 @@ def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> 
     assert player(app)["steps"][-1]["why"].endswith("There is no room for it: the answer is stopped after token 4.")
 
 
-def test_a_trained_model_that_never_ends_is_said_to_be_stopped_once() -> None:
+def test_the_page_says_only_once_that_a_trained_model_was_stopped() -> None:
     app = check(on_page(PAGE, model="copy", source="a" * 19))
     assert sum("did not end its answer" in warning.value for warning in app.warning) == 1
 
 
-def test_forced_tokens_show_both_answers_and_where_they_part_and_each_can_be_taken_back() -> None:
+def test_forced_tokens_show_both_answers_and_their_first_difference_and_each_can_be_removed() -> None:
     app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z, 4 y"))
     pipeline = Pipeline.load("reverse")
     second, fourth = pipeline.target_vocabulary.ids(["z", "y"])
@@ -150,7 +150,7 @@ def chain(written: Written) -> tuple[Hypothesis, ...]:
     return written.chain(written.best)
 
 
-def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
+def test_edits_are_active_while_the_model_writes_and_their_list_is_shown() -> None:
     app = check(on_page(PAGE, model="reverse", source="abcd"))
     assert not [each for each in app.multiselect if each.key == "edits"]
     app.button(key="edit silence cross layer 2").click().run()
@@ -166,7 +166,7 @@ def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
     boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
     for answer in (plain, edited):
         assert (" · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) or "–") in boxes
-    # The link from the what-if of Attention, and a phrase that cannot be meant.
+    # The link from the what-if view of the Attention page; then a phrase that names a missing place.
     two = ("no positions", "silence cross layer 2")
     app = check(on_page("pages/attention/page.py", model="reverse", source="abcd", part="what-if", edits=two))
     (link,) = [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("decoding?")]
@@ -190,12 +190,12 @@ def test_edits_are_in_force_while_it_writes_and_their_list_is_shown() -> None:
         (f"1 {'long' * 100}", f"“{'long' * 19}lo” is no token of this model's output."),
     ],
 )
-def test_what_cannot_be_forced_is_said(force: str, problem: str) -> None:
+def test_the_page_explains_why_a_phrase_cannot_be_forced(force: str, problem: str) -> None:
     app = check(on_page(PAGE, model="reverse", source="abcd", force=force))
     assert [shown(warning.value).partition(" Closest")[0] for warning in app.warning] == [problem]
 
 
-def test_several_forced_tokens_take_one_answer_beside_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[tuple[int, int], ...]] = []
 
     def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
@@ -230,7 +230,7 @@ def run_of(model: str, source: str, settings: Settings) -> Run:
     return Run(runs().pipeline(model), runs().reading(model, "source", source), written(model, source, settings), settings)
 
 
-def test_the_table_and_the_json_hold_the_steps() -> None:
+def test_the_table_and_the_json_contain_the_steps() -> None:
     run = run_of("reverse", "abc", Settings(Sample(3), (Temperature(2.0),)))
     frame, data = table(run), json.loads(as_json(run, "abc"))
     assert list(frame["token"]) == list(run.tokens) == [step["token"] for step in data["steps"]]
@@ -244,7 +244,7 @@ def test_the_table_and_the_json_hold_the_steps() -> None:
     assert data["edits"] == []
 
 
-def test_the_json_names_the_edits_under_which_the_steps_were_written() -> None:
+def test_the_json_names_the_edits_with_which_the_steps_were_written() -> None:
     edit = Ablate("decoder.layers.0.cross_attention.weights", heads=(0,))
     data = json.loads(as_json(run_of("reverse", "abc", Settings(Greedy(), edits=(edit,))), "abc"))
     assert data["edits"] == [repr(edit)]
@@ -270,7 +270,7 @@ def test_the_table_of_the_tree_has_every_hypothesis() -> None:
 
 
 @pytest.mark.parametrize("method", [Greedy(), Sample(2), Beam(8)])
-def test_the_reason_is_that_of_the_step(method: Method) -> None:
+def test_the_reason_names_the_token_and_the_probability_of_the_step(method: Method) -> None:
     run = run_of("reverse", "headlight", Settings(method, (Temperature(3.0), TopK(3)) if isinstance(method, Sample) else ()))
     for made, token in zip(run.chain, run.tokens, strict=True):
         sentence = reason(run, made)
@@ -283,13 +283,13 @@ def test_the_reason_is_that_of_the_step(method: Method) -> None:
     assert reason(forced, forced.chain[1]).startswith(f"“{forced.tokens[1]}” was forced. The model gave it ")
 
 
-def test_a_picked_head_leads_to_the_question_where_the_row_of_the_step_looks() -> None:
+def test_a_picked_head_links_to_the_question_about_the_row_of_the_step() -> None:
     def asks(**query: str) -> list[str]:
         app = check(on_page(PAGE, model="reverse", source="abc", step="2", **query))
         return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("attention?")]
 
     head = {"shown_layer": "1", "shown_head": "4"}
-    # Step 2 is written from row 1, counted from 0: the decoder has read the start and one token.
+    # Row 1, counted from 0, writes step 2: the decoder has read the start token and one more token.
     assert asks(**head) == ["attention?model=reverse&source=abc&kind=cross&layer=1&head=4&predict=attention.1%3A"]
     assert asks() == asks(**head, method="beam") == []
 
@@ -297,7 +297,7 @@ def test_a_picked_head_leads_to_the_question_where_the_row_of_the_step_looks() -
 @pytest.mark.parametrize(
     ("method", "told"), [("greedy", "greedy writes the same"), ("beam", "own probabilities"), ("sampling", "")]
 )
-def test_what_the_controls_act_on_is_said_below_the_player(method: str, told: str) -> None:
+def test_a_caption_below_the_player_says_which_method_the_controls_belong_to(method: str, told: str) -> None:
     app = check(on_page("pages/decoding/page.py", model="reverse", source="ab", method=method))
     said = [caption.value for caption in app.caption if "belong to *sampling*" in caption.value]
     assert len(said) == bool(told)
@@ -328,7 +328,7 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page.get_by_label("Step", exact=True).press(" ")
     root.get_by_role("button", name="Play").wait_for()
     visitor.settle()
-    # The focus stays on the third bar: at another step, and where it was forced.
+    # The focus stays on the third bar: when the step changes, and after the bar's token was forced.
     bar = root.locator(".bars button").nth(2)
     bar.focus()
     page.keyboard.press("Home")
@@ -351,7 +351,7 @@ def test_on_a_projector_a_clicker_reaches_the_player_and_its_alignment_is_large(
     assert canvas["width"] / columns > 30
 
 
-def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
+def test_the_rows_of_a_decoder_link_to_the_steps_that_they_wrote() -> None:
     said = text("attention")["rows_wrote"].partition("{links}")[0]
     app = check(on_page("pages/attention/page.py", model="reverse", source="ab", kind="cross"))
     (listed,) = [caption.value for caption in app.caption if said in caption.value]
@@ -362,7 +362,7 @@ def test_the_rows_of_a_decoder_lead_to_the_steps_that_they_wrote() -> None:
 
 
 @pytest.mark.browser
-def test_a_token_of_the_answer_on_home_leads_to_its_step(visitor: Visitor) -> None:
+def test_a_token_of_the_answer_on_home_links_to_its_step(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=abc", whole=True)
     page.locator(".map a.chip").nth(1).click()
     page.get_by_role("heading", name="Watch it write").wait_for()
@@ -379,22 +379,22 @@ def test_a_token_of_the_answer_on_home_leads_to_its_step(visitor: Visitor) -> No
         ("english-french", "the zorglub sleeps .", "", "the model is less sure of “le” than training asks for"),
     ],
 )
-def test_the_probability_of_a_token_is_compared_with_what_training_asked_for(
+def test_the_probability_of_a_token_is_compared_with_its_target_in_training(
     model: str, source: str, force: str, told: str
 ) -> None:
     app = check(on_page(PAGE, model=model, source=source, force=force))
     assert told in " ".join(shown(caption.value) for caption in app.caption)
 
 
-def test_all_other_tokens_are_cut_off_together_where_each_of_them_is() -> None:
-    # The shares of the ten tokens that are left add up to a little less than 1 in floating point.
+def test_the_bar_of_all_other_tokens_is_cut_off_only_if_each_of_them_is() -> None:
+    # In floating point, the sum over the ten tokens that are left is a little less than 1.
     query = {"method": "sampling", "controls": "temperature,top-k", "temperature": "2"}
     for top_k, left in (("5", False), ("20", True)):
         steps = player(check(on_page(PAGE, model="english-french", top_k=top_k, **query)))["steps"]
         assert {step["rest"]["share"] > 0 for step in steps} == {left}
 
 
-def test_controls_that_leave_one_token_or_do_nothing_are_said_to() -> None:
+def test_the_page_says_that_controls_leave_one_token_or_have_no_effect() -> None:
     query = {"method": "sampling", "controls": "temperature,top-k", "temperature": "0", "draws": "true"}
     app = check(on_page(PAGE, model="reverse", source="abcd", **query))
     captions = " ".join(shown(caption.value) for caption in app.caption)
@@ -403,7 +403,7 @@ def test_controls_that_leave_one_token_or_do_nothing_are_said_to() -> None:
     assert player(app)["steps"][0]["why"].startswith("“d” is the only token that the controls leave (9")
 
 
-def test_the_sentence_named_for_a_beam_is_written_better_by_it_than_by_greedy() -> None:
+def test_for_the_sentence_that_the_text_names_a_beam_writes_better_than_greedy() -> None:
     (source,) = re.findall(r"such as `(.+?)`, and choose \*beam\* with width 4", text("decoding")["next_text"])
     greedy, beam = (Written.of(Pipeline.load("english-french").write(source, method)) for method in (Greedy(), Beam(4)))
     assert greedy.ids() != beam.ids()
@@ -429,8 +429,8 @@ def test_a_beam_without_a_length_penalty_says_that_short_answers_have_an_advanta
 
 
 @pytest.mark.parametrize(("model", "penalty"), [("reverse", 1.0), ("english-french-redundant@000196", 1.0)])
-def test_what_the_length_penalty_changed_is_told_from_the_beam_without_it(model: str, penalty: float) -> None:
-    """The half-trained model ends its best short answer early, and the penalty prunes that before the end."""
+def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_without_it(model: str, penalty: float) -> None:
+    """The half-trained model ends its best short answer early, and the penalty prunes this answer before the end."""
     source = example(model)
     app = check(on_page(PAGE, model=model, source=source, method="beam", width="8", penalty=str(penalty)))
     beam, plain = (Written.of(Pipeline.load(model).write(source, Beam(8, each))) for each in (penalty, 0.0))
@@ -455,8 +455,8 @@ def test_a_forced_token_is_not_said_to_be_chosen(method: str) -> None:
         assert ("which was written. With 100 draws" in told) == (not forced and method == "sampling")
 
 
-def test_where_no_right_answer_is_known_a_target_is_asked_for() -> None:
-    """The language of the model has right answers, but not to this text."""
+def test_if_no_right_answer_is_known_the_page_asks_for_a_target() -> None:
+    """The model's world has right answers, but not for this text."""
     source = "it was too tired because the street did not cross the animal"
     for query in ({}, {"target": "il dort"}):
         app = check(on_page(PAGE, model="english-french", source=source, **query))

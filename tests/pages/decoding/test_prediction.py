@@ -19,10 +19,10 @@ def opened(**query: str) -> AppTest:
     return app
 
 
-def test_a_token_is_guessed_and_its_rank_and_probability_follow() -> None:
+def test_after_a_guess_the_page_shows_its_rank_and_probability() -> None:
     app = opened(predict="next:")
     assert not app.main.get("plotly_chart")
-    assert not app.main.get("bidi_component")[1:]  # no player; the one component reports the parts on screen
+    assert not app.main.get("bidi_component")[1:]  # no player; the only component reports the parts on the screen
     assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
     reading = runs().reading("reverse", "source", "abcd")
     run = Run(runs().pipeline("reverse"), reading, written("reverse", "abcd", PLAIN), PLAIN)

@@ -1,4 +1,4 @@
-"""The links of the Home page in a real browser: where they lead, what they take along, and the way back."""
+"""The links of the Home page in a real browser: the pages that they open, the texts that they keep, and the way back."""
 
 import re
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 WORDS = text("home")
 
 
-def test_a_first_visit_shows_where_to_type_loads_no_plotly_and_every_link_keeps_the_view(visitor: Visitor) -> None:
+def test_a_first_visit_shows_the_text_box_loads_no_plotly_and_every_link_keeps_the_view(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1366, "height": 650})
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
@@ -48,12 +48,12 @@ def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) ->
     page.get_by_role("heading", name=WORDS["heading"]).wait_for()
     visitor.settle()
     assert page.get_by_label("Source text", exact=True).input_value() == "torch"
-    # A head of another kind, layer 1: what the earlier visit chose does not linger.
+    # A head of another kind in layer 1: the choices of the earlier visit are not kept.
     page.locator(".map .left .heads a").nth(2).click()
     page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
 
 
-def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) -> None:
+def test_back_opens_home_as_it_was_and_forward_opens_the_block(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     home = page.url
     block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
@@ -71,7 +71,8 @@ def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) ->
         assert page.get_by_label("Source text", exact=True).input_value() == "torch"
         page.go_forward()
         picked.wait_for()
-        # The address gets the choices of a part once the place is scrolled to, which may be after the page came to rest.
+        # The choices of a part are added to the address after the page has scrolled to it, which may be after the page has
+        # settled.
         expect(page).to_have_url(opened)
         visitor.settle()
         page.go_back()
@@ -79,8 +80,8 @@ def test_back_leads_home_as_it_was_and_forward_to_the_block(visitor: Visitor) ->
         visitor.settle()
 
 
-@pytest.mark.parametrize("pressed", [0, 400])  # ms: a tap, and a slow click, which is still down when the map is drawn anew
-def test_what_was_typed_just_before_goes_along_to_the_page_of_a_block(visitor: Visitor, pressed: int) -> None:
+@pytest.mark.parametrize("pressed", [0, 400])  # ms: a tap, and a slow click that is still pressed when the map is drawn again
+def test_the_page_of_a_block_gets_the_text_that_was_typed_just_before(visitor: Visitor, pressed: int) -> None:
     page = visitor.open("?model=reverse&source=torch&target=hc")
     page.get_by_label("Target text", exact=True).fill("")
     page.get_by_label("Source text", exact=True).fill("moon")
@@ -97,7 +98,7 @@ def test_what_was_typed_just_before_goes_along_to_the_page_of_a_block(visitor: V
             page.go_back()
 
 
-def test_a_click_counts_although_the_page_moves_under_it_and_a_press_can_be_called_off(visitor: Visitor) -> None:
+def test_a_click_works_while_the_page_moves_and_moving_away_cancels_it(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
     home = page.url
@@ -117,7 +118,7 @@ def test_a_click_counts_although_the_page_moves_under_it_and_a_press_can_be_call
     page.get_by_role("heading", name="Cross-attention, layer 1, head 2").wait_for()
 
 
-def test_a_click_on_a_block_does_not_load_the_app_anew(visitor: Visitor) -> None:
+def test_a_click_on_a_block_does_not_load_the_app_again(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch", whole=True)
     page.evaluate("window.here = true")
     page.locator(".map nav a.name").filter(has_text="Cross-attention").click()

@@ -1,4 +1,4 @@
-"""The Home page: the map and the cards, and what their links hold."""
+"""The Home page: the map, the cards, and the addresses of their links."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ WORDS = text("home")
 SHIPPED = {"model": "reverse", "source": "torch"}
 OWN = {"model": "own-sizes", "variant": "shared_heads", "n_layers": "3", "n_heads": "5", "d_model": "20", "d_ff": "7"}
 PAGES = {file.parent.name for file in page_files()}
-# What a link may choose: boxes of the sidebar, and widgets of the page it leads to.
+# A link may set boxes of the sidebar, and widgets of the page that it opens.
 BOXES = {"model", *TEXTS}
 CHOICES = {"kind", "layer", "head", "part", "edits", "stop", "side", "step"}
 
@@ -39,13 +39,14 @@ def opened(**query: str) -> AppTest:
 
 
 def everything_sent(app: AppTest) -> list[dict[str, Any]]:
-    """The data of each component: sent as JSON, or as a parcel, which is four bytes with the length of its JSON, and that."""
+    """The data of each component. They are sent as JSON, or as a parcel: four bytes with the length of the JSON, then the
+    JSON."""
     protos = [each.proto for each in app.main.get("bidi_component")]
     return [json.loads(proto.json or proto.bytes[4:]) for proto in protos]
 
 
 def sent(app: AppTest, name: str) -> dict[str, Any]:
-    """The data of the first component that has that name among them."""
+    """The data of the first component whose data contain a name."""
     return next(data for data in everything_sent(app) if name in data)
 
 
@@ -54,7 +55,7 @@ def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def every_link(data: Any) -> list[dict[str, Any]]:
-    """Every link anywhere in a component's data."""
+    """All links in a component's data, at any depth."""
     if isinstance(data, dict):
         inner = [link for value in data.values() for link in every_link(value)]
         return [data, *inner] if {"page", "query", "base"} <= data.keys() else inner
@@ -65,7 +66,7 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
-def test_the_map_is_that_of_the_models_own_configuration(query: dict[str, str]) -> None:
+def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> None:
     data = sent(opened(**query), "columns")
     key = "reverse" if query["model"] == "reverse" else None
     encoder, decoder = (nodes(column) for column in data["columns"])
@@ -107,7 +108,7 @@ def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
         assert tip.splitlines() == [WORDS["map"]["tip"], *expected]
 
 
-def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out() -> None:
+def test_with_a_typed_target_the_map_shows_it_as_input_and_the_most_probable_next_tokens_as_output() -> None:
     decoder = sent(opened(**SHIPPED, target="hxx"), "columns")["columns"][1]
     assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hxx"]
     assert decoder["nodes"][0]["says"] == WORDS["map"]["target"]
@@ -117,13 +118,13 @@ def test_a_typed_target_is_what_goes_in_and_the_likeliest_next_tokens_come_out()
     assert decoder["nodes"][-1]["tokens"][:2] == ["h", "c"]
 
 
-def test_an_untrained_answer_is_what_the_page_says_it_is() -> None:
+def test_the_map_and_the_page_show_the_same_answer_of_an_untrained_model() -> None:
     app = opened(**OWN, source="big cat")
     out = sent(app, "columns")["columns"][1]["nodes"][-1]["tokens"]
     assert f"**{' '.join(out)}**" in shown(" ".join(markdown.value for markdown in app.main.markdown))
 
 
-def test_the_small_pictures_are_the_weights_of_every_head() -> None:
+def test_the_small_pictures_show_the_weights_of_every_head() -> None:
     from base64 import b64decode
 
     data = sent(opened(**SHIPPED), "columns")
@@ -136,14 +137,14 @@ def test_the_small_pictures_are_the_weights_of_every_head() -> None:
         assert (levels[~allowed] == MASKED_LEVEL).all()
 
 
-def test_a_long_text_has_no_small_pictures_that_would_be_too_much_to_send() -> None:
+def test_for_a_long_text_no_small_pictures_are_sent_because_they_are_too_large() -> None:
     data = sent(opened(model="own-sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
     assert data["heads"] is None
     assert len(json.dumps(data)) < 60_000
 
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN])
-def test_every_block_leads_to_a_page_and_a_place_that_are_there(query: dict[str, str]) -> None:
+def test_every_block_links_to_a_page_and_a_place_that_exist(query: dict[str, str]) -> None:
     app = opened(**query)
     data = sent(app, "columns")
     key = app.session_state["model"] if query is SHIPPED else None
@@ -167,7 +168,7 @@ def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
     )
-    app = opened(model="reverse", source="missing")  # a text of its own, because the map of a text is kept
+    app = opened(model="reverse", source="missing")  # a text that no other test uses, because the map of a text is cached
     assert {link["page"] for each in ("columns", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
     assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
 
@@ -188,7 +189,7 @@ def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None
     assert not data["callouts"]
 
 
-def test_the_numbers_follow_the_data_and_each_has_a_line() -> None:
+def test_the_numbers_follow_the_data_flow_and_each_has_a_line() -> None:
     data = sent(opened(**SHIPPED, numbered="true"), "columns")
     every = [node for column in data["columns"] for outer in column["nodes"] for node in (outer, *outer.get("nodes", []))]
     numbers = {node["callout"]: node["number"] for node in every if "number" in node}
@@ -214,8 +215,8 @@ def test_the_cards_of_the_tour_are_its_stops() -> None:
 
 
 @pytest.mark.parametrize("start", WORDS["starts"], ids=lambda start: start["title"])
-def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str, Any]) -> None:
-    """The example that turns is the one everybody tries: one click, and the page shows it."""
+def test_every_example_opens_its_page_without_a_warning(start: dict[str, Any]) -> None:
+    """Each example opens with one click and shows no error and no warning."""
     if start["page"] not in PAGES:
         pytest.skip("its page is not there yet")
     file = next(file for file in page_files() if file.parent.name == start["page"])
@@ -228,7 +229,7 @@ def test_every_example_opens_its_page_without_a_word_of_warning(start: dict[str,
     }
 
 
-def test_the_example_of_who_it_is_opens_the_head_that_turns() -> None:
+def test_the_example_about_the_pronoun_opens_the_head_that_turns() -> None:
     measures = runs().pipeline("english-french").card.measures["pronouns"]
     cards = [card for data in everything_sent(opened(**SHIPPED)) for card in data.get("cards", [])]
     (card,) = (card for card in cards if card["title"] == "Who is “it”?")
@@ -243,7 +244,7 @@ def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
 
 
 @pytest.mark.parametrize("source", ["", " "])
-def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
+def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
     app = on_page(HOME, model="reverse", source=source)
     assert len(app.error) == 1
     assert "There is nothing to read" in app.error[0].value
@@ -252,7 +253,7 @@ def test_with_nothing_typed_the_examples_are_still_there(source: str) -> None:
     assert WORDS["map_heading"] not in headings
     assert sum(
         len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
-    ) == (1 + len(WORDS["starts"]) + len(tour()))  # one to the first lesson
+    ) == (1 + len(WORDS["starts"]) + len(tour()))  # 1 is the card of the first lesson
 
 
 def test_a_link_exists_if_its_page_does() -> None:
@@ -271,7 +272,7 @@ def test_a_link_exists_if_its_page_does() -> None:
 
 
 @pytest.mark.browser
-def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_go(visitor: Visitor) -> None:
+def test_a_finger_on_a_block_delays_the_new_map_only_until_it_is_released(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     chips = page.locator(".map .left .chips").first
     block = page.locator(".map nav a.name").filter(has_text="Cross-attention")
@@ -283,7 +284,7 @@ def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_
         """() => [...document.querySelectorAll("*")].some((at) =>
         at.shadowRoot?.querySelector(".map .left .chips")?.textContent.includes("abc"))"""
     )
-    # A first tap explains a block, a second follows its link.
+    # The first tap explains a block. The second tap follows its link.
     explanation, terms, home = page.locator(".map .explanation"), text("glossary")["terms"], page.url
     memory = page.locator(".map nav a.name").filter(has_text=WORDS["map"]["memory"])
     tap = "block => block.dispatchEvent(new PointerEvent('click', TOUCH))".replace(
@@ -297,7 +298,7 @@ def test_a_finger_that_scrolls_on_a_block_holds_the_map_back_only_until_it_lets_
 
 
 @pytest.mark.browser
-def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
+def test_the_map_can_be_used_with_the_keyboard_alone(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     focusable = page.locator(".map nav").locator("a, button")
     focusable.first.focus()
@@ -324,7 +325,7 @@ def test_the_keyboard_alone_gets_through_the_map(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_nothing_of_the_map_sticks_out_or_lies_over_something_else(visitor: Visitor) -> None:
+def test_no_part_of_the_map_is_outside_it_or_overlaps_another_part(visitor: Visitor) -> None:
     visitor.page.emulate_media(color_scheme="dark")
     for width, height, query in (
         (390, 844, "?source=the+animal+did+not+cross+the+street+because+it+was+too+tired"),
@@ -372,7 +373,7 @@ def test_a_link_opens_the_first_lesson() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 11, 12])
-def test_a_tour_of_any_length_is_counted(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heading_counts_the_stops_of_a_tour_of_any_length(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     headings: list[str] = []
     monkeypatch.setattr(overview, "tour", lambda: [tour()[0]] * count)
     monkeypatch.setattr(overview.st, "header", headings.append)

@@ -11,7 +11,7 @@ LAYER = "encoder.layers.0"
 
 
 def opened(**query: str) -> AppTest:
-    """The Layers page opened by a link with this query; asserts that no error is shown."""
+    """Open the Layers page by a link with this query, and assert that it shows no error; returns the app."""
     app = on_page("pages/layers/page.py", 120, **query)
     assert not app.exception
     assert not app.error

@@ -46,7 +46,7 @@ function panelOf([tiles, rows, columns], others = {}) {
 }
 
 /**
- * Panels as they are drawn in a width.
+ * Place the panels as they are drawn in a given width; returns the placing.
  *
  * @param {Panel[]} panels
  * @param {number} width
@@ -143,7 +143,7 @@ test("a dot has the shade of its strongest number that no mask hides", () => {
   const values = Float32Array.of(1, -4, 2, Number.NEGATIVE_INFINITY);
   const panel = panelOf([1, 1, 4], { values, limit: 4, each: [1, 2] });
   assert.equal(dotLevel(panel, 0, 0, 0), 0); // −4, the lowest
-  assert.equal(dotLevel(panel, 0, 0, 1), Math.round(0.75 * 254)); // 2 of 4; −∞ is no number
+  assert.equal(dotLevel(panel, 0, 0, 1), Math.round(0.75 * 254)); // 2 of at most 4; −∞ does not count as a number
   assert.equal(dotLevel({ ...panel, hidden: Uint8Array.of(0, 1, 1, 1) }, 0, 0, 0), Math.round(0.625 * 254));
   assert.equal(dotLevel({ ...panel, hidden: Uint8Array.of(0, 1, 1, 1) }, 0, 0, 1), 255); // masked
   assert.equal(dotLevel({ ...panel, scale: "weights", values: Float32Array.of(0.5, 0.1, 0, 0) }, 0, 0, 0), 127);

@@ -23,7 +23,7 @@ def test_recomputed_numbers_agree_with_the_run(position: int) -> None:
     assert all("had the same numbers" in caption for caption in captions)
 
 
-def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
+def test_tables_contain_the_vectors_and_name_the_meaning_of_a_row() -> None:
     app = opened(model="reverse", source="abcd", part="arithmetic", sublayer="feed_forward")
     assert not app.dataframe
     unfold(app, *(f"numbers_{part}" for part in ("feed_forward", "residual", "norm")))
@@ -37,10 +37,10 @@ def test_tables_hold_the_vectors_and_name_the_meaning_of_a_row() -> None:
     assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
 
 
-def test_another_activation_than_relu_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_names_an_activation_other_than_relu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRESETS, "shared_heads", PRESETS["shared_heads"] | {"activation": "gelu"})
     app = opened(model="shared_heads", source="1 5 137", target="1 139", part="arithmetic", sublayer="feed_forward")
-    RESULTS.clear()  # no other test gets this model
+    RESULTS.clear()  # so that no other test gets this model from the cache
     assert not app.exception
     assert any(r"\operatorname{gelu}(H)" in formula.value for formula in app.latex)
     assert not [markdown for markdown in app.main.markdown if "ReLU sets" in markdown.value]
@@ -48,7 +48,7 @@ def test_another_activation_than_relu_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.browser
-def test_vectors_of_one_position_are_drawn_with_one_cell_per_number(walker: Walker) -> None:
+def test_vectors_of_one_position_are_drawn_with_one_cell_for_each_number(walker: Walker) -> None:
     walker.page.set_viewport_size({"width": 1280, "height": 720})
     walker.at("model=reverse&part=arithmetic&sublayer=feed_forward")
     for root in walker.page.locator(".stop").all():

@@ -31,7 +31,7 @@ def opened(**query: str) -> AppTest:
 
 
 def drawn(app: AppTest) -> dict[str, list]:
-    """The lines of the tree by id: [level, name, kind, detail, note]."""
+    """Id → the line of the tree as [level, name, kind, detail, note]."""
     components = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
     (lines,) = (part["lines"] for part in components if "lines" in part)
     return {line[0]: line[1:] for line in lines}
@@ -47,12 +47,12 @@ def test_every_field_of_the_configuration_is_explained(name: str) -> None:
     assert all(PARAMETERS[name][part].endswith(".") for part in ("meaning", "grows"))
 
 
-def test_no_explanation_is_left_of_a_field_that_does_not_exist() -> None:
+def test_every_explanation_belongs_to_an_existing_field() -> None:
     assert set(PARAMETERS) == set(FIELDS)
 
 
 @pytest.mark.parametrize("model", ["shared_heads", "english-french"])
-def test_the_configuration_shows_the_value_here_and_the_usual_one(model: str) -> None:
+def test_the_configuration_shows_the_models_value_and_the_usual_value(model: str) -> None:
     app = opened(model=model)
     config = Pipeline.load(model).config if model == "english-french" else TransformerConfig.preset(model)
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
@@ -87,7 +87,7 @@ def test_the_tree_of_a_forward_pass_shows_the_shapes_of_the_text() -> None:
     assert note == ""
 
 
-def test_the_tree_of_constructing_shows_arguments_and_numbers_of_parameters() -> None:
+def test_the_tree_of_constructor_calls_shows_arguments_and_numbers_of_parameters() -> None:
     sizes = {"variant": "shared_heads", "n_layers": "2", "n_heads": "4", "d_model": "128", "d_ff": "64"}
     app = opened(model="own-sizes", source="1 5 6", tree="constructing", **sizes)
     lines = drawn(app)
@@ -178,10 +178,10 @@ def test_the_tree_folds_with_keys_and_with_its_triangles(visitor: Visitor) -> No
     page.keyboard.press("Enter")
     visitor.settle()
     assert parse_qs(urlparse(page.url).query)["call"] == ["encode"]
-    expect(rows).to_have_count(count)  # picking a line folds nothing
+    expect(rows).to_have_count(count)  # picking a line does not fold it
     row(visitor, 3, "encoder").locator(".twist").click()
     assert rows.count() < count
-    assert parse_qs(urlparse(page.url).query)["call"] == ["encode"]  # folding picks nothing
+    assert parse_qs(urlparse(page.url).query)["call"] == ["encode"]  # folding a line does not pick it
     assert page.locator('.tree [role="treeitem"][tabindex="0"]').count() == 1
 
 

@@ -1,4 +1,4 @@
-"""The views of the Layers page for a decoder that ran without a source. The app offers no such run yet."""
+"""The views of the Layers page for a decoder that ran without a source. The app does not offer such a run yet."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pages.layers.walk import STOP
 
 
 def decoder_alone_page() -> None:
-    """A page with one view of a small decoder's run; `part` in the session state names the view."""
+    """A page with one view of a small decoder's run. `part` in the session state names the view."""
     import streamlit as st
 
     from pages.layers.arithmetic import show_arithmetic

@@ -14,7 +14,7 @@ from tests.pages.layers.opened import LAYER, opened
 
 @pytest.fixture
 def pages(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """File name → what a download button of the page offers."""
+    """File name → the content of the page's download button for this file."""
     offered: dict[str, Any] = {}
 
     def remember(label: str, content: Any, file: str, *others: object, **more: object) -> None:
@@ -35,7 +35,7 @@ def page_of(pages: dict[str, Any], menu: str, name: str, **query: str) -> str:
     return html
 
 
-def test_the_saved_page_of_a_stop_holds_the_plotly_figure(pages: dict[str, Any]) -> None:
+def test_the_saved_page_of_a_stop_contains_the_plotly_figure(pages: dict[str, Any]) -> None:
     path = f"{LAYER}.self_attention.scores"
     html = page_of(pages, PICTURE, f"{path}.html", stop=path)
     figure = html.partition("Plotly.newPlot")[2]
@@ -50,7 +50,7 @@ def test_the_saved_filmstrip_has_the_flow_of_the_page(pages: dict[str, Any]) -> 
     scores, output = f"{LAYER}.self_attention.scores", f"{LAYER}.self_attention.output"
     assert [f"{LAYER}.self_attention.query.heads", scores] in attention["lines"]
     assert [f"{LAYER}.self_attention.key.heads", scores] in attention["lines"]
-    assert len(attention["rows"][0]) == 3  # queries, keys and values beside one another
+    assert len(attention["rows"][0]) == 3  # queries, keys and values side by side
     assert ["source_embedding.sum", f"{LAYER}.self_attention_add_norm.sum"] in attention["residual"]
     assert data["frames"][output]["title"] == "Output of attention"
     assert "class StripView" in html

@@ -18,7 +18,7 @@ TEXTS = ("abcd", "zyxw")
 
 @pytest.mark.parametrize("model", ["reverse", "reverse-shared"])
 @pytest.mark.parametrize("item", [0, 1])
-def test_the_numbers_hold_every_tensor_of_every_part_as_computed(model: str, item: int) -> None:
+def test_the_numbers_contain_every_tensor_of_every_part_as_computed(model: str, item: int) -> None:
     runs = Runs()
     pipeline, trace = runs.pipeline(model), runs.trace(model, TEXTS, (None, None), ())
     for _, members in groupby(walk(trace), lambda stop: stop.group):
@@ -37,7 +37,7 @@ def test_the_numbers_hold_every_tensor_of_every_part_as_computed(model: str, ite
 
 
 @pytest.mark.browser
-def test_the_csv_file_holds_the_tensors_of_the_chosen_text(visitor: Visitor, tmp_path: Path) -> None:
+def test_the_csv_file_contains_the_tensors_of_the_chosen_text(visitor: Visitor, tmp_path: Path) -> None:
     path = "encoder.layers.1.self_attention.weights"
     query = f"part=filmstrip&group=encoder-2&item=2&model=reverse&source={TEXTS[0]}&batch={TEXTS[1]}"
     page = visitor.open(f"layers?{query}")

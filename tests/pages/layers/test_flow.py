@@ -1,4 +1,4 @@
-"""The filmstrip as a flow: its rows, chains and lines say what each tensor is made from."""
+"""The filmstrip as a flow: its rows, chains and lines show which tensors each tensor is computed from."""
 
 from itertools import groupby, pairwise
 
@@ -36,7 +36,7 @@ def test_lines_and_chains_are_the_inputs_of_every_tensor(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["reverse", "pytorch", "shared_heads"])
-def test_queries_keys_and_values_stand_side_by_side_and_the_stream_flows_past(model: str) -> None:
+def test_queries_keys_and_values_are_side_by_side_and_the_residual_stream_goes_around_them(model: str) -> None:
     attentions = [(stops, flow) for part, stops, flow in parts(model) if part.endswith("attention")]
     assert len(attentions) == 2 + 2 * 2
     for stops, flow in attentions:

@@ -74,10 +74,11 @@ def test_columns_are_wide_enough_for_every_heading_and_cell(model: str) -> None:
     for name, width in widths.items():
         written = [name, *(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in frame[name].tolist())]
         for each in written:
-            # In pixels, measured in a browser: 16 of padding, 6.1 per letter, 7 per digit, 3.5 per other sign.
+            # In pixels, measured in a browser: 16 of padding, 6.1 for each letter, 7 for each digit, 3.5 for each other
+            # character.
             needed = 16 + sum(6.1 if sign.isalpha() else 7 if sign.isdigit() else 3.5 for sign in each)
             assert needed <= width, f"{each!r} under {name}"
-    # Numbers come first, so that they are visible without scrolling; long columns come last.
+    # Columns of numbers come first, so that they are visible without scrolling. Long columns come last.
     order = [*frame]
     assert order.index(COLUMNS["bytes"]) < order.index(COLUMNS["inputs"]) < order.index(COLUMNS["shares"])
 
@@ -109,7 +110,7 @@ def test_rows_are_filtered_by_layer_and_work_of_the_link_and_by_search() -> None
     assert WORDS["nothing"] in [info.value for info in app.info]
 
 
-def test_a_layer_filter_is_reset_if_the_next_model_lacks_the_layer() -> None:
+def test_a_layer_filter_is_reset_if_the_next_model_does_not_have_the_layer() -> None:
     app = opened(model="vanilla", source="1 2 3", group="encoder-6")
     assert set(table(app)[COLUMNS["layer"]]) == {"encoder 6"}
     app = app.sidebar.selectbox(key="model").set_value("reverse").run()
@@ -150,7 +151,7 @@ def test_the_growth_figure_describes_the_share_of_every_kind_of_work() -> None:
 
 
 @pytest.mark.browser
-def test_downloads_hold_the_filtered_table(visitor: Visitor) -> None:
+def test_downloads_contain_the_filtered_table(visitor: Visitor) -> None:
     page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output")
     expected = ["logits", "probabilities"]
     with page.expect_download() as download:

@@ -46,7 +46,7 @@ def test_tensors_are_saved_as_svg(walker: Walker, query: str, root: str, picture
     assert len(svg.findall(f"{space}image")) == pictures
     labels = [text.text for text in svg.findall(f"{space}text")]
     assert words in labels
-    # The arrow from inputs to result, and the legend of the hatching.
+    # The picture has the arrow from inputs to result, and the legend of the hatching.
     if root == ".stop":
         assert svg.find(f"{space}polygon") is not None
         assert ("masked" in labels) == ("decoder" in query)  # no mask hides anything in this encoder

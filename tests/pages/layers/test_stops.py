@@ -1,4 +1,4 @@
-"""The stops of the walk: shapes of the worked example on the page, and the texts and statistics of each stop."""
+"""The stops of the walk: the shapes of the worked example on the page, and the texts and statistics of each stop."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ def sizes(shape: str) -> list[int]:
 
 
 def attention(path: str, queries: int, keys: int, d_model: int, shared: bool) -> dict[str, list[int]]:
-    """Shapes of one attention as in variants.md and its sources, for 2 texts and 8 heads."""
+    """The shapes of one attention for 2 texts and 8 heads, from variants.md and its sources."""
     d_head = d_model // 8
     shapes = {}
     for role, length in (("query", queries), ("key", keys), ("value", keys)):
@@ -43,7 +43,8 @@ def attention(path: str, queries: int, keys: int, d_model: int, shared: bool) ->
 
 
 def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, list[int]]:
-    """Shapes of one encoder and one decoder layer and all tensors outside layers: source length 9, target length 7, 10 ids."""
+    """The shapes of one encoder layer, one decoder layer and all tensors outside layers. The source length is 9, the target
+    length 7, and there are 10 ids."""
     shapes = {"source_mask": [2, 1, 1, 9], "target_mask": [2, 1, 7, 7], "logits": [2, 7, 10], "probabilities": [2, 7, 10]}
     shapes |= {"source_embedding.position": [9, d_model], "target_embedding.position": [7, d_model]}
     for side, length, stack in (("source", 9, "encoder"), ("target", 7, "decoder")):
@@ -59,7 +60,7 @@ def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, lis
 
 
 def listed(app: AppTest) -> dict[str, list[int]]:
-    """Every stop in the list of the page, in order, with the shape shown beside it."""
+    """Path → shape of every stop in the page's list, in order."""
     sent = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
     (groups,) = [data["groups"] for data in sent if "groups" in data]
     return {path: json.loads(shape) for group in groups for path, _, shape in group["stops"]}
@@ -78,7 +79,8 @@ def test_the_worked_example_has_expected_shapes(model: str, d_model: int, d_ff: 
     if model == "pytorch":
         shapes |= {"source_embedding.scaled": [2, 9, d_model], "target_embedding.scaled": [2, 7, d_model]}
     assert paths == shapes
-    # The details of a stop agree: all stops of a layer for one variant, one stop per kind of shape for the others.
+    # The details of a stop have the same shapes. For one variant all stops of a layer are checked, for the others one stop for
+    # each kind of shape.
     some = ("cross_attention.query.heads", "cross_attention.key.heads", "cross_attention.weights", "feed_forward.hidden")
     layer = ("encoder.layers.5", "decoder.layers.5.cross_attention")
     visited = [path for path in shapes if ".layers." not in path or path.startswith(layer)]
@@ -103,7 +105,7 @@ def test_the_walk_lists_every_tap_of_the_model_once() -> None:
     assert set(paths) == set(Pipeline.load("english-french").model.taps)
 
 
-def test_parameters_of_all_stops_add_up_to_those_of_the_model() -> None:
+def test_the_parameters_of_all_stops_are_all_parameters_of_the_model() -> None:
     app = opened(model="own-sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
     counted: dict[str, int] = {}
     for path in app.selectbox(key=STOP).options:
@@ -121,7 +123,7 @@ def test_parameters_of_all_stops_add_up_to_those_of_the_model() -> None:
     assert sum(counted.values()) == sum(p.numel() for p in key.build().model.parameters())
 
 
-# --- what is written about a stop --------------------------------------------------------------------------------------
+# --- the texts about a stop --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
@@ -167,7 +169,7 @@ def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     assert "hidden = self.hidden(self.expand(x))" in app.code[0].value
 
 
-def test_a_model_of_others_is_not_said_to_have_relu_or_layer_norm():
+def test_titles_do_not_claim_relu_or_layer_norm_for_a_network_that_is_not_our_own():
     stops = {stop.kind: stop for stop in walk(run_traced(small(), SOURCE, TARGET))}
     for kind, own in {"feed_forward.activated": "ReLU", "add_norm.normalized": "LayerNorm"}.items():
         assert own in title(stops[kind])
@@ -176,7 +178,7 @@ def test_a_model_of_others_is_not_said_to_have_relu_or_layer_norm():
 
 
 @pytest.mark.parametrize("activation", ["gelu", "swish"])
-def test_another_activation_than_relu_is_named(activation: str):
+def test_the_texts_name_an_activation_other_than_relu(activation: str):
     model = small(activation=activation)
     stop = next(stop for stop in walk(run_traced(model, SOURCE, TARGET)) if stop.kind == "feed_forward.activated")
     assert "ReLU" not in title(stop)
@@ -184,7 +186,7 @@ def test_another_activation_than_relu_is_named(activation: str):
 
 
 @pytest.mark.parametrize("name", ["bert", "gemma2", "gemma3_text", "mbart", "phi3", "t5-gated"])
-def test_what_is_recorded_of_a_model_of_others_is_explained(name: str) -> None:
+def test_every_recorded_tensor_of_a_network_that_is_not_our_own_has_a_text(name: str) -> None:
     pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
     from tests.transformer.huggingface import tiny
 
@@ -197,7 +199,7 @@ def test_what_is_recorded_of_a_model_of_others_is_explained(name: str) -> None:
         assert stop.path in modules or stop.kind in text("walk")["others"], stop
 
 
-def test_the_short_walk_has_what_each_kind_of_network_adds() -> None:
+def test_the_short_walk_has_the_parts_of_each_kind_of_network() -> None:
     pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
     from tests.transformer.huggingface import tiny
 

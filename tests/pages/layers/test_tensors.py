@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 def test_pictures_are_to_scale(walker: Walker) -> None:
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.query.heads")
     before, after = walker.geometry["panels"]
-    # 9 × 256 as 8 pieces of 32 side by side, then the same pieces one below the other.
+    # A matrix of 9 × 256 as 8 pieces of 32 columns side by side, then the same pieces below each other.
     assert (before["side"], before["lines"], after["side"], after["lines"]) == (8, 1, 1, 8)
     assert before["w"] == pytest.approx(after["w"], abs=0.01)
     assert before["h"] == pytest.approx(after["h"], abs=0.01)
@@ -26,7 +26,7 @@ def test_pictures_are_to_scale(walker: Walker) -> None:
     before, after = walker.geometry["panels"]
     assert after["w"] == pytest.approx(4 * before["w"], rel=0.01)
     assert after["h"] == pytest.approx(before["h"])
-    assert after["each"][1] >= 4  # several numbers per cell, and the page says so
+    assert after["each"][1] >= 4  # a cell stands for several numbers, and the page says this
     expect(walker.root).to_contain_text(re.compile(r"each cell stands for 1 × \d+ numbers"))
 
     walker.at(f"{WORKED}&stop={LAYER}.self_attention.scores")
@@ -56,7 +56,7 @@ def test_cells_show_token_ids_and_axes_are_named(browser: Browser, url: str) -> 
     assert walker.complaints == []
 
 
-def test_hovering_shows_exact_numbers_also_in_cells_of_several_numbers(walker: Walker) -> None:
+def test_hovering_shows_exact_numbers_even_if_a_cell_stands_for_several(walker: Walker) -> None:
     walker.at("model=reverse&source=abcd&stop=logits")
     value = Pipeline.load("reverse").trace("abcd")["logits"].numpy()
     canvas = walker.root.locator(".panel canvas").last
@@ -119,7 +119,7 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     page.keyboard.press("ArrowRight")  # outside the picture the arrow keys step through the walk
     walker.is_at(f"{LAYER}.self_attention.head_output")
     walker.root.locator(".panel canvas").last.click()
-    page.keyboard.press("ArrowLeft")  # also after a click on the picture
+    page.keyboard.press("ArrowLeft")  # the arrow keys also step after a click on the picture
     walker.is_at(path)
 
 

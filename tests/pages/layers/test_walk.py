@@ -35,7 +35,7 @@ def test_back_and_next_follow_the_order_of_the_list() -> None:
     assert app.selectbox(key=STOP).value == paths[0]
 
 
-def test_the_first_walk_has_twelve_stops_and_a_switch_to_all() -> None:
+def test_the_short_walk_has_twelve_stops_and_a_switch_to_all_tensors() -> None:
     app = opened(model="english-french", source="the cat sleeps .")
     trained = Pipeline.load("english-french")
     short = short_walk(trained.config.decoder_layers, trained.model.taps)
@@ -52,11 +52,11 @@ def test_the_first_walk_has_twelve_stops_and_a_switch_to_all() -> None:
     assert "/" not in app.header[0].value
     app.toggle(key=EVERY).set_value(False).run()
     assert app.selectbox(key=STOP).value == short[-2]
-    # A link to a tensor outside of the short walk steps through all of them.
+    # If a link names a tensor outside the short walk, the walk steps through all tensors.
     assert opened(model="reverse", source="abc", stop="encoder.layers.0.self_attention.scores").toggle(key=EVERY).value
 
 
-def test_one_head_leads_to_its_training() -> None:
+def test_one_head_links_to_its_training() -> None:
     def links(**query: str) -> list[str]:
         app = opened(model="reverse", source="abc", **query)
         return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("training?")]
@@ -66,7 +66,7 @@ def test_one_head_leads_to_its_training() -> None:
     assert links(stop=f"{cross}scores") == links(stop="decoder.layers.1.feed_forward.hidden", head="3") == []
 
 
-def test_attention_leads_to_the_question_where_a_head_looks() -> None:
+def test_attention_links_to_the_question_about_where_a_head_looks() -> None:
     def links(**query: str) -> list[str]:
         app = opened(model="reverse", source="abc", **query)
         return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("attention?")]
@@ -91,7 +91,7 @@ def test_a_link_to_a_missing_tensor_opens_the_default_stop(nonsense: str) -> Non
     assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
-def test_a_tensor_missing_in_the_next_model_gives_way_to_the_default_stop() -> None:
+def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() -> None:
     app = opened(model="shared_heads", source="a b c", stop="encoder.layers.5.self_attention.query.split")
     assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
     app.sidebar.selectbox(key="model").set_value("reverse").run()
@@ -141,7 +141,7 @@ def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
 
 
 @pytest.mark.browser
-def test_playing_steps_on_and_stops_at_the_end(walker: Walker) -> None:
+def test_playing_steps_through_the_walk_and_stops_at_the_end(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
     page.get_by_role("button", name="Play").click()
     walker.is_at("probabilities")
@@ -152,7 +152,7 @@ def test_playing_steps_on_and_stops_at_the_end(walker: Walker) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
-def test_playing_stops_when_the_person_chooses_a_stop_or_pauses(walker: Walker, how: str) -> None:
+def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker, how: str) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     page.get_by_role("button", name="Play").click()
     walker.is_at("source_embedding.token")

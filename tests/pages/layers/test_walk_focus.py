@@ -1,4 +1,4 @@
-"""The play button with the keyboard: it keeps the focus while playing, pausing and at the end."""
+"""The play button used by the keyboard: it keeps the focus while the walk plays, while it is paused, and at the end."""
 
 import pytest
 from playwright.sync_api import expect
@@ -40,6 +40,6 @@ def test_the_button_keeps_the_focus_at_the_end_and_plays_again(walker: Walker) -
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
     expect(button).to_contain_text("Pause")
-    walker.page.wait_for_function("() => !location.search.includes('probabilities')")  # it plays on, past any single stop
+    walker.page.wait_for_function("() => !location.search.includes('probabilities')")  # it plays on
     expect(button).to_be_focused()
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The Masks page shows what the model computes, with masks and without."""
+"""The Masks page shows the numbers that the model computes with masks and without."""
 
 import re
 from urllib.parse import quote
@@ -20,7 +20,7 @@ BATCH = "she left\ni see it ."
 
 
 def masks_page(part: str = "", **values: object) -> AppTest:
-    """The page opened at `part`, with these values in the session."""
+    """Open the page at `part` with these values in the session; returns the app."""
     app = on_page(PAGE)
     for name, value in values.items():
         app.session_state[name] = value
@@ -49,7 +49,7 @@ def pictures(app: AppTest) -> list[str]:
 def test_a_single_text_is_read_beside_an_example_that_is_padded() -> None:
     app = masks_page(source="the cat sleeps .")
     assert "Text 2 is an example" in page_text(app)
-    # The pictures are of the typed text, and a mask that hides nothing is said in a line.
+    # The pictures show the typed text. A mask that hides nothing is a line of text instead of a picture.
     assert app.session_state["item"] == 1
     assert "all 36 looks are allowed" in page_text(app)
     drawn = [alt.partition(":")[0] for alt in pictures(app) if alt.startswith("Mask")]
@@ -64,7 +64,7 @@ def test_a_single_text_is_read_beside_an_example_that_is_padded() -> None:
 
 
 @pytest.mark.parametrize("source", ["a", "1 5 6 2"])
-def test_add_other_texts_button_makes_padding_for_any_source(source: str) -> None:
+def test_the_button_add_other_texts_makes_padding_for_any_source(source: str) -> None:
     app = masks_page(model="shared_heads", source=source)
     next(button for button in app.button if button.label == "Add other texts").click().run()
     assert not app.exception
@@ -75,7 +75,7 @@ def test_add_other_texts_button_makes_padding_for_any_source(source: str) -> Non
 
 def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> None:
     app = masks_page(source="the cat sleeps .", batch=BATCH)
-    # Six tokens with `<sos>` and `<eos>`; two of them are padding in “she left”, so two columns are hidden.
+    # A row has six tokens with `<sos>` and `<eos>`. In “she left” two of them are padding, so two columns are hidden.
     assert "Mask Source padding: 6 queries from top to bottom, 6 keys from left to right; 12 cells are hidden." in pictures(app)
     app.session_state["item"] = 1
     app.run()
@@ -85,7 +85,8 @@ def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> No
 
 @pytest.mark.parametrize(
     ("model", "padding", "combined"),
-    # The decoder reads 4 tokens and 2 paddings. Hidden are padding rows, padding columns, or only the future.
+    # The decoder reads 4 tokens and 2 padding tokens. Depending on the variant, padding rows, padding columns or only the
+    # future is hidden.
     [("vanilla", 12, 15 + 11), ("pytorch", 12, 15 + 3), ("shared_heads", None, 15)],
 )
 def test_target_masks_hide_the_cells_of_each_variant(model: str, padding: int | None, combined: int) -> None:
@@ -124,7 +125,7 @@ def test_convention_of_the_model_reproduces_its_weights(model: str, own: str) ->
     assert differences[own] == "0"
     assert (differences.drop(own) != "0").all()
     assert f"own way is `{own}`" in page_text(app)
-    # The target of “she left” has padding, whose rows only `vanilla` masks completely.
+    # The target of “she left” has padding. Only `vanilla` masks the rows of padding completely.
     assert table["empty rows"]["vanilla"] > 0
     assert (table["empty rows"].drop("vanilla") == 0).all()
 
@@ -150,8 +151,8 @@ def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
     )
 
 
-def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> None:
-    app = masks_page()  # the page opens on it
+def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equals_two_runs() -> None:
+    app = masks_page()  # the page opens on the part about the causal mask
     moved, masked = metrics(app, "Largest change of a probability")
     assert masked == "0"
     assert "the same bit for bit" in page_text(app)
@@ -166,7 +167,7 @@ def test_future_leak_is_zero_with_causal_mask_and_equals_two_runs_without() -> N
     assert float(moved) == pytest.approx(leak.largest, rel=1e-2)
     # The example shown first should be easy to see.
     assert leak.largest > 0.5
-    # The description names the bar that moved most, with its numbers.
+    # The description names the bar with the largest change, and its numbers.
     without, with_it = pictures(app)[:2]
     worst = int(abs(leak.after - leak.before).argmax())
     assert f"“{leak.tokens[worst]}” in row {worst}, from {leak.before[worst]:.3f} to {leak.after[worst]:.3f}." in without
@@ -242,7 +243,7 @@ def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     assert "<pad>" in page.locator(".st-key-mask-source .xtick text").all_text_contents()
     assert page.locator(".batch-rows td.hidden").first.is_visible()
     visitor.choose("Look at", "three conventions")
-    # Three conventions, and three masks: no text of the target has padding, and a mask that hides nothing is a line.
+    # Three pictures of conventions and three of masks: no target has padding, and a mask that hides nothing is a line of text.
     assert page.get_by_test_id("stPlotlyChart").count() == 6
 
 

@@ -29,7 +29,7 @@ def counts(app: AppTest) -> list[int]:
     return [int(number) for number in re.findall(r"(\d+) (?:right|missed|too many)", sentence)]
 
 
-def test_nothing_of_the_masks_is_told_while_one_is_drawn() -> None:
+def test_the_page_hides_the_masks_while_the_learner_draws_one() -> None:
     app = opened(predict="mask:")
     assert not app.main.get("plotly_chart")
     data = cells(app)
@@ -39,8 +39,9 @@ def test_nothing_of_the_masks_is_told_while_one_is_drawn() -> None:
     assert tokens == ("<sos>", "b", "a", "<pad>", "<pad>")
 
 
-def test_the_drawn_mask_is_counted_and_a_wrong_cell_explained() -> None:
-    # Row 0 opens its own cell and the next token, row 1 all before it; the others are left closed.
+def test_the_page_counts_the_cells_of_the_drawn_mask_and_explains_a_wrong_cell() -> None:
+    # Row 0 opens its own cell and the cell of the next token. Row 1 opens its own cell and the one before it. All others stay
+    # closed.
     app = opened(predict="mask:0.1.5.6~shown")
     data = cells(app)
     open_ = np.array(data["truth"]["values"]).reshape(5, 5) == "open"

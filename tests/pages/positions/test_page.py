@@ -48,7 +48,7 @@ def page_text(app: AppTest) -> str:
 
 
 def number(app: AppTest, label: str) -> float:
-    """The value of a metric; of one that is 0 but for rounding, the rounding."""
+    """The value of a metric. If the metric is 0 apart from rounding, the rounding error."""
     (metric,) = [metric for metric in app.metric if metric.label == label]
     written = metric.delta.removeprefix("rounding: ") if metric.value == "≈ 0" else metric.value
     return float(written.replace("−", "-"))
@@ -115,7 +115,7 @@ def test_waves_are_the_picked_columns() -> None:
     assert "No dimension is chosen" in page_text(app)
 
 
-def test_dot_products_depend_on_distance_only_for_sinusoids_of_even_width() -> None:
+def test_only_for_sinusoids_of_even_width_the_distance_decides_the_dot_product() -> None:
     app = opened("reverse", "abc", "distances")
     along = "Largest difference along a diagonal"
     assert number(app, along) < 1e-5
@@ -167,7 +167,7 @@ def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
 def test_learned_table_can_be_compared_with_one_before_training() -> None:
     app = opened("reverse-shared", "abc", "distances")
     model = Pipeline.load("reverse-shared").model
-    trained = model_table(model, "source")[:14]  # 12 letters, a start and an end token
+    trained = model_table(model, "source")[:14]  # texts had at most 12 letters, a start and an end token
     np.testing.assert_allclose(array(drawn(app, 0)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
     assert "training reached the first 14 rows" in page_text(app)
     assert "neighbours alike" in page_text(app)
@@ -232,7 +232,7 @@ def test_swap_changes_the_output_only_with_positions(model: str, source: str) ->
     assert number(app, "Largest difference, without positions") < 1e-5
     tokens = source.split() if model == "shared_heads" else ["<sos>", *source.split(), "<eos>"]
     options = app.selectbox(key="first").options
-    # Two nouns; without nouns, the words that stand farthest apart.
+    # Two nouns are swapped. Without nouns, the words that are farthest apart.
     pair = ("cat", "dog") if model == "english-french" else (options[0].split()[-1], options[-1].split()[-1])
     first, last = map(tokens.index, pair)
     swapped = list(tokens)

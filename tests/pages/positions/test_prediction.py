@@ -1,4 +1,4 @@
-"""Guessing which position is most like another before the similarities are shown."""
+"""Guessing which position is most similar to a given position, before the similarities are shown."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ def cells(app: AppTest) -> dict[str, Any]:
     return data
 
 
-def test_a_position_is_chosen_and_the_similarities_follow() -> None:
+def test_after_a_position_is_guessed_the_similarities_are_shown() -> None:
     app = opened(predict="alike.3:")
     data = cells(app)
     assert data["truth"] is None

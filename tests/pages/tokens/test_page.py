@@ -35,7 +35,7 @@ def opened(model: str, source: str, part: str = "sentence", **more: str) -> AppT
 
 
 def shown(app: AppTest) -> list[list[tuple[str, str, str, str, str]]]:
-    """The chips of every text: (kind, typed token, token it is read as, id, row)."""
+    """The chips of every text: (kind, typed token, token that the model reads instead, id, row)."""
     return [CHIP.findall(element.proto.body) for element in app.get("html") if "tokens" in element.proto.body]
 
 
@@ -46,7 +46,7 @@ def drawn(app: AppTest, index: int) -> list[np.ndarray]:
 
 
 def part(app: AppTest, name: str) -> AppTest:
-    """The app with another part of the page."""
+    """Open another part of the page; returns the app."""
     return app.segmented_control(key="part").set_value(name).run()
 
 
@@ -54,7 +54,7 @@ def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
-def test_chips_show_ids_and_what_unknown_words_are_read_as() -> None:
+def test_chips_show_ids_and_the_token_that_is_read_for_an_unknown_word() -> None:
     app = opened("english-french", "the catt <b>sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
     the, sleeps = map(str, vocabulary.ids(["the", "sleeps"]))
@@ -124,7 +124,7 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     ("model", "zero", "scales"),
     [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
 )
-def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: bool, scales: bool) -> None:
+def test_the_texts_about_padding_and_scaling_match_each_model(model: str, zero: bool, scales: bool) -> None:
     app = opened(model, "a b c", "padding")
     words = page_text(app)
     assert ("is **zero**" in words) == zero
@@ -134,7 +134,7 @@ def test_texts_on_padding_row_and_scaling_match_each_model(model: str, zero: boo
     assert (lengths.iloc[1:] > 0).all()
 
     words = page_text(part(app, "scaling"))
-    assert "√d_head" in words  # told apart
+    assert "√d_head" in words  # the text explains that this is a different scaling
     numbers = {metric.label: float(metric.value) for metric in app.metric}
     assert ("does **not** multiply" in words) == (not scales)
     if scales:
@@ -195,7 +195,7 @@ def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
 
 
 def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
-    """It starts with id 1, although typed ids get no start token."""
+    """The answer starts with id 1, although typed ids get no start token."""
     app = opened("shared_heads", "1 5 6 4")
     app.segmented_control(key="side").set_value("target").run()
     trace = Untrained.of("shared_heads", ["1 5 6 4"], []).build().trace("1 5 6 4")

@@ -18,7 +18,7 @@ test("the axis starts at 0, ends at the last step, and spreads the early ones", 
   assert.ok(placeOfStep(100, 4000) > 0.35);
   assert.equal(placeOfStep(0, 0), 0);
   assert.deepEqual(axisSteps(4000), [0, 10, 100, 1000, 4000]);
-  assert.deepEqual(axisSteps(16_000), [0, 10, 100, 1000, 16_000]); // 10,000 would stand upon it
+  assert.deepEqual(axisSteps(16_000), [0, 10, 100, 1000, 16_000]); // the label 10,000 would overlap the last one
   assert.deepEqual(axisSteps(1200), [0, 10, 100, 1200]);
 });
 

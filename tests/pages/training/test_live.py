@@ -1,4 +1,4 @@
-"""The section in which a visitor trains a model: without a browser."""
+"""The section in which a visitor trains a model, tested without a browser."""
 
 import dataclasses
 import json
@@ -28,9 +28,9 @@ from transformer.training.settings import LiveSettings
 from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
-SESSION = "test session id"  # of every app of these tests
+SESSION = "test session id"  # the session id of every `AppTest`
 SECONDS = 120.0  # a process can take long to start on a busy machine
-# A model without a recorded training, which would be computed first.
+# The query of a model without a recorded training, because a recorded training would be computed first.
 SHORT = {"model": "copy", "source": "abc"}
 TINY = {
     **SHORT,
@@ -54,7 +54,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(autouse=True)
 def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
-    """A line of this test alone; its trainings are ended after the test."""
+    """A line that only this test uses. Its trainings are ended after the test."""
     line = Line(1)
     monkeypatch.setattr(live_desk, "LINE", line)
     monkeypatch.setattr(live, "LINE", line)
@@ -63,7 +63,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     yield line
     clear_session_resource_cache(
         SESSION
-    )  # as Streamlit does when a browser goes; it releases the desk, which stops the training
+    )  # Streamlit does the same when a browser disconnects; this releases the desk, which stops the training
     wait_for(lambda: not line._running)
 
 
@@ -71,7 +71,7 @@ def desk_of(app: AppTest) -> Desk:
     return app.session_state[DESK]
 
 
-def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
+def test_a_link_sets_every_box_and_invalid_values_give_the_defaults() -> None:
     query = {
         "live_world": "sort",
         "live_longest": "7",
@@ -112,11 +112,11 @@ def test_a_link_sets_every_box_and_nonsense_gives_the_defaults() -> None:
 
 
 def chosen(app: AppTest) -> LiveSettings:
-    """What a press of the button would train; nothing is started."""
+    """The settings with which the button would start a training. No training is started."""
     started: list[LiveSettings] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Desk, "start", lambda _, settings: started.append(settings))
-        app.run()  # a button has the method of the run that drew it
+        app.run()  # a button calls the method that existed when it was drawn
         app.button(key="live_start").click().run()
     assert not app.exception
     return started[0]
@@ -130,13 +130,13 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     training = desk_of(app).training
     assert training is not None
     wait_for(lambda: training.progress.status == "running" or not training.progress.alive)
-    app.run()  # asks for a view
+    app.run()  # this run asks the training for a view of the text
     assert training.join(SECONDS)
     app.run()
     assert not app.exception
     assert training.progress.status == "done"
     assert any("Step **40** of 40" in shown(element.value) for element in app.markdown)
-    # Another text is answered by the model as it is at the end.
+    # The model at the end of the training answers another text.
     app.text_input(key="live_text").set_value("zyx").run()
     assert not app.exception
     assert not app.error
@@ -146,8 +146,8 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     app.text_input(key="live_text").set_value("☃ nonsense").run()
     assert not app.exception
     picker = app.sidebar.selectbox(key="model")
-    assert "my-reverse" in picker.options[1:]  # the first is what a link without a model means
-    # A page works on it. What the browser sends meanwhile, the picker with the model of before, does not undo that.
+    assert "my-reverse" in picker.options[1:]  # the first option is the default model
+    # A page opens the model. A message from the browser that still names the model before must not undo this.
     app.session_state[OPENED] = "my-reverse"
     picker.set_value("copy").run()
     assert app.session_state["model"] == app.query_params["model"] == "my-reverse"
@@ -155,14 +155,14 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert not app.exception
     assert not app.error
     assert any("trained here on reverse: 40 of 40 steps" in shown(caption.value) for caption in app.sidebar.caption)
-    # What is downloaded is that model.
+    # The downloaded file contains this model.
     copy = training.progress.copy
     assert copy is not None
     (tmp_path / "mine.safetensors").write_bytes(copy.data)
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
 
 
-def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stoppable(Fake):
         def stop(self) -> None:
             super().stop()
@@ -175,14 +175,14 @@ def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line, monkeypa
     app.button(key="live_start").click().run()
     name = desk_of(app).name
     assert app.query_params["live_run"] == name
-    clear_session_resource_cache(SESSION)  # the browser goes
+    clear_session_resource_cache(SESSION)  # the browser disconnects
     assert (training.starts, training.stops, training.progress.status) == (1, 1, "stopped")
     app = on_page(PAGE, **TINY, live_run=name)
     assert not app.exception
     assert desk_of(app).training is training
     assert (training.starts, training.stops, training.progress.status) == (2, 1, "running")
     assert [caption for caption in app.caption if "was loaded again" in caption.value]
-    # The same on a page that draws nothing of it: its model is there again.
+    # The same on a page that does not draw the training: the training's model is in the sidebar again.
     training.progress = dataclasses.replace(training.progress, copy=Copy(7, Pipeline.load("reverse").to_bytes()))
     clear_session_resource_cache(SESSION)
     app = on_page("pages/masks/page.py", model="my-reverse", source="abc", live_run=name)
@@ -194,20 +194,20 @@ def test_a_training_goes_on_after_the_page_was_loaded_again(line: Line, monkeypa
     assert training.progress.status == "running"
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY, live_run=name)
-    # One that was stopped by its visitor is still there, and stays stopped.
+    # A training that its visitor has stopped is kept too, and stays stopped.
     app.button(key="live_stop").click().run()
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY, live_run=name)
     assert desk_of(app).training is training
     assert training.starts == 4
-    # A link that somebody else opens has no training, and says so.
+    # If another visitor opens the link, there is no training, and the page says this.
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY, live_run="0000beef")
     assert [info for info in app.info if "is not here any more" in info.value]
     assert "live_run" not in app.query_params
 
 
-def test_only_the_last_trainings_whose_browser_has_gone_are_kept() -> None:
+def test_only_the_last_trainings_of_disconnected_browsers_are_kept() -> None:
     left = LeftTrainings(2, 60)
     trainings = {name: Fake() for name in "abc"}
     for name, training in trainings.items():
@@ -226,7 +226,7 @@ def components(app: AppTest) -> list[dict[str, Any]]:
     return [data for data in sent if isinstance(data, dict)]
 
 
-def test_a_link_to_a_model_of_another_tab_says_so() -> None:
+def test_a_link_to_a_model_of_another_tab_shows_a_warning() -> None:
     app = on_page("pages/attention/page.py", model="my-reverse")
     assert not app.exception
     assert any("Only that tab has it" in warning.value for warning in app.sidebar.warning)
@@ -263,7 +263,7 @@ def test_trainings_wait_in_line_for_a_place() -> None:
     assert (line.place(c), c.starts, b.starts) == (0, 1, 0)
 
 
-def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
+def test_a_paused_training_loses_its_place_to_a_waiting_one() -> None:
     line, (a, b) = Line(1), (Fake(), Fake())
     line.enter(a)
     a.become("paused")
@@ -278,13 +278,13 @@ def test_a_paused_training_gives_its_place_to_one_that_waits() -> None:
     assert not line.gave_way(a)
 
 
-def test_the_text_to_watch_is_one_of_the_training_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_to_watch_fits_the_training_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_desk, "LiveTraining", lambda settings, *_: Fake(settings))
     query = {name: value for name, value in TINY.items() if name not in ("live_text", "live_longest")}
     app = on_page(PAGE, **query)
     app.button(key="live_start").click().run()
     app.selectbox(key="live_world").set_value("addition").run()
-    assert app.text_input(key="live_text").value == "headlight"  # the model that is shown reads letters
+    assert app.text_input(key="live_text").value == "headlight"  # the model of the shown training reads letters
     desk_of(app).training.become("done")  # type: ignore[union-attr]
     live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
     app.button(key="live_start").click().run()
@@ -292,7 +292,7 @@ def test_the_text_to_watch_is_one_of_the_training_that_is_shown(monkeypatch: pyt
     live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
 
 
-def test_a_training_that_gave_way_and_one_that_failed_say_why(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_explains_why_a_training_gave_way_or_failed(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     training, other = Fake(), Fake()
     monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
     app = on_page(PAGE, **TINY)
@@ -333,7 +333,7 @@ def test_a_curve_has_a_limit_on_its_points() -> None:
     assert points[0][1] == pytest.approx(49.5)
 
 
-def test_the_name_of_an_own_model_is_plain() -> None:
+def test_the_name_of_an_own_model_has_only_plain_characters() -> None:
     assert own_name("reverse") == "my-reverse"
     assert own_name("../<b>Größe</b> 2!") == "my-b-gr-e-b-2"
     assert own_name("☃") == "my-model"
@@ -369,7 +369,7 @@ def test_a_network_that_the_pages_do_not_explain_is_refused(field: str, value: s
         accept("x.safetensors", other.to_bytes())
 
 
-def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Pipeline.load("reverse").to_bytes()
     app = on_page(PAGE, model="copy")
     app.file_uploader[0].upload("Mine.safetensors", data[:-1]).run()
@@ -385,30 +385,30 @@ def test_an_upload_is_in_the_sidebar_or_changes_nothing(monkeypatch: pytest.Monk
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
-    # A model that is trained here has the name of its world, and would replace a file of that name.
+    # A model that is trained here has the name of its world. It would replace an uploaded model with this name.
     app.file_uploader[0].upload("reverse.safetensors", data).run()
     assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}
     app.sidebar.selectbox(key="model").set_value("my-mine").run()
-    # The page is loaded again, here on a page that has no upload.
+    # The model is kept when any page is loaded again, here a page without an upload.
     name = app.query_params["live_run"]
-    clear_session_resource_cache(SESSION)  # the browser goes
+    clear_session_resource_cache(SESSION)  # the browser disconnects
     app = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
     assert not app.exception
     assert not app.sidebar.warning
     assert app.session_state["model"] == "my-mine"
     assert app.query_params["live_run"] == name
-    # It can be loaded again as often as one likes, but another visitor's tab does not get the model.
+    # The page can be loaded again any number of times, but another visitor's tab does not get the model.
     other = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
     assert any("Only that tab has it" in warning.value for warning in other.sidebar.warning)
     clear_session_resource_cache(SESSION)
     assert on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name).session_state["model"] == "my-mine"
 
 
-def test_the_models_of_those_who_have_gone_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_of_disconnected_browsers_are_dropped_to_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     stores: dict[str, dict[str, Any]] = {}
 
     def session(name: str) -> dict[str, Any]:
-        """From here on, what is done is done in the session of this name."""
+        """Switch to the session with this name; returns its store of models."""
         monkeypatch.setattr(own_models, "own_store", lambda: stores[name])
         return stores.setdefault(name, {})
 
@@ -416,7 +416,7 @@ def test_the_models_of_those_who_have_gone_make_room_for_others(monkeypatch: pyt
     monkeypatch.setattr(own_models, "_CONTENTS", weakref.WeakValueDictionary())
     first, second, third = (Pipeline.load(name).to_bytes() for name in ("reverse", "copy", "sort"))
     for name, data in (("early", first), ("late", second)):
-        own_models.keep_left(name, session(name))  # nothing to keep
+        own_models.keep_left(name, session(name))  # an empty store is not kept
         own_models.add_own("my-model", data, "")
         own_models.keep_left(name, stores.pop(name))
     assert list(own_models._LEFT) == ["early", "late"]
@@ -427,7 +427,7 @@ def test_the_models_of_those_who_have_gone_make_room_for_others(monkeypatch: pyt
     assert list(own_models._LEFT) == ["late"]
     assert not own_models.take_left("early")
     assert own_models.take_left("late")
-    assert list(stores["other"]) == ["my-model"]  # its own stays
+    assert list(stores["other"]) == ["my-model"]  # the session's own model is kept
     assert stores["other"]["my-model"].contents.data == third
     monkeypatch.setattr(own_models, "LEFT_SECONDS", -1)
     own_models.keep_left("too late", stores["other"])

@@ -1,4 +1,4 @@
-"""The section in which a visitor trains a model: with a server, and with a browser."""
+"""The section in which a visitor trains a model, tested with a server and with a browser."""
 
 import asyncio
 import pickle
@@ -35,7 +35,7 @@ def children(server: Server) -> list[psutil.Process]:
 
 
 async def start(server: Server) -> Session:
-    """A visitor who has pressed start, in a new session."""
+    """Open a new session and press the button that starts a training; returns the session."""
     session = Session(server, "training", {**TINY, "live_steps": "10000"})
     await session.open()
     while session.unseen:
@@ -45,7 +45,8 @@ async def start(server: Server) -> Session:
 
 
 def run_beside(visits: Coroutine[Any, Any, Result]) -> Result:
-    """The result of visits, in a thread of their own: a browser of another test keeps an event loop running in this one."""
+    """Run visits in another thread, because a browser of another test keeps an event loop running in this one; returns their
+    result."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, visits).result()
 
@@ -55,12 +56,12 @@ def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> 
         sessions = [await start(server) for _ in range(20)]
         waiting = [text for text in sessions[-1].elements.values() if text.kind == "alert"]
         assert waiting
-        assert len(children(server)) == 1  # the others wait in line
+        assert len(children(server)) == 1  # the other trainings wait in the line
         closed = time.monotonic()
         await asyncio.gather(*(session.close() for session in sessions))
         return closed
 
-    async def one_visit() -> None:  # what the first visit leaves for good is no leak
+    async def one_visit() -> None:  # memory that the first visit keeps forever does not count as a leak
         await (await start(server)).close()
 
     run_beside(one_visit())
@@ -70,7 +71,7 @@ def test_closing_twenty_tabs_leaves_no_process_and_no_thread(server: Server) -> 
     threads, megabytes = server.process.num_threads(), server.megabytes
     closed = run_beside(visits())
     while children(server):
-        assert time.monotonic() - closed < 2.5  # two seconds, and half a second in which the test asks
+        assert time.monotonic() - closed < 2.5  # two seconds, and half a second for the checks of this test
         time.sleep(0.02)
     while server.process.num_threads() > threads:
         assert time.monotonic() < closed + SECONDS
@@ -83,7 +84,7 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     visitor = Visitor(browser, server.address)
     query = "&".join(f"{name}={value}" for name, value in TINY.items())
     page = visitor.open(f"training?{query}", whole=True)
-    # First two uploads, which are refused.
+    # First, two uploads are refused.
     (tmp_path / "large.safetensors").write_bytes(bytes((UPLOAD_MEGABYTES << 20) + 1))
     upload = page.locator("input[type=file]")
     upload.set_input_files(tmp_path / "large.safetensors")
@@ -97,7 +98,7 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     expect(done).to_be_visible(timeout=1000 * SECONDS)
     expect(page.locator(".live_curves")).to_have_attribute("data-painted", "40")
     expect(page.locator(".live_curves .tokens li").first).to_be_visible()
-    # At rest: nothing is redrawn any more.
+    # The page settles, because nothing is redrawn any more.
     visitor.settle()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the model").click()
@@ -108,7 +109,7 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     visitor.settle()
     assert "model=my-reverse" in page.url
     expect(page.get_by_text("trained here on reverse: 40 of 40 steps").first).to_be_visible()
-    # Without a connection to it, the model is gone, and the page says so.
+    # After the session's connection is closed, the model does not exist any more, and the page says this.
     page.goto(f"{server.address}/attention?model=my-reverse")
     expect(page.get_by_text("Only that tab has it")).to_be_visible()
     visitor.close()

@@ -1,4 +1,4 @@
-"""The page on which a training is watched: its numbers are those of the library, at every snapshot."""
+"""The page that shows a training has the numbers of the library at every snapshot."""
 
 import io
 import itertools
@@ -48,7 +48,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
-    """The data of the film, and the levels of every head at each frame that is ready: [frame, layer, head, query, key]."""
+    """The data of the film, and the levels of all heads at the frames that are ready: [frame, layer, head, query, key]."""
     for element in app.main.get("bidi_component"):
         sent = element.proto.bytes
         if sent:
@@ -71,7 +71,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", snapshot="168", token="2", kind="cross", layer="1", head="3"))
     data, levels = film(app)
     steps = [*Pipeline.snapshots("reverse")]
-    assert [frame["step"] for frame in data["frames"] if "rows" in frame] == [168]  # the others are run when they are asked for
+    assert [frame["step"] for frame in data["frames"] if "rows" in frame] == [168]  # the others are run when requested
     (alone,), shown_at_168 = levels, data["frames"][steps.index(168)]
     app.session_state[ASKED] = data["film"]
     data, levels = film(check(app.run()))
@@ -86,7 +86,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         pipeline, frame = Pipeline.load(name), data["frames"][index]
         trace, checked = pipeline.trace("abc", "cba"), held_out(pipeline, pairs, 0.05)
         (answer,) = pipeline.answers(["abc"])
-        # One token more than the right answer has, `<eos>` not counted.
+        # The answer has at most one token more than the right answer, without `<eos>`.
         assert frame["answer"] == (answer.text if len(answer.tokens) <= 4 else "".join(answer.tokens[:4]) + "…")
         assert (frame["ended"], frame["right"]) == (len(answer.tokens) <= 4, frame["answer"] == "cba")
         assert (frame["loss"], frame["accuracy"]) == pytest.approx((checked.loss, checked.exact), abs=1e-4)
@@ -98,7 +98,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert bars["b"] == pytest.approx(float(probabilities[right]), abs=1e-4)
         assert max(bars.values()) == pytest.approx(float(probabilities.max()), abs=1e-4)
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
-    # A target of one's own cuts no right answer.
+    # A target that the visitor typed does not cut off a right answer.
     assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1).text == "cba"
     (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
     assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
@@ -129,14 +129,14 @@ def test_a_snapshot_is_a_model_on_every_page_and_says_what_it_is() -> None:
     assert link.url == "training?model=reverse%40000316&source=abc&kind=encoder&layer=2&head=1"
 
 
-def test_an_unknown_snapshot_is_refused_with_those_that_exist() -> None:
+def test_the_error_for_an_unknown_snapshot_names_the_snapshots_that_exist() -> None:
     app = on_page("pages/attention/page.py", model="reverse@000317", source="abc")
     assert "There is no snapshot 'reverse@000317'" in shown_errors(app)
     assert "316" in shown_errors(app)
     assert "There is no snapshot 'copy@000001'" in shown_errors(on_page("pages/attention/page.py", model="copy@000001"))
 
 
-def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_one_its_start() -> None:
+def test_a_model_without_snapshots_links_to_models_with_them_and_a_fine_tuned_one_shows_its_start() -> None:
     app = check(on_page(PAGE, model="copy", source="abc"))
     links = [each.proto.url for each in app.main.get("link_button")]
     assert "training?model=reverse" in links
@@ -154,12 +154,12 @@ def test_a_model_without_snapshots_offers_those_that_have_them_and_a_fine_tuned_
             assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
             turning = [Pipeline.load(each).card.measures.get("pronouns") for each in (name, start)]
             if turning[0] and turning[1] and all(turning[0][place] == turning[1][place] for place in ("layer", "head")):
-                assert app.selectbox(key="measure").value == "shift"  # when the head that turns did so
+                assert app.selectbox(key="measure").value == "shift"  # the history of how the head learnt to turn
             told = [each.value for each in app.markdown if "rewards layer" in each.value]
             assert len(told) == bool(Pipeline.load(start).card.recipe.get("turning"))
 
 
-def test_a_button_goes_to_the_frame_where_the_head_changed_most() -> None:
+def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     app = check(on_page(PAGE, model="reverse", source="headlight", layer="2", head="1", measure="alignment"))
     frames = frames_of("reverse")
     values = []
@@ -198,7 +198,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
     assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said
-    # Were padding learnt, its loss would fall to the least that label smoothing leaves, and no lower.
+    # If padding were learnt, its loss would fall to the least loss that label smoothing allows.
     least = least_loss(len(pipeline.target_vocabulary), 0.05)
     (lie,) = [shown(each.value) for each in app.warning if "never asked to predict padding" in each.value]
     lied = np.where(step.counted, step.loss, least).mean()
@@ -216,7 +216,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert adam["value"].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
     assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
-    # The smoothed target of the first place of the first pair.
+    # The chart shows the smoothed target of the first token of the first pair.
     (chart,) = [each.proto.spec for each in app.main.get("plotly_chart") if "share that training asks for" in each.proto.spec]
     (bars,) = json.loads(chart)["data"]
     smoothing, count = pipeline.card.recipe["label_smoothing"], len(pipeline.target_vocabulary)
@@ -226,7 +226,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert bars["y"][0] == batches_of(pipeline, 1)[0][0].target[0]
 
 
-def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
     short = ShortRun("reverse", 3e-3, 5, 10, 4)
     monkeypatch.setattr(experiments, "WARM", short)
     monkeypatch.setattr(experiments, "COLD", short._replace(warmup=0))
@@ -238,24 +238,24 @@ def test_two_short_trainings_are_run_at_the_press_of_a_button(monkeypatch: pytes
     (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
     for settings in (short, short._replace(warmup=0)):
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
-    # Known now, so it is drawn without a press.
+    # The curves are in the cache now, so they are drawn without a click.
     assert [each for each in on_page(PAGE, 240, model="copy", source="abc").markdown if "After 10 steps" in each.value]
 
 
-def test_clicks_act_during_a_short_training_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiments, "FEW", ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8))
     app = check(on_page(PAGE, 240, model="copy", source="abc"))
     app.button(key="run-overfit").click().run()
     training = app.session_state[TRAININGS]["run-overfit"]
     assert [each.key for each in check(app).button if each.key == "stop-run-overfit"]
-    app.text_input(key="live_text").set_value("cab").run()  # another click: it acts, and the training goes on
+    app.text_input(key="live_text").set_value("cab").run()  # another click works, and the training continues
     assert app.query_params["live_text"] == "cab"
     assert training.alive
     app.button(key="stop-run-overfit").click().run()
     assert training.join(60)
     assert training.step < 1_000_000
     assert [each.key for each in check(app).button if each.key == "run-overfit"]
-    # One that waits for another visitor's says why, and can be stopped there.
+    # A training that waits for another visitor's training shows its place in the line, and can be stopped.
     other = Background((experiments.FEW,))
     wait_until(lambda: other.step > 0)
     app.button(key="run-overfit").click().run()
@@ -266,7 +266,7 @@ def test_clicks_act_during_a_short_training_and_it_can_be_stopped(monkeypatch: p
     assert training.join(60)
     assert other.alive
     other.stop()
-    # Leaving ends it, too.
+    # When the visitor leaves, the training also ends.
     app.button(key="run-overfit").click().run()
     training = app.session_state[TRAININGS]["run-overfit"]
     clear_session_resource_cache("test session id")
@@ -274,7 +274,7 @@ def test_clicks_act_during_a_short_training_and_it_can_be_stopped(monkeypatch: p
 
 
 @pytest.mark.browser
-def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Visitor) -> None:
+def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(visitor: Visitor) -> None:
     page = visitor.open("training?model=reverse&source=abc")
     root = page.locator(".film")
     output = root.locator("output")
@@ -282,7 +282,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert output.text_content() == f"step 0 of {steps[-1]}"
     slider = root.get_by_role("slider")
     slider.focus()
-    # The frame is painted within the event, so the server is not asked.
+    # The frame is painted during the event, so the browser does not ask the server.
     frames = slider.evaluate(
         """(slider) => [1, 4, 7].map((frame) => {
             slider.value = String(frame);
@@ -296,7 +296,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
     visitor.settle()
     assert f"snapshot={steps[6]}" in page.url
-    # The frames came when the slider got the focus.
+    # The browser asked for the frames when the slider got the focus.
     answers = root.locator(".answer b")
     answers.wait_for()
     slider.evaluate("slider => { slider.value = '8'; slider.dispatchEvent(new Event('input')); }")
@@ -308,13 +308,13 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     root.locator(".chip").nth(1).click()
     visitor.settle()
     assert "token=2" in page.url
-    # The cursor of a curve can be dragged; a finger that scrolls the page over the curve or the slider moves nothing.
+    # The cursor of a curve can be dragged. A finger that scrolls the page over the curve or the slider must not move it.
     curve = root.locator("figure svg").first
     area = curve.bounding_box()
     assert area
     page.mouse.move(area["x"] + 0.9 * area["width"], area["y"] + 60)
     page.mouse.down()
-    expect(output).to_have_text(f"step {steps[6]} of {steps[-1]}")  # not before a move
+    expect(output).to_have_text(f"step {steps[6]} of {steps[-1]}")  # a press alone does not move it
     page.mouse.move(area["x"] + 46 / 400 * area["width"], area["y"] + 60)
     expect(output).to_have_text(f"step 0 of {steps[-1]}")
     expect(root.locator(".answer")).to_contain_text(text("training")["film"]["stopped_wrong"])
@@ -338,7 +338,7 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     visitor.settle()
     assert "head=4" in page.url
     assert "layer=1" in page.url
-    # The picture of the frame, the numbers of the curves, and the card.
+    # The picture of the frame, the numbers of the curves, and the model's card can be saved.
     page.get_by_role("button", name=re.compile("^Save")).first.click()
 
     def saved(button: str) -> tuple[str, bytes]:
@@ -352,11 +352,11 @@ def test_a_scrub_repaints_without_the_server_and_ends_in_the_address(visitor: Vi
     assert name == f"reverse-{steps[6]:06d}.svg"
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
-    assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the one that says what they are
-    # The buttons stay on the screen while the page is scrolled down; in the picture the step is at the top all the same.
+    assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the point of the legend
+    # The buttons stay on the screen while the page is scrolled down, but in the picture the step is at the top.
     heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
     assert heights[f"step {steps[6]} of {steps[-1]}"] < heights["Loss, nats per token"]
-    # A line of words is as long as on the page, whatever the fonts are.
+    # A line of text is as long as on the page, with any font.
     assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
     _, data = saved("Numbers as CSV")
     numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)

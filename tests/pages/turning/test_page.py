@@ -14,13 +14,13 @@ from transformer import InputError, Pipeline
 from transformer.worlds import world
 
 TURNING = "pages/turning/page.py"
-SHOWN = "silencea:1~shown,silenceb:0~shown,silencec:~shown"  # what silencing does is asked before it is told
+SHOWN = "silencea:1~shown,silenceb:0~shown,silencec:~shown"  # the page asks about the effect of silencing before it shows it
 A, B = (example.source for example in world("english-french").examples[:2])
 
 
 @pytest.fixture(scope="module")
 def app() -> AppTest:
-    """The page, with nothing in the sidebar's box: it must not need it."""
+    """The page with an empty text box in the sidebar, because the page must not need this text."""
     app = on_page(TURNING, source="", predict=SHOWN)
     assert not app.exception
     assert not app.error
@@ -38,7 +38,7 @@ def test_in_two_models_a_head_turns_and_in_one_it_does_not(app: AppTest) -> None
     assert shifts[2] <= 0.2
 
 
-def test_the_table_and_the_metrics_are_those_of_the_cards(app: AppTest) -> None:
+def test_the_table_and_the_metrics_have_the_numbers_of_the_cards(app: AppTest) -> None:
     shifts = [metric.value for metric in app.metric if metric.label.startswith("Mean shift")]
     assert shifts == [f"{card(name)['shift']:.3f}" for name in COMPARED]
     table = app.table[-1].value
@@ -63,7 +63,7 @@ def test_silencing_is_tried_on_both_sentences(app: AppTest) -> None:
         assert edits in table.index[1]
 
 
-def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest) -> None:
+def test_the_page_first_asks_about_silencing_and_then_judges_the_guess(app: AppTest) -> None:
     said = [markdown.value for markdown in app.markdown if "You said" in markdown.value or "no guess" in markdown.value]
     for name, guess, sentence in zip(COMPARED, (True, False, None), said, strict=True):
         table = app.table[COMPARED.index(name)].value
@@ -73,7 +73,7 @@ def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest
         assert (": right." in sentence) == (guess is not None and guess == changed)
     asked = on_page(TURNING, source="")
     assert not asked.exception
-    # Nothing else on the page tells it either: not the averages, nor what the models are said to be.
+    # Nothing else on the page reveals the answer: neither the averages nor the descriptions of the models.
     assert len(asked.table) == 0
     assert not [metric for metric in asked.metric if "silenced" in metric.label]
     assert not [heading.value for heading in asked.header if "decides" in heading.value]
@@ -81,7 +81,7 @@ def test_what_silencing_does_is_asked_first_and_the_guess_is_judged(app: AppTest
         answer = description(model).rpartition(";")[2]
         shown = [*asked.sidebar.caption, asked.sidebar.selectbox(key="model")]
         assert not [part for part in shown if answer in (getattr(part, "value", "") + getattr(part, "help", ""))]
-    # Once it is answered, the sidebar says it.
+    # After the question is answered, the sidebar shows the description.
     assert any(description(COMPARED[0]) in caption.value for caption in app.run().sidebar.caption)
     assert "Looking is not deciding" in app.info[0].value
     assert not [info for info in asked.info if "Looking is not deciding" in info.value]
@@ -115,7 +115,7 @@ def test_the_head_needed_most_is_searched_over_all_heads() -> None:
     assert max(heads, key=drop) == tuple(found)
 
 
-def test_two_sentences_of_ones_own_are_compared() -> None:
+def test_two_sentences_that_the_visitor_typed_are_compared() -> None:
     own = {
         "sentence_a": "the dog did not cross the bridge because it was too tired",
         "sentence_b": "the dog did not cross the bridge because it was too long",
@@ -148,7 +148,7 @@ def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
 
 
 @pytest.mark.browser
-def test_it_is_one_click_from_the_home_page_and_a_link(visitor: Visitor) -> None:
+def test_one_click_on_the_home_page_opens_the_page(visitor: Visitor) -> None:
     page = visitor.open(whole=True)
     page.get_by_test_id("stMain").locator('a[href*="turning"]').first.click()
     page.get_by_role("heading", name="The head that turns", exact=True).wait_for()
