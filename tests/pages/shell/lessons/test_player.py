@@ -31,6 +31,7 @@ from tests.pages.shell.test_present import CUT_OFF, PROJECTORS, SMALL
 from transformer import HeadlightError
 from transformer.figures.decoding import percent
 from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.phrases import interventions
 
 SCRIPTS = {name_of(file): str(file.relative_to(ROOT)) for file in page_files()}
 STOPS = [(name, index) for name, lesson in shipped().items() for index in range(len(lesson.stops))]
@@ -98,6 +99,18 @@ def test_the_words_of_a_stop_agree_with_its_experiment(name: str, changes: dict[
         truth = truth_of(stop_of(name, number - 1))
         assert truth
         assert bool(truth.number) == expected, (number, truth.words)
+
+
+@pytest.mark.parametrize(("name", "index"), [("first-look", 2), ("one-lesson", 4)])
+def test_without_scaling_the_largest_share_of_each_row_grows(name: str, index: int) -> None:
+    view = view_of(stop_of(name, index))
+    layer, head = int(view["layer"]) - 1, int(view.get("head", 1)) - 1
+    clean, edited = (
+        runs().trace(view["model"], (view["source"],), ("thgildaeh",), edits).weights("cross", layer)[0, head].numpy()
+        for edits in ((), interventions(f"no scaling cross layer {layer + 1}", runs().pipeline(view["model"]).config))
+    )
+    assert (edited.max(-1) > clean.max(-1)).all()
+    assert (edited.argmax(-1) == clean.argmax(-1)).all()
 
 
 def test_without_cross_attention_the_same_words_are_written_for_every_sentence() -> None:
