@@ -449,3 +449,22 @@ def test_a_class_that_cannot_be_joined_is_said_at_the_first_stop_of_its_lesson(v
     expect(problem).to_be_visible()
     page.locator(".st-key-lesson_bar a.next").click()
     expect(problem).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open(f"lessons?class_lesson={LESSON}&present=1", whole=True)
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    page.locator(".class-line").wait_for()
+    visitor.settle()
+    says = WORDS["line"].format(joined=CLASS_STUDENTS, answered=CLASS_STUDENTS)
+    page.evaluate("says => { document.querySelector('.class-line').lastChild.textContent = says; }", says)
+    line, more = page.locator(".class-line").bounding_box(), page.locator(".st-key-class_more").bounding_box()
+    assert line
+    assert more
+    assert line["y"] < more["y"] + more["height"] / 2 < line["y"] + line["height"]
+    assert more["x"] + more["width"] <= 1024
+    page.get_by_role("button", name=WORDS["more"], exact=True).click()
+    page.get_by_role("button", name=WORDS["close"]).click()  # other tests count the classes of this server
+    visitor.settle()
