@@ -3,9 +3,8 @@
 import re
 import string
 import unicodedata
-from functools import cache
 
-from pages.ui.text import text as words
+from pages.ui.terms import named_in
 from transformer.errors import cut
 from transformer.text.tokenizer import unseen
 
@@ -26,7 +25,7 @@ def literal(text: str) -> str:
     is explained as a term of the glossary (`terms.js`)."""
     text = DIRECTIONS.sub("", text)
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
-    return span(escaped(text)) if turns or _terms(*words("glossary")["terms"]).search(text) else escaped(text)
+    return span(escaped(text)) if turns or named_in(text) else escaped(text)
 
 
 def quoted(text: str) -> str:
@@ -73,14 +72,6 @@ def span(markdown: str) -> str:
     """Markdown in a `<span>` without a style: Streamlit's directive for a colour, without a colour. `app.css` isolates its text
     direction."""
     return f":color[{markdown}]"
-
-
-@cache
-def _terms(*terms: str) -> re.Pattern[str]:
-    """Finds the terms of the glossary that a text names, also in the plural. A special token such as `<sos>` is one wherever it
-    stands, so it is left out."""
-    stems = "|".join(re.escape(term.removesuffix("y")) for term in terms if not term.startswith("<"))
-    return re.compile(rf"\b(?:{stems})(?:y|ies|e?s)?\b", re.IGNORECASE)
 
 
 def _backslashed(text: str) -> str:

@@ -183,6 +183,14 @@ def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_siz
     expect(formula).not_to_have_attribute("tabindex", "0")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
+    # What it holds becomes narrower and wider, and the box stays as it is.
+    narrow = (
+        "width => { document.querySelector('.katex-display .base').style.cssText = `width: ${width}; display: inline-block` }"
+    )
+    page.evaluate(narrow, "10px")
+    expect(formula).not_to_have_attribute("tabindex", "0", timeout=1000)
+    page.evaluate(narrow, "900px")
+    expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
     # A formula that comes while something plays, and hides what is too high: nothing of it can be scrolled to.
     page.evaluate("""() => {
         setInterval(() => document.querySelector('h1').append(document.createElement('i')), 50);
