@@ -110,12 +110,18 @@ class Player {
       make(
         "div",
         { class: "parts" },
-        make("section", { class: "next" }, make("h2", {}, text.bars), this.bars),
-        make("section", {}, make("h2", {}, text.read), this.read, make("small", {}, text.read_note)),
+        make("section", { class: "next" }, make("h2", { "data-words": "" }, text.bars), this.bars),
+        make(
+          "section",
+          {},
+          make("h2", { "data-words": "" }, text.read),
+          this.read,
+          make("small", { "data-words": "" }, text.read_note),
+        ),
         make(
           "section",
           { class: "aligned", tabindex: 0, role: "group", "aria-label": text.alignment },
-          make("h2", {}, text.alignment),
+          make("h2", { "data-words": "" }, text.alignment),
           this.grid,
         ),
       ),

@@ -76,7 +76,7 @@ class View {
   /** @type {Drawn | null} */ read = null; // the panel that the arrow keys are in
   /** @type {{ panel: Drawn, cell: Cell, clientX: number } | null} */ pressed = null; // the place where a drag began
   flow = make("div", { class: "flow" });
-  notes = make("p", { class: "notes" });
+  notes = make("p", { class: "notes", "data-words": "" });
   sign = make("div", { class: "sign" });
   arrow = make("div", { class: "arrow", "aria-hidden": "true" });
   drawnWidth = 0;
@@ -154,11 +154,11 @@ class View {
   build() {
     const boxes = this.panels.map((panel) => this.box(panel));
     const inputs = make("div", { class: "inputs" }, ...boxes.slice(0, -1));
-    this.sign = make("div", { class: "sign" }, this.data.operation);
+    this.sign = make("div", { class: "sign", "data-words": "" }, this.data.operation);
     this.arrow = make("div", { class: "arrow", "aria-hidden": "true" });
     const operation = make("div", { class: "operation" }, this.sign, this.arrow);
     this.flow = make("div", { class: "flow" }, inputs, operation, boxes[boxes.length - 1]);
-    this.notes = make("p", { class: "notes" });
+    this.notes = make("p", { class: "notes", "data-words": "" });
     this.sheet.replaceChildren(this.flow, this.notes);
   }
 
@@ -169,7 +169,12 @@ class View {
    */
   box(panel) {
     this.listen(panel);
-    const head = make("div", { class: "title" }, make("b", {}, panel.title), make("span", { class: "shape" }, panel.shape));
+    const head = make(
+      "div",
+      { class: "title" },
+      make("b", { "data-words": "" }, panel.title),
+      make("span", { class: "shape" }, panel.shape),
+    );
     /**
      * @param {string} arrow
      * @param {string} axis

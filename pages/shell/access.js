@@ -1,8 +1,8 @@
 // Adds what Streamlit lacks for people who use a keyboard, a screen reader or a finger.
 
-import { moveToTap, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
+import { moveToTap, navigationLists, partsOfScrollBox, scrollBoxes, scrollBoxOf, sidebarFold } from "../ui/compat.js";
 
-const PAUSE = 300; // ms from a change of the page until it is looked through; also while it goes on changing
+const PAUSE = 300; // ms between two times that the page is looked through, while it goes on changing
 const SCROLLS = ["auto", "scroll"]; // what is hidden beyond a side cannot be reached by scrolling
 
 /**
@@ -14,26 +14,28 @@ export function keepAccessible(scrollable) {
   // Streamlit may load this file again in the same window.
   if ("keptAccessible" in document) return;
   Object.assign(document, { keptAccessible: true });
-  let waits = false;
+  let rests = false;
+  let changed = false;
   // Another size of the letters or of the screen changes no element, only sizes.
   const sizes = new ResizeObserver((entries) => {
-    for (const { target } of entries) letFocus(/** @type {HTMLElement} */ (target), scrollable);
+    for (const box of new Set(entries.map(({ target }) => scrollBoxOf(target)))) if (box) letFocus(box, scrollable);
   });
   const look = () => {
-    if (waits) return;
-    waits = true;
+    changed = rests;
+    if (rests) return;
+    rests = true;
     setTimeout(() => {
-      waits = false;
-      // Else a screen reader is told of a list without items, and of items without a list.
-      for (const part of navigationLists()) part.setAttribute("role", "presentation");
-      for (const box of scrollBoxes()) {
-        letFocus(box, scrollable);
-        sizes.observe(box);
-      }
+      rests = false;
+      if (changed) look();
     }, PAUSE);
+    // Else a screen reader is told of a list without items, and of items without a list.
+    for (const part of navigationLists()) part.setAttribute("role", "presentation");
+    for (const box of scrollBoxes()) {
+      letFocus(box, scrollable);
+      for (const part of [box, ...partsOfScrollBox(box)]) sizes.observe(part);
+    }
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  document.fonts.addEventListener("loadingdone", look); // letters of another width, which may change the size of no box
   addEventListener("pointerdown", moveToTap, { capture: true, passive: true });
   keepUnfoldedInView();
   look();

@@ -1,12 +1,12 @@
 """The glossary: every term of the app in plain words, behind a button below each page, and wherever a sentence has it."""
 
-import re
 from pathlib import Path
 
 import streamlit as st
 
 from pages.ui.compat import mount
 from pages.ui.component import joined
+from pages.ui.terms import names, terms
 from pages.ui.text import text
 
 _mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")))
@@ -14,7 +14,10 @@ _mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")
 
 def explain_terms() -> None:
     """Let the terms in the sentences of a page be read on the spot. Call it once a run."""
-    _mount(key="terms", data={term.lower(): says for term, says in text("glossary")["terms"].items()})
+    words = text("glossary")
+    _mount(
+        key="terms", data={"terms": terms(), "names": names(), "text": {name: words[name] for name in ("walk", "walk_help")}}
+    )
 
 
 def show_glossary() -> None:
@@ -29,13 +32,11 @@ def show_glossary() -> None:
 
 def listed() -> str:
     """All terms as Markdown, in alphabetical order."""
-    terms = text("glossary")["terms"]
-    return "\n".join(f"- **{term}**: {terms[term]}" for term in sorted(terms, key=str.casefold))
+    listed = text("glossary")["terms"]
+    return "\n".join(f"- **{term}**: {listed[term]}" for term in sorted(listed, key=str.casefold))
 
 
 def meaning(words: str) -> str | None:
     """What a term means, in one or two sentences, also of its plural; None for words that are not in the glossary."""
-    terms: dict[str, str] = text("glossary")["terms"]
-    name = words.lower()
-    singulars = (name, name.removesuffix("s"), name.removesuffix("es"), re.sub("ies$", "y", name))
-    return next((terms[term] for term in singulars if term in terms), None)
+    term = names().get(words.lower())
+    return None if term is None else terms()[term]

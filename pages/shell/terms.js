@@ -1,29 +1,25 @@
-// What a term of the glossary means, wherever a sentence of the page has it: read by pointing at it or by a tap, and, where it is
-// first set in bold, with the keyboard.
+// What a term of the glossary means, wherever a sentence of the page has it: read by pointing at it or by a tap; with the keyboard
+// where it is first set in bold, and by a button in the bar at the top, which goes from one term of the page to the next.
 
-import {
-  boldWords,
-  componentRoots,
-  elementWithKey,
-  headerHeight,
-  isInSentence,
-  pageScroller,
-  sentences,
-} from "../ui/compat.js";
+import { addToHeader, boldWords, headerHeight, pageScroller, shadowRoots } from "../ui/compat.js";
 import { make } from "../ui/component.js";
+import { allMentions, inOrder, isDrawn, isSame, isSentence, lessonWords, mentionsIn, rangeOf } from "./terms_mentions.js";
 import { finder, termOf } from "./terms_words.js";
 
 const QUIET = 300; // ms without a change of the page before it is looked through
 const REST = 150; // ms that the pointer rests before the word under it is looked for
 const MARK = "data-meaning"; // the attribute of a word that is marked as an element
 const HIGHLIGHT = "term"; // the name by which the style sheets know the words that are marked without one
-const OF_LESSON = ".say, .ask"; // what the bar of a lesson says
 
-/** @typedef {import("./terms_words.js").Terms} Terms */
+/** @typedef {import("./terms_words.js").Names} Names */
 
-/** @type {Terms} */
+/** `terms`: in small letters → what each means. @typedef {{ terms: Record<string, string>, names: Names, text: Record<string, string> }} Data */
+
+/** @type {Data["terms"]} */
 let terms = {};
-let find = finder(terms);
+/** @type {Names} */
+let names = {};
+let find = finder(names);
 let timer = 0;
 let resting = 0;
 const observer = new MutationObserver(lookSoon);
@@ -33,8 +29,15 @@ let tip = null;
 let told = null;
 /** Where it is on screen. @type {DOMRect | null} */
 let box = null;
+/** The word that the button last went to. @type {Range | null} */
+let walked = null;
+/** The terms that it has explained. @type {Set<string>} */
+const visited = new Set();
+const walk = make("button", { type: "button", class: "next-word" });
+/** What the word means that the button went to, for a screen reader. */
+const heard = make("span", { class: "heard", role: "status" });
 
-/** @param {import("../ui/component.js").Mount<Terms>} mount */
+/** @param {import("../ui/component.js").Mount<Data>} mount */
 export default function mount({ data }) {
   // Streamlit may load this file again in the same window, with the terms of another language.
   dispatchEvent(new CustomEvent("headlight-terms", { detail: data }));
@@ -47,26 +50,35 @@ export default function mount({ data }) {
   addEventListener("pointermove", follow, { capture: true, passive: true });
   for (const type of ["scroll", "resize"]) addEventListener(type, place, { capture: true, passive: true });
   addEventListener("keydown", ({ key }) => key === "Escape" && show(null), true);
+  walk.addEventListener("click", goOn);
 }
 
-/** @param {Terms} data */
+/** @param {Data} data */
 function take(data) {
-  terms = data;
-  find = finder(terms);
+  ({ terms, names } = data);
+  find = finder(names);
+  walk.replaceChildren(data.text.walk);
+  for (const name of ["title", "aria-label"]) walk.setAttribute(name, data.text.walk_help);
   lookSoon();
 }
 
 function lookSoon() {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    const bar = elementWithKey("lesson_bar");
-    const said = bar ? [...componentRoots(bar)].filter((root) => root.matches(OF_LESSON)) : [];
-    for (const root of [document.body, ...said.map((part) => part.getRootNode())])
+    const inLesson = lessonWords();
+    for (const root of [document.body, ...inLesson.map((part) => part.getRootNode()), ...shadowRoots()])
       observer.observe(root, { childList: true, subtree: true, characterData: true });
-    const inBold = said
-      .flatMap((part) => [...part.querySelectorAll("strong")])
-      .map((word) => termOf(word.textContent ?? "", terms));
-    markPlain([...said, ...sentences()], new Set([...inBold, ...markBold()]));
+    // In a lesson the words in bold can be pressed.
+    const pressed = inLesson.flatMap((part) => [...part.querySelectorAll("strong")]);
+    const met = new Set([...pressed.map((word) => termOf(word.textContent ?? "", names)), ...markBold()]);
+    const first = [];
+    for (const { term, word } of allMentions(find)) {
+      if (!met.has(term)) first.push(word);
+      met.add(term);
+    }
+    if ("highlights" in CSS) CSS.highlights.set(HIGHLIGHT, new Highlight(...first));
+    walk.hidden = met.size === 0;
+    if (!walk.isConnected) addToHeader(walk, heard);
   }, QUIET);
 }
 
@@ -75,7 +87,7 @@ function markBold() {
   /** @type {Set<string>} */
   const met = new Set();
   for (const word of boldWords()) {
-    const term = termOf(word.textContent ?? "", terms);
+    const term = termOf(word.textContent ?? "", names);
     const says = term && !met.has(term) ? terms[term] : undefined;
     if (term) met.add(term);
     if (says === (word.getAttribute(MARK) ?? undefined)) continue;
@@ -88,59 +100,30 @@ function markBold() {
   return met;
 }
 
-/**
- * Mark the first plain mention of each other term, where the browser can mark words that are no elements.
- *
- * @param {HTMLElement[]} within
- * @param {Set<string | undefined>} met the terms that are marked already
- */
-function markPlain(within, met) {
-  if (!("highlights" in CSS)) return;
-  const first = new Highlight();
-  for (const root of within) {
-    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-      const fresh = mentions(text).filter(({ term }) => !met.has(term));
-      if (!fresh.length || !isSentence(text.parentElement)) continue;
-      for (const { term, start, end } of fresh) {
-        if (!met.has(term)) first.add(rangeOf(text, start, end));
-        met.add(term);
-      }
-    }
-  }
-  CSS.highlights.set(HIGHLIGHT, first);
+/** Explain the next term: from the top of the screen to the end of the page, then from its start, each term once. */
+function goOn() {
+  const words = allMentions(find)
+    .filter(({ word }) => isDrawn(word))
+    .sort((one, other) => inOrder(one.word, other.word));
+  const after = walked && isDrawn(walked) && isOnScreen(walked) ? walked : null;
+  const next = words.find(({ term, word }) => {
+    const { top } = word.getBoundingClientRect();
+    return !visited.has(term) && (after ? inOrder(word, after) > 0 : top >= headerHeight());
+  });
+  if (!next) visited.clear();
+  const { term, word } = next ?? words[0] ?? {};
+  if (!term || !word) return;
+  walked = word;
+  visited.add(term);
+  if (!isOnScreen(word)) word.startContainer.parentElement?.scrollIntoView({ block: "center" });
+  show(word);
+  heard.textContent = `${word}: ${terms[term]}`;
 }
 
-/**
- * The terms that a text names. Code is one name, such as `<sos>` or the path of a tensor.
- *
- * @param {Node} text
- */
-function mentions(text) {
-  const words = text.nodeValue ?? "";
-  const found = find(words);
-  return text.parentElement?.tagName === "CODE" ? found.filter(({ start, end }) => end - start === words.length) : found;
-}
-
-/**
- * Whether an element holds words of the page's own, or of a lesson.
- *
- * @param {Element | null} element
- */
-function isSentence(element) {
-  return element !== null && (isInSentence(element) || (element.closest(OF_LESSON) !== null && !element.closest("button")));
-}
-
-/**
- * @param {Node} text
- * @param {number} start
- * @param {number} end
- */
-function rangeOf(text, start, end) {
-  const range = new Range();
-  range.setStart(text, start);
-  range.setEnd(text, end);
-  return range;
+/** @param {Range} word */
+function isOnScreen(word) {
+  const { top, bottom } = word.getBoundingClientRect();
+  return top >= headerHeight() && bottom <= innerHeight;
 }
 
 /** @param {Event} event */
@@ -171,7 +154,7 @@ function mentionAt(element, { clientX, clientY }) {
     return tip?.contains(/** @type {Node} */ (element)) ? undefined : null;
   for (const text of element.childNodes) {
     if (!(text instanceof Text)) continue;
-    for (const { start, end } of mentions(text)) {
+    for (const { start, end } of mentionsIn(text, find)) {
       const range = rangeOf(text, start, end);
       if ([...range.getClientRects()].some((part) => holds(part, clientX, clientY))) return range;
     }
@@ -197,7 +180,8 @@ function follow(event) {
   clearTimeout(resting);
   const target = targetOf(event);
   if (event.pointerType === "touch" || event.buttons || !(target instanceof Element) || tip?.contains(target)) return;
-  if (box && !holds(box, event.clientX, event.clientY) && !document.activeElement?.hasAttribute(MARK)) show(null);
+  const byKey = document.activeElement === walk || document.activeElement?.hasAttribute(MARK);
+  if (box && !holds(box, event.clientX, event.clientY) && !byKey) show(null);
   if (isSentence(target) && !target.closest(`[${MARK}]`)) resting = setTimeout(() => show(mentionAt(target, event)), REST);
 }
 
@@ -207,12 +191,11 @@ function follow(event) {
  * @param {Range | null | undefined} word
  */
 function show(word) {
-  const same = word && told && word.startContainer === told.startContainer && word.startOffset === told.startOffset;
-  if (word === undefined || same || (!word && !told)) return;
+  if (word === undefined || (word && told && isSame(word, told)) || (!word && !told)) return;
   told = word;
   box = null;
   tip ??= make("div", { class: "meaning", "aria-hidden": "true" }); // described, or in the list below the page
-  const term = word && termOf(word.toString(), terms);
+  const term = word && termOf(word.toString(), names);
   tip.textContent = term ? terms[term] : "";
   if (term) pageScroller().append(tip);
   else tip.remove();

@@ -59,7 +59,7 @@ class Film {
       () => this.paint(),
       (index) => this.send("frame", index),
     );
-    this.hint = make("p", { class: "hint" });
+    this.hint = make("p", { class: "hint", "data-words": "" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
     this.tokens = make("ol", { class: "tokens chips" });
     this.bars = make("ol", { class: "bars" });
@@ -128,7 +128,7 @@ class Film {
     const [line, point] = [make("i", { class: "line" }), make("i", { class: "point" })];
     return make(
       "p",
-      { class: "marks" },
+      { class: "marks", "data-words": "" },
       make("span", {}, line, text.recorded),
       make("span", {}, point, fillIn(text.computed, { pairs: this.data.pairs })),
     );
@@ -181,7 +181,7 @@ class Film {
     };
     svg.addEventListener("click", go);
     dragged(svg, go);
-    return make("figure", {}, make("h3", {}, text[name]), svg);
+    return make("figure", {}, make("h3", { "data-words": "" }, text[name]), svg);
   }
 
   /**

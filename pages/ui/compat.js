@@ -49,21 +49,40 @@ export function sidebarFold(event) {
   return heading?.closest("details") ?? null;
 }
 
+const SCROLL_BOXES = ".katex-display, .stCode pre, .stTable > div, .batch-rows, .stElementContainer:has(.stPlotlyChart)";
+
 /**
  * Boxes within the page that scroll if their contents are larger: formulas, code, tables, and charts with a least width.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
 export function scrollBoxes() {
-  return pageScroller().querySelectorAll(
-    ".katex-display, .stCode pre, .stTable > div, .batch-rows, .stElementContainer:has(.stPlotlyChart)",
-  );
+  return pageScroller().querySelectorAll(SCROLL_BOXES);
+}
+
+/**
+ * What can become larger in such a box without a change of the box: what it holds; in a formula, its terms.
+ *
+ * @param {Element} box
+ */
+export function partsOfScrollBox(box) {
+  return box.querySelectorAll(":scope > *, .base");
+}
+
+/**
+ * The box that scrolls a part of it, or the part if it is the box.
+ *
+ * @param {Element} part
+ * @returns {HTMLElement | null}
+ */
+export function scrollBoxOf(part) {
+  return part.closest(SCROLL_BOXES);
 }
 
 const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
 // Elements that react to a press, headings and names, and text typed by a person, which has its own element (escaping.py).
 const NO_SENTENCE =
-  'a, button, label, summary, h1, h2, h3, pre, table, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
+  'a, button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
 
 /**
  * The elements that contain the sentences of the page.
@@ -138,6 +157,13 @@ export function* componentRoots(place) {
   for (const element of place.querySelectorAll("*")) {
     if (element.shadowRoot) yield* element.shadowRoot.querySelectorAll("div");
   }
+}
+
+/**
+ * The shadow roots of the components on the page.
+ */
+export function shadowRoots() {
+  return [...pageScroller().querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
 }
 
 /**
@@ -383,12 +409,12 @@ export function whenEntryOpens(act) {
 }
 
 /**
- * Put an element at the right end of the bar at the top, before Streamlit's menu.
+ * Put elements at the right end of the bar at the top, before Streamlit's menu.
  *
- * @param {Element} element
+ * @param {...Element} elements
  */
-export function addToHeader(element) {
-  document.querySelector('[data-testid="stToolbarActions"]')?.before(element);
+export function addToHeader(...elements) {
+  document.querySelector('[data-testid="stToolbarActions"]')?.before(...elements);
 }
 
 /**

@@ -42,7 +42,8 @@ export function rootOf(parent, name) {
 }
 
 /**
- * A new element. Strings among the children become text, never markup.
+ * A new element. Strings among the children become text, never markup. Terms of the glossary are explained in the text of one with
+ * the attribute `data-words`: words of the page's own, never what a person typed.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag

@@ -3,9 +3,8 @@
 import re
 import string
 import unicodedata
-from functools import cache
 
-from pages.ui.text import text as words
+from pages.ui.terms import named_in
 from transformer.errors import cut
 from transformer.text.tokenizer import unseen
 
@@ -26,7 +25,7 @@ def literal(text: str) -> str:
     explain any word of the text as a term of the glossary."""
     text = DIRECTIONS.sub("", text)
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
-    return span(escaped(text)) if turns or _terms(*words("glossary")["terms"]).search(text) else escaped(text)
+    return span(escaped(text)) if turns or named_in(text) else escaped(text)
 
 
 def quoted(text: str) -> str:
@@ -74,14 +73,6 @@ def span(markdown: str) -> str:
     """Markdown in a `<span>` without a style: Streamlit's directive for a colour, without a colour. `app.css` isolates its text
     direction."""
     return f":color[{markdown}]"
-
-
-@cache
-def _terms(*terms: str) -> re.Pattern[str]:
-    """A pattern that finds terms of the glossary in a text, also in the plural. Special tokens such as `<sos>` are left out,
-    because they are also terms when a person types them."""
-    stems = "|".join(re.escape(term.removesuffix("y")) for term in terms if not term.startswith("<"))
-    return re.compile(rf"\b(?:{stems})(?:y|ies|e?s)?\b", re.IGNORECASE)
 
 
 def _backslashed(text: str) -> str:

@@ -2,30 +2,27 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { finder, termOf } from "../../../pages/shell/terms_words.js";
 
-const TERMS = {
-  attention: "a",
-  "attention weight": "b",
-  "add & norm": "c",
-  query: "d",
-  "√d_head": "e",
-  d_head: "f",
-  "<sos>": "g",
-  loss: "h",
-  key: "i",
-  "self-attention": "j",
-};
+const TERMS = ["attention", "attention weight", "add & norm", "√d_head", "d_head", "<sos>", "key", "self-attention"];
+const PLURALS = { query: "queries", loss: "losses", key: "keys", "attention weight": "attention weights" };
+const NAMES = Object.fromEntries([
+  ...TERMS.map((term) => [term, term]),
+  ...Object.entries(PLURALS).flatMap(([term, plural]) => [
+    [term, term],
+    [plural, term],
+  ]),
+]);
 
 /** @param {string} text */
-const names = (text) => finder(TERMS)(text).map(({ term, start, end }) => [term, text.slice(start, end)]);
+const names = (text) => finder(NAMES)(text).map(({ term, start, end }) => [term, text.slice(start, end)]);
 
 test("a term is named in the plural, with a capital or an article", () => {
-  assert.equal(termOf("The Queries", TERMS), "query");
-  assert.equal(termOf("attention weights", TERMS), "attention weight");
+  assert.equal(termOf("The Queries", NAMES), "query");
+  assert.equal(termOf("attention weights", NAMES), "attention weight");
   assert.deepEqual(
     names("losses, loss, keys, self-attention").map(([term]) => term),
     ["loss", "loss", "key", "self-attention"],
   );
-  assert.equal(termOf("constructor", TERMS), undefined);
+  assert.equal(termOf("constructor", NAMES), undefined);
 });
 
 test("of two terms that begin at one word, the longer is found", () => {

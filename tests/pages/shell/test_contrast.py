@@ -177,11 +177,39 @@ def test_the_focus_is_seen_on_switches_charts_and_the_page_and_not_under_the_bar
     assert box.evaluate("element => element.getBoundingClientRect().top") > 60
 
 
+def test_the_buttons_over_a_table_are_seen_with_the_keyboard(visitor: Visitor) -> None:
+    page = visitor.open("tokens?source=the+cat&part=alike", whole=True)
+    bar = page.get_by_test_id("stElementToolbar")
+    expect(bar).to_have_css("opacity", "0")
+    bar.get_by_role("button").first.focus()
+    expect(bar).to_have_css("opacity", "1")
+
+
+# Texts outside of the lesson's bar that can be read, or reached with the keyboard.
+UNCOVERED = """() => [...document.querySelectorAll('.stMain .stVerticalBlock *:not(style)')].filter((element) =>
+    [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
+    && element.checkVisibility({visibilityProperty: true}) && !element.closest('.st-key-lesson_bar')
+).map((element) => element.textContent)"""
+
+
+def test_nothing_of_a_page_that_a_lesson_covers_can_be_reached(visitor: Visitor) -> None:
+    page = visitor.open("attention?lesson=first-look&lesson_stop=4")
+    assert page.evaluate(UNCOVERED) == []
+
+
 def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_size_of_letters(visitor: Visitor) -> None:
     page = visitor.open("attention?source=the+cat&part=steps", whole=True)
     formula = page.locator(".katex-display").first
     expect(formula).not_to_have_attribute("tabindex", "0")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
+    expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
+    # What it holds becomes narrower and wider, and the box stays as it is.
+    narrow = (
+        "width => { document.querySelector('.katex-display .base').style.cssText = `width: ${width}; display: inline-block` }"
+    )
+    page.evaluate(narrow, "10px")
+    expect(formula).not_to_have_attribute("tabindex", "0", timeout=1000)
+    page.evaluate(narrow, "900px")
     expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
     # A formula that comes while something plays, and hides what is too high: nothing of it can be scrolled to.
     page.evaluate("""() => {

@@ -112,3 +112,33 @@ def test_a_term_in_plain_words_is_explained_by_pointing_and_a_tap(visitor: Visit
     assert "query" not in words  # its bold words can be pressed
     page.mouse.click(*words["softmax"])
     expect(tip).to_have_text(terms["softmax"])
+
+
+@pytest.mark.browser
+def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
+    words = marked(page, "token", "cross-attention", "self-attention")  # the last two are in titles of the player
+    button, heard = page.get_by_role("button", name=text("glossary")["walk_help"]), page.locator("header [role=status]")
+    button.focus()
+    told = []
+    for _ in range(len(words) + 20):
+        page.keyboard.press("Enter")
+        expect(tip).to_have_count(1)
+        told.append(str(tip.text_content()))
+        assert heard.text_content().endswith(f": {told[-1]}")
+        box = tip.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 900  # scrolled to
+        if told[-1] == told[0] and len(told) > 1:
+            break
+    assert len(told) == len({*told}) + 1  # each once, then the first again
+    assert {terms[name] for name in ("token", "vocabulary", "cross-attention", "self-attention")} <= {*told}
+    assert button.evaluate("button => button === document.activeElement")
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    # In a component they are explained by pointing and a tap, too; a press on what they name is not.
+    heading = page.locator(".player h2", has_text="Cross-attention").bounding_box()
+    assert heading is not None
+    page.mouse.click(heading["x"] + 30, heading["y"] + heading["height"] / 2)
+    expect(tip).to_have_text(terms["cross-attention"])

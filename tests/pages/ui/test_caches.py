@@ -22,7 +22,7 @@ PAGES = Path(__file__).parents[3] / "pages"
 # Files with their own caches, for constants that no visitor can change: number of caches, and what they contain.
 CONSTANTS = {
     "ui/text.py": (4, "the texts of a page in one language, the languages there are"),
-    "ui/escaping.py": (1, "the terms of the glossary as a pattern"),
+    "ui/terms.py": (2, "the words that name a term of the glossary, and their pattern"),
     "shell/navigation.py": (2, "the pages of the app, and the stops of the tour"),
     "shell/lessons/library.py": (1, "the lessons that ship with the app"),
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),

@@ -80,6 +80,12 @@ def test_scroll_boxes(page: Page) -> None:
     page.locator(".stCode pre").first.wait_for()
     kinds = returned(page, "return [...compat.scrollBoxes()].map((box) => box.tagName)")
     assert {"PRE", "SPAN"} <= set(kinds)
+    parts = "[...compat.scrollBoxes()].map((box) => [box, [...compat.partsOfScrollBox(box)]])"
+    assert returned(page, f"return {parts}.every(([, parts]) => parts.length > 0)")
+    assert returned(page, f"return {parts}.flatMap(([, parts]) => parts).some((part) => part.matches('.base'))")
+    assert returned(
+        page, f"return {parts}.every(([box, parts]) => [box, ...parts].every((part) => compat.scrollBoxOf(part) === box))"
+    )
     page.get_by_text(text("common")["computed"]).click()
     page.locator(".stCode pre").first.wait_for(state="detached")
 
@@ -89,6 +95,11 @@ def test_bold_words(page: Page) -> None:
     words = returned(page, "return compat.boldWords().map((word) => word.textContent)")
     assert "query" in words
     assert returned(page, "return compat.boldWords().some((word) => word.closest('h1, h2, button'))") is False
+
+
+def test_shadow_roots(page: Page) -> None:
+    """That of the grid of all heads is among them."""
+    assert returned(page, "return compat.shadowRoots().some((root) => root.querySelector('.head_grid'))")
 
 
 def test_sentences(page: Page) -> None:
