@@ -6,7 +6,8 @@ streamlit run app.py
 import os
 from pathlib import Path
 
-# Before torch is imported: threads that wait for work must sleep, or on a busy machine a forward pass can take seconds.
+# Set before torch is imported. Threads that wait for work must sleep, otherwise a forward pass can take seconds on a busy
+# machine.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
@@ -61,7 +62,7 @@ def visit() -> None:
     lesson_bar()
     lesson_picture()
     draw_page(page)
-    with st.container(key="ending"):  # below the screen while the page is drawn, so that it does not jump (app.css)
+    with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump
         if not lesson_is_open():  # the lesson's bar already has the link to the next page
             foot()
         show_keep()

@@ -14,7 +14,7 @@ from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignm
 from transformer.analysis.words import WordTrace
 from transformer.worlds import WORLDS, world
 
-# A pattern with a smaller share than this gets no sentence.
+# A pattern whose share is smaller than this is not named in a sentence.
 CLEAR = 0.5
 # From the most specific to the least specific pattern: if two patterns have equal shares, the first one is named.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
@@ -43,8 +43,8 @@ def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
 
 
 def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:
-    """True for each pair in which the query needs the key for the task. None if the model's world does not define such
-    pairs."""
+    """True for each pair in which the query needs the key for the task. None for self-attention, or if the model has no world
+    that defines such pairs."""
     if kind != "cross" or view.pipeline.card.world not in WORLDS:
         return None
     queries, keys = shown.tokens(kind)
@@ -54,7 +54,7 @@ def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:
-    """A row per head and a column per measure; layers and heads counted from 1."""
+    """A table with a row for each head and a column for each measure. Layers and heads are counted from 1."""
     words = text("head_patterns")
     layers, heads = next(iter(measures.values())).shape
     places = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]

@@ -224,7 +224,7 @@ def _show_row(
 
 
 def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
-    """The cells with marks, as arguments of `head_map`."""
+    """The marked cells, as arguments of `head_map`."""
     kinds = {"marks": marks.keys, "earlier_marks": marks.earlier}
     return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys}
 

@@ -170,7 +170,7 @@ class View {
     const before = this.data;
     this.data = data;
     this.setStateValue = setStateValue;
-    this.scheme = isLight(getComputedStyle(this.root).color) ? "dark" : "light"; // light text: a dark page
+    this.scheme = isLight(getComputedStyle(this.root).color) ? "dark" : "light"; // light text means a dark page
     this.root.dataset.scheme = this.scheme;
     if (!unchanged(before, data, "weights")) this.weights = new Float32Array(decodeBase64(data.weights).buffer);
     if (!unchanged(before, data, "queries", "keys")) this.writeTokens();
@@ -319,7 +319,7 @@ class View {
     token.tabIndex = 0;
   }
 
-  // --- what is on
+  // --- tokens and heads that are switched on
 
   /** The heads that are on. */
   active() {
@@ -449,7 +449,7 @@ class View {
     this.redraw();
   }
 
-  /** What a screen reader says of each token. */
+  /** Set the text that a screen reader reads aloud for each token. */
   describe() {
     const { text } = this.data;
     for (const side of SIDES) {

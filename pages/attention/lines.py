@@ -62,7 +62,7 @@ def lines(
 
     Args:
         weights: [head, query, key] from 0 to 1.
-        allowed: [head, query, key], True = may attend. A masked pair never has a line.
+        allowed: [head, query, key]; True if the query may attend to the key. A masked pair never has a line.
         queries: [query] tokens, shown as plain text.
         keys: [key] tokens.
         key: the widget's key.

@@ -56,7 +56,7 @@ export function sharesOf(means, [, queries, keys], side, chosen) {
 }
 
 /**
- * The highest weight of some heads among the pairs of some tokens; 0 if there is none.
+ * The highest weight of some heads among the pairs with the chosen tokens; 0 if no pair has a weight.
  *
  * @param {Float32Array} weights [head, query, key]; negative: masked
  * @param {Shape} shape

@@ -93,7 +93,7 @@ def _shortened(parts: Sequence[str]) -> str:
 
 
 def _name(term: Term, sides: Sides) -> str:
-    """The label of a term; for a key, its token."""
+    """The label of a term. If the term belongs to a key, the label is the key's token."""
     axis, _, index = term.label.partition(" ")
     return sides["key"][int(index)] if axis == "key" else term.label
 

@@ -21,7 +21,7 @@ Sides = dict[str, list[str]]
 
 
 def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
-    """Show a step's title, its reason, its formula and its shape; `place` counts the steps from 1."""
+    """Show a step's title, its reason, its formula and its shape. `place` is the number of the step, counted from 1."""
     words, step_words = text("steps"), text("steps")["steps"][step.name]
     st.markdown(f"**{words['heading'].format(number=place, title=step_words['title'])}**")
     if isinstance(config, TransformerConfig):

@@ -25,7 +25,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     """Draw the distribution from which a token was chosen, after each control. For sampling, also offer a hundred draws."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
     forced = [words["stages_forced"]] if step.forced else []
-    if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player are the whole distribution
+    if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player already show the whole distribution
         st.markdown(" ".join([words["one_stage_beam" if isinstance(method, Beam) else "one_stage_greedy"], *forced]))
         if not isinstance(method, Beam):
             _show_temperature(run, made)

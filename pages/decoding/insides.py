@@ -34,7 +34,7 @@ def show_lens(view: View, run: Run) -> None:
     figure = chart(lens_map, top, lens.shares, lens.ranks, points, run.tokens, words["rank"], words["lens_hover"])
     settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in lens.ranks.T]
     says = words["lens_settled"].format(count=sum(depth < layers for depth in settled), total=steps)
-    # The colour shows the logarithm of a rank, so the value under the pointer is shown as text.
+    # `tells`, because a generated description would name the values of the colours, which are logarithms of ranks.
     show(figure, "lens", f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}", tells=True)
     st.caption(says)
     norm = run.pipeline.config.norm_first

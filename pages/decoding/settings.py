@@ -45,7 +45,7 @@ class Settings:
         return replace(self, forced=forced)
 
 
-# How an answer is written on all other pages.
+# The settings with which all other pages write an answer.
 PLAIN = Settings(Greedy())
 
 

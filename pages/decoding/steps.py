@@ -45,8 +45,8 @@ class Run:
 
     @property
     def chain(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses of the answer, one for each step. They include `<eos>`, and a last token for which there was no
-        room."""
+        """The hypotheses of the answer, one for each step. They can include `<eos>`, or a last token for which there was
+        no room."""
         return self.written.chain(self.written.best)
 
     @property
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The answer as a person would write it."""
+        """The answer as ordinary text."""
         return self.pipeline.vocabulary("target").text_of(self.written.ids())
 
     @property
@@ -121,7 +121,7 @@ class Run:
 
 
 def reason(run: Run, made: Hypothesis) -> str:
-    """Why a token was chosen, in one sentence of plain text."""
+    """A sentence of plain text that says why a token was chosen."""
     words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
     rank, own = run.rank(made), run.own(made)
     best = run.tokens_of([int(own.argmax())])[0]

@@ -1,4 +1,4 @@
-"""How the model was trained to write: teacher forcing beside free running, and the target of label smoothing."""
+"""How the model was trained to write: teacher forcing compared with free running, and the target of label smoothing."""
 
 import numpy as np
 import streamlit as st

@@ -1,4 +1,4 @@
-// Where the links of the Home page lead.
+// The addresses of the links of the Home page.
 
 import { fillIn } from "../ui/format.js";
 

@@ -22,7 +22,7 @@ class Link(NamedTuple):
         page: the name of the page, which is the name of its folder.
         query: the key of a sidebar box or of a widget of that page → its value. A value may contain places that `links.js`
             fills, e.g. `encoder.layers.{index}.output`.
-        part: the part of the page to open at, the anchor of its heading; empty for the top.
+        part: the anchor of the heading to scroll to; empty for the top of the page.
     """
 
     page: str

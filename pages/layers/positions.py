@@ -10,8 +10,9 @@ from transformer.tracing.paths import Kind
 
 
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
-    """The position to show first: the query (on its side) or the key of the strongest cell of a head. The head is the one that
-    the model's card names, or otherwise the first head of the last kind of attention.
+    """The position to show first. For the side of a head's queries, it is the query that is shown first for this head. For the
+    other side, it is the key with this query's largest weight. The head is the one that the model's card names, or otherwise
+    the first head of the last kind of attention.
 
     Args:
         trace: a run.

@@ -110,7 +110,7 @@ export function placePanels(panels, width, scale = 1) {
   const chosen = readable.find((choice) => choice.size >= 0.5 * best) ?? choices.find((choice) => choice.size === best);
   if (!chosen) return { side: 1, stacked: true, narrow, u: 0.5, v: 2, scale };
   const { side, stacked, u, v } = chosen;
-  // Cells need not be square, but a matrix must not become as thin as a line.
+  // Cells do not have to be square, but a matrix must not become as thin as a line.
   return { side, stacked, narrow, v: Math.min(v, Math.max(6, 16 * u)), u: Math.min(u, 3 * v), scale };
 }
 

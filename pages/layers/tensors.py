@@ -72,7 +72,7 @@ def numbers(shown: TensorView) -> pd.DataFrame:
 
 
 def _row_names(shown: TensorView) -> list[str]:
-    """The names of the rows of all heads, one below the other."""
+    """The names of the rows of all heads, head after head."""
     tiles, rows, _ = shown.panel.values.shape
     names = shown.tokens.get(shown.panel.axes[1], range(rows))
     return [

@@ -42,7 +42,7 @@ def ids_of(trace: Trace, path: str, item: int) -> TensorView:
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
-    # If the tokens are the ids themselves, the cells show them already, so the axis does not repeat them.
+    # If the tokens are the ids themselves, the cells already show them, so the axis does not repeat them.
     raw = all(token == str(number) for token, number in zip(rows[item], ids[item], strict=True))
     return TensorView(path, words["given_ids"], shape(ids.shape), shown, shown.limit, "", {} if raw else {side: rows[item]})
 

@@ -53,7 +53,7 @@ class Batch(NamedTuple):
 
 def beside_an_example(view: View) -> View:
     """The view with a second text, an example of another length, so that the batch has padding. A view of several texts is
-    returned unchanged. So is a view of a model without a world, because reading more text may cost too much there."""
+    returned unchanged. A view of a model without a world is too, because it is not known what reading more text costs there."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.world not in WORLDS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)
@@ -170,15 +170,15 @@ def show_recorded(batch: Batch, shown: Trace) -> None:
 
 
 def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
-    """True where a query may attend to a key, in the first head of a layer."""
+    """True for each pair in which the query may attend to the key, in the first head of a layer."""
     return ~trace.hidden(trace.attention_path(kind, layer))[item, 0].numpy()
 
 
 def _axes(name: str, mask: Any) -> tuple[str, ...]:
-    """The names of a mask's axes; `1` for an axis of size 1 that is broadcast."""
+    """The names of a mask's axes. An axis of size 1 that is broadcast has the name `1`."""
     side = "source" if name == "source" else "target"
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
-    # The batch axis keeps its name even for one text. The causal mask has no batch axis, because it is equal for every text.
+    # The batch axis keeps its name even for one text, except in the causal mask, which is equal for every text.
     own = () if name == "causal" else ("batch",)
     return tuple(axis if size > 1 or axis in own else "1" for axis, size in axes)
 

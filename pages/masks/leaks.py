@@ -20,7 +20,7 @@ from transformer.figures.mask_conventions import written_number
 from transformer.figures.whatif import probability_change
 from transformer.tracing.phrases import interventions
 
-LEAKS_HEIGHT = 480  # px of the two runs side by side
+LEAKS_HEIGHT = 480  # height in px of the two runs side by side
 NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]

@@ -46,7 +46,7 @@ def show_drawing(batch: Batch) -> bool:
 
 
 def _drawn(answer: Cells, count: int) -> np.ndarray:
-    """An answer as [query, key], True where the learner opened a cell."""
+    """An answer as [query, key]; True for each cell that the learner opened."""
     drawn = np.zeros(count * count, dtype=bool)
     drawn[list(answer)] = True
     return drawn.reshape(count, count)
@@ -67,7 +67,8 @@ def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
 
 
 def _sentence(score: DrawnMask, tokens: tuple[str, ...]) -> str:
-    """How many cells are right, missed and too many, and what the first wrongly opened cell would let the decoder read."""
+    """A sentence: how many cells are right, missed and too many, and what the first wrong open cell would let the decoder
+    read."""
     words = text("prediction")["mask"]
     counts = words["counts"].format(right=score.right, missed=len(score.missed), too_many=len(score.too_many))
     if score.future:

@@ -24,7 +24,7 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.phrases import interventions
 from transformer.worlds import WORLDS
 
-# The two runs to compare, by their ids in a link.
+# The ids of the two compared runs in a link.
 WITH, WITHOUT = "with-positions", "without-positions"
 TAKEN_AWAY = "no positions"
 

@@ -91,8 +91,8 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, ids in enumerate(trace.ids_of(sentence.side)):
-        # Pieces of words, and the tokens of the model's own answer, are shown as they are: nobody typed them in another
-        # spelling.
+        # Pieces of words, and the tokens of the model's own answer, are shown as they are, because they have no other spelling
+        # that was typed.
         own = sentence.vocabulary.tokenizer_name == "pieces" or (sentence.side == "target" and view.targets[item] is None)
         typed = () if own else view.reading(sentence.side, item).typed
         if len(view.sources) > 1:
@@ -112,7 +112,7 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
     Args:
         vocabulary: the vocabulary of the tokens.
         ids: the model's input, with padding.
-        typed: the tokens as typed; empty for the model's own answer, which has no unknown token.
+        typed: the tokens as they were typed. Empty for the model's own answer, which has no unknown token.
     """
     words, start = text("tokens"), int(vocabulary.framed)
     items = []

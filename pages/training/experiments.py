@@ -20,7 +20,7 @@ FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
 
 
-# Seconds between two pictures of the progress.
+# Seconds between two drawings of the progress.
 PACE = 0.5
 
 

@@ -241,7 +241,7 @@ def desk() -> Desk:
     if before is not connected:
         if before is not None:
             connected.come_back(before.name)
-            if connected.training is None:  # not kept any more
+            if connected.training is None:  # `LEFT` does not keep it any more
                 connected.training, connected.name = before.training, before.name
         state[DESK] = connected
     return connected

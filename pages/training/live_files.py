@@ -100,7 +100,7 @@ def accept(file: str, data: bytes) -> str:
     """Add a model from a file to the session's own models; returns its name.
 
     Raises:
-        HeadlightError: the file is refused; nothing has changed.
+        HeadlightError: the file is refused. In this case, nothing is changed.
     """
     words = text("live")
     if len(data) > UPLOAD_MEGABYTES << 20:

@@ -142,7 +142,8 @@ def is_told(model: str) -> bool:
 
 
 def show_turning(model: str, first: str, second: str) -> None:
-    """Draw for one model: both sentences, the head that turns furthest in its card's measures, and the effect of silencing."""
+    """Draw for one model: both sentences, the head that turns furthest by the model's card, and the effect of silencing
+    heads."""
     words = text("turning")
     if model not in available():
         return

@@ -90,7 +90,7 @@ def test_scripts_are_sent_compressed_to_browsers_that_accept_it(address: str, ac
     assert len(body) < 0.5 * len(plain) or not packed
     assert ask(address, "GET", path, **{"Accept-Encoding": accepted, "Range": "bytes=0-9"}) == (206, plain[:10])
     assert ask(address, "HEAD", path, **{"Accept-Encoding": accepted}) == (200, b"")
-    assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit answers
+    assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit does
 
 
 def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:

@@ -63,7 +63,7 @@ def server() -> Iterator[Server]:
             server = stack.enter_context(serving(ROOT / "app.py", environment=ENVIRONMENT))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for page in ("", "attention", "masks", "tokens") * 3:  # load what is loaded only once
+        for page in ("", "attention", "masks", "tokens") * 3:  # fill the caches before a test measures
             run(visit(server, page))
         yield server
 

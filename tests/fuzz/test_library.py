@@ -34,7 +34,7 @@ def result_of(work: Callable[[], Any]) -> Any:
         sentence = str(error)
         assert sentence
         assert len(sentence) <= LONGEST_SENTENCE
-        assert sentence.encode().decode() == sentence  # no half of a surrogate pair
+        assert sentence.encode().decode() == sentence  # it contains no half of a surrogate pair
         return None
 
 
@@ -188,7 +188,7 @@ def test_no_forged_file_breaks_the_loader(small: Path, tmp_path: Path) -> None:
         try:
             path = forged(small, tmp_path, dict(tensors), {part: text})
         except UnicodeEncodeError:
-            return  # no file can hold half of a surrogate pair
+            return  # no file can contain half of a surrogate pair
         check_file(path)
 
     try_cases(0.07, loaded, st.sampled_from(PARTS).flatmap(lambda part: st.tuples(st.just(part), rewritten(texts[part]))))

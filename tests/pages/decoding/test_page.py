@@ -250,7 +250,7 @@ def test_the_json_names_the_edits_with_which_the_steps_were_written() -> None:
     assert data["edits"] == [repr(edit)]
 
 
-def test_a_low_temperature_cuts_no_token_off() -> None:
+def test_a_low_temperature_does_not_cut_off_tokens() -> None:
     run = run_of("reverse", "abc", Settings(Sample(3), (Temperature(0.05),)))
     made, (step, *_) = run.chain[0], player_steps(run, 1, None)
     assert all(0 < bar["share"] < 1e-12 for bar in step["bars"] if not bar["chosen"])
@@ -410,7 +410,7 @@ def test_for_the_sentence_that_the_text_names_a_beam_writes_better_than_greedy()
     assert beam.best.total > greedy.best.total + 0.5
 
 
-def test_greedy_says_what_a_temperature_would_do() -> None:
+def test_with_greedy_decoding_the_page_says_what_a_temperature_would_do() -> None:
     app = check(on_page(PAGE, model="reverse", source="headlight", step="3"))
     step = Written.of(Pipeline.load("reverse").write("headlight")).steps[2]
     logits = step.own.logits[0]
@@ -422,7 +422,7 @@ def test_greedy_says_what_a_temperature_would_do() -> None:
     assert f"At 2.0, {token} would have {shares[0]} instead of {shares[1]}, and at 0.5 it would have {shares[2]}." in told
 
 
-def test_a_beam_without_a_length_penalty_says_that_short_answers_have_an_advantage() -> None:
+def test_without_a_length_penalty_the_page_says_that_short_answers_have_an_advantage() -> None:
     for penalty, expected in (("0", "penalty_none"), ("0.5", "penalty_same")):
         app = check(on_page(PAGE, model="reverse", source="abc", method="beam", penalty=penalty))
         assert any(text("decoding")[expected].format(penalty=penalty) == caption.value for caption in app.caption)
@@ -445,7 +445,7 @@ def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_withou
 
 
 @pytest.mark.parametrize("method", ["greedy", "sampling", "beam"])
-def test_a_forced_token_is_not_said_to_be_chosen(method: str) -> None:
+def test_the_page_does_not_say_that_a_forced_token_was_chosen(method: str) -> None:
     query = {"method": method, "temperature": "2.5", "top_k": "20", "draws": "true", "force": "2 z"}
     for step, forced in (("1", False), ("2", True)):
         app = check(on_page(PAGE, model="reverse", source="headlight", step=step, **query))

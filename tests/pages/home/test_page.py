@@ -92,7 +92,7 @@ def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> No
         assert any("× √512" in (node.get("note") or "") for node in encoder)
 
 
-def test_tokens_go_in_and_the_answer_comes_out_with_its_probabilities() -> None:
+def test_the_map_shows_the_input_tokens_and_the_answer_with_its_probabilities() -> None:
     encoder, decoder = sent(opened(**SHIPPED), "columns")["columns"]
     assert encoder["nodes"][0]["tokens"] == ["<sos>", *"torch", "<eos>"]
     assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hcrot"]

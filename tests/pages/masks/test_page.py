@@ -46,7 +46,7 @@ def pictures(app: AppTest) -> list[str]:
     return [chart.proto.alt for chart in app.get("plotly_chart")]
 
 
-def test_a_single_text_is_read_beside_an_example_that_is_padded() -> None:
+def test_a_single_text_is_read_together_with_an_example_that_makes_padding() -> None:
     app = masks_page(source="the cat sleeps .")
     assert "Text 2 is an example" in page_text(app)
     # The pictures show the typed text. A mask that hides nothing is a line of text instead of a picture.

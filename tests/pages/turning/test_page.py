@@ -88,7 +88,7 @@ def test_the_page_first_asks_about_silencing_and_then_judges_the_guess(app: AppT
     assert sum("Will one of the two answers change" in markdown.value for markdown in asked.markdown) == 3
 
 
-def test_without_its_head_one_model_guesses_and_the_other_does_not() -> None:
+def test_without_the_head_that_turns_one_model_guesses_and_the_other_does_not() -> None:
     assert card("english-french")["shift"] >= 0.9
     assert card("english-french")["right_without"] <= 0.6
     assert card("english-french-redundant")["shift"] >= 0.9
