@@ -291,6 +291,7 @@ export function addEntryForEachChoice(lasting = []) {
   let typed = 0; // time of the last typing into a box, which sends its text later; 0 after the text has changed the address
   let acted = 0; // time of the last other act; 0 after it has changed the address
   let byKey = false;
+  let opens = false; // whether the next change is an address that `openInSession` opens
   let sent = false; // whether typed text has changed the address since the last press
   let last = { names: "", time: 0 }; // parameters and time of the last choice made by a key
   let entry = entryNumber();
@@ -310,7 +311,9 @@ export function addEntryForEachChoice(lasting = []) {
    */
   const isChoice = (names) => {
     const now = performance.now();
-    if (names.split(",").some((name) => lasting.includes(name))) {
+    const lasts = !opens && names.split(",").some((name) => lasting.includes(name));
+    opens = false;
+    if (lasts) {
       typed = acted = 0;
       return false;
     }
@@ -333,6 +336,7 @@ export function addEntryForEachChoice(lasting = []) {
     if (isThisPage(url)) return history.replaceState(state, title, url);
     if (leaving && isThisPage(leaving)) replace({ ...history.state, entry }, "", leaving);
     leaving = null;
+    opens = false;
     typed = acted = 0;
     push({ ...state, entry: entry + 1 }, title, url);
     open(entry + 1);
@@ -343,7 +347,10 @@ export function addEntryForEachChoice(lasting = []) {
     acted = performance.now();
     byKey = sent = false;
   };
-  addEventListener(CHOICE_EVENT, press);
+  addEventListener(CHOICE_EVENT, () => {
+    press();
+    opens = true;
+  });
   addEventListener("pointerdown", press, true);
   addEventListener(
     "input",

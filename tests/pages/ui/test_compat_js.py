@@ -202,6 +202,18 @@ def test_open_in_session(page: Page) -> None:
     returned(page, "compat.openInSession('tokens?model=reverse&source=torch', true)")
     page.get_by_role("heading", name="Tokens", level=1).wait_for()
     assert page.evaluate("[history.length, history.state.entry]") == place
+    # The answers of a lesson change with the stop: another stop on the same page is an entry all the same.
+    returned(page, "compat.openInSession('tokens?model=reverse&source=lamp&answers=0')")
+    page.wait_for_url("**source=lamp**")
+    assert page.evaluate("history.state.entry") == place[1] + 1
+
+
+def test_a_parameter_that_lasts_adds_no_entry(page: Page) -> None:
+    entry = page.evaluate("history.state.entry")
+    page.locator("h1").click()
+    for address in ("&answers=1~2", "&answers=1~2&order=none"):
+        returned(page, f"history.replaceState({{}}, '', location.href.split('&answers')[0] + {address!r})")
+    assert page.evaluate("history.state.entry") == entry
 
 
 def test_only_compat_js_uses_internals() -> None:
