@@ -1,4 +1,4 @@
-"""A test before the lesson and one after it, each of ten questions, and what a class has gained between them."""
+"""Two tests of ten questions each, one before the lesson and one after it, and the gain of a class between them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ FORMS = ("pre", "post")
 
 
 def show_tests() -> None:
-    """Draw what the two tests are for, and the gain of a class between them."""
+    """Draw the text about the two tests, and the inputs and the result of the gain of a class."""
     words = text("lessons")
     st.markdown(words["tests_text"])
     st.markdown(words["gain_text"])
@@ -29,11 +29,11 @@ def show_tests() -> None:
 
 
 def normalised_gain(before: float, after: float) -> float:
-    """The share of what could be gained that was gained (Hake 1998).
+    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998).
 
     Args:
-        before: mean of a class before the lesson, in percent of all points; below 100.
-        after: the mean after it.
+        before: the mean of a class in the test before the lesson, in percent of all points; below 100.
+        after: the mean in the test after the lesson, in percent.
     """
     return (after - before) / (100 - before)
 

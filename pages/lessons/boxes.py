@@ -1,5 +1,8 @@
-"""The boxes of the editor. Streamlit forgets what a widget has when another page is open, and the session when the page is
-loaded again; so each box begins with what the kept view has, and notes there what it gets."""
+"""The input boxes of the editor.
+
+Streamlit deletes the value of a widget when another page is opened, and the whole session when the page is loaded again. So
+each box starts with the value that the kept view stores, and writes each new value into the kept view.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -15,14 +18,14 @@ Value = TypeVar("Value", str, float, int, bool)
 
 
 def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, options: Sequence[Any] = ()) -> str:
-    """The key of a box that begins with what a field has.
+    """The widget key of a box. Sets the box to the stored value of its field, if the box has no valid value yet.
 
     Args:
-        of: what it belongs to.
-        name: of the field.
-        fields: what was typed and chosen before, by name.
-        first: what the box has if the field is missing, or has another type.
-        options: what a choice may have; none for other boxes.
+        of: the part of the lesson to which the box belongs, for the key.
+        name: the name of the field.
+        fields: name of a field → its stored value.
+        first: the value of the box if the field is missing or its value is invalid.
+        options: the allowed values of a choice; empty for other boxes.
     """
     key = f"own_{of}_{name}"
     state = st.session_state
@@ -36,8 +39,8 @@ class Boxes:
     """The boxes of a stop.
 
     Args:
-        place: of the stop, counted from 0.
-        view: the kept view.
+        place: the place of the stop in the lesson, counted from 0.
+        view: the kept view of the stop.
     """
 
     def __init__(self, place: int, view: Kept) -> None:
@@ -48,7 +51,7 @@ class Boxes:
         return f"own_stop_{self.view.number}_{name}"
 
     def shown(self, name: str, first: str) -> str:
-        """What a box of one line has, before it is drawn."""
+        """The value of a box of one line. It can be called before the box is drawn."""
         return str(st.session_state.get(self.key(name), self.view.fields.get(name, first)))
 
     def line(self, name: str, first: str = "", most: int = SHORT) -> str:
@@ -61,7 +64,7 @@ class Boxes:
         return self._noted(name, st.text_area(self.labels[name], max_chars=most, key=key, height=height, help=help))
 
     def number(self, name: str, least: float, most: float, first: float, step: float) -> float:
-        """Draw a box for a number, whole if its limits are."""
+        """Draw a box for a number. If its limits are whole numbers, only whole numbers can be entered."""
         key = self._begin(name, first)
         st.session_state[key] = min(max(st.session_state[key], least), most)
         return self._noted(name, st.number_input(self.labels[name], least, most, step=step, key=key, width=150))
@@ -71,12 +74,12 @@ class Boxes:
         return self._noted(name, st.toggle(self.labels[name], key=self._begin(name, False), disabled=disabled))
 
     def choice(self, name: str, options: Sequence[str], labels: Mapping[str, str]) -> str:
-        """Draw a list; `labels` has the label of each option."""
+        """Draw a drop-down list. `labels` maps each option to its label."""
         key = self._begin(name, options[0], options)
         return self._noted(name, st.selectbox(self.labels[name], options, key=key, format_func=lambda option: labels[option]))
 
     def pick(self, name: str, options: Sequence[str], labels: Mapping[str, str]) -> str:
-        """Draw a choice as buttons; `labels` has the label of each option."""
+        """Draw a choice as buttons. `labels` maps each option to its label."""
         key = self._begin(name, options[0], options)
         value = st.segmented_control(
             self.labels[name], options, key=key, format_func=lambda option: labels[option], required=True, wrap=True

@@ -1,4 +1,4 @@
-"""Questions of one's own whose answer is computed from the run of the kept view, as in the lessons that ship with the app."""
+"""Questions in the editor whose answer is computed from the run of the kept view, as in the lessons that ship with the app."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,24 +19,24 @@ from pages.ui.limits import LESSON_OPTIONS, TEXT_CHARACTERS
 from pages.ui.text import text
 from transformer import Trace
 
-# The page whose views have a head, so that a question can be about one of its rows.
+# The page whose views name a head, so that a question can be about a row of its attention map.
 OF_HEAD = "attention"
-# The kinds of questions whose answer is computed, each with the page where alone it can be asked, None for every page.
+# Kind of a question whose answer is computed → the only page on which it can be asked; None for every page.
 COMPUTED = {"tokens": OF_HEAD, "silence": OF_HEAD, "mask": "masks", "alike": "positions", "next": None, "number": None}
-# Tokens that can be chosen if the person who asks names none.
+# Number of options of a question about the next token, if its author writes no options.
 GUESSES = 4
 
 
 def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
-    """Draw what a question asks for, and below it what is right; returns the question.
+    """Draw the boxes of a question, and the right answer below them. Returns the question.
 
     Args:
-        boxes: of the stop.
+        boxes: the boxes of the stop.
         kind: one of `COMPUTED`.
-        ask: the words of the question.
+        ask: the text of the question.
 
     Raises:
-        HeadlightError: the stop's model has random weights, cannot read the text, or has nothing to ask of this kind.
+        HeadlightError: the stop's model has random weights, or cannot read the text, or cannot answer this kind of question.
     """
     stop = boxes.view.stop
     run = run_of(stop)
@@ -55,7 +55,7 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
 
 
 def _drawn(boxes: Boxes, kind: str, ask: str, trace: Trace) -> Question:
-    """Draw the boxes of a kind of question; returns the question."""
+    """Draw the boxes of a kind of question. Returns the question."""
     stop = boxes.view.stop
     if kind == "tokens":
         truth = Truth(name="attention-row", query=_pick_token(boxes, "query", trace.tokens(kind_of(stop))[0]))
@@ -83,18 +83,19 @@ def _drawn(boxes: Boxes, kind: str, ask: str, trace: Trace) -> Question:
 
 
 def _guesses(stop: Stop, trace: Trace, place: int) -> tuple[str, ...]:
-    """The most probable tokens after one that the decoder has read, in the order of the alphabet, which tells nothing."""
+    """The most probable tokens after the token at a place of the decoder's text. They are in alphabetical order, which does not
+    reveal the answer."""
     ids = np.argsort(-trace.probabilities[0, place].numpy(), kind="stable")[:GUESSES].tolist()
     return tuple(sorted(runs().pipeline(run_of(stop).key).vocabulary("target").tokens_of(ids)))
 
 
 def _offered(name: str, page: str, trace: Trace) -> bool:
-    """Whether a number can be asked for on a page."""
+    """Whether the truth with this name, a number, can be asked for on a page."""
     return (page == OF_HEAD or TRUTHS[name].may != HEAD) and (bool(trace.target_ids) or name != "next-word-probability")
 
 
 def _pick_truth(boxes: Boxes, name: str, trace: Trace) -> Truth:
-    """Draw the settings that a number needs."""
+    """Draw the boxes for the settings of a truth that is a number. Returns the truth."""
     form, given, target = TRUTHS[name], dict[str, Any](), trace.tokens_of("target")
     written = target[0] if target else ()
     queries, keys = trace.tokens(kind_of(boxes.view.stop)) if form.may == HEAD else (written, ())
@@ -111,7 +112,7 @@ def _pick_truth(boxes: Boxes, name: str, trace: Trace) -> Truth:
 
 
 def _pick_token(boxes: Boxes, name: str, tokens: Sequence[str]) -> str:
-    """Draw a list of tokens; returns the name of the picked one in a truth."""
+    """Draw a list of tokens. Returns the name by which a truth identifies the picked token."""
     names = {name_of_place(place, tokens): place for place in range(len(tokens))}
     labels = {of: token_at(place, tokens[place]) for of, place in names.items() if of}
     return boxes.choice(name, [*labels], labels)

@@ -1,6 +1,6 @@
-"""Small drawings for paper, as images in SVG: black on white, and no larger than what they show.
+"""Small drawings for paper, as SVG images: black on white, without empty space around them.
 
-Darkness stands for size: a printer may have no colours.
+A greater value is darker, because a printer may have no colours.
 """
 
 import base64
@@ -12,16 +12,22 @@ from markupsafe import Markup
 
 from pages.ui.format import fixed
 
-# px: side of a cell, height of a line of text, width of a letter in it (monospace), and the space around.
+# px: the side of a cell, the height of a line of text, the width of a letter (monospace), and the margin.
 CELL, LINE, LETTER, AIR = 20, 16, 7.3, 4
-LEVELS = 10  # of darkness
+LEVELS = 10  # number of levels of darkness
 MOST_TOKENS, MOST_LETTERS = 24, 14
 BAR = 160  # px of a bar for a probability of 1
 
 
 def drawing(width: float, height: float, alt: str, body: Markup, scale: float = 1.0) -> Markup:
-    """An image of this size in px, shown `scale` times as large, with words for those who cannot see it. Streamlit removes SVG
-    from the HTML of a page, but no image."""
+    """An SVG drawing as an HTML image. Streamlit removes SVG elements from the HTML of a page, but not images.
+
+    Args:
+        width, height: the size of the drawing in px.
+        alt: the drawing in words, for people who cannot see it.
+        body: the elements of the SVG.
+        scale: the image is shown `scale` times as large as the drawing.
+    """
     svg = Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         'viewBox="0 0 {width:.0f} {height:.0f}" color="black" font-family="monospace" font-size="12">{body}</svg>'
@@ -41,14 +47,15 @@ def cells(
     empty: int | None = None,
     scale: float = 1.0,
 ) -> Markup:
-    """A table of cells, as dark as their values from 0 to 1; a cell that is not allowed is crossed out.
+    """A table of cells. A cell with a greater value is darker, and a cell that is not allowed is crossed out.
 
     Args:
-        values, allowed: of each cell.
-        rows, columns: their names; of a longer text, the first.
-        alt: what it shows, in words.
-        empty: a row whose cells are left empty, to be filled in by hand.
-        scale: how large it is shown.
+        values: the value of each cell, from 0 to 1.
+        allowed: False in the cells that are crossed out.
+        rows, columns: the names of the rows and columns. Only the first `MOST_TOKENS` are drawn.
+        alt: the drawing in words.
+        empty: a row whose cells are left empty, to be filled in by hand; None for no such row.
+        scale: the image is shown `scale` times as large as the drawing.
     """
     rows, columns = _cut(rows), _cut(columns)
     left = AIR + round(LETTER * max(map(len, rows)))
@@ -86,12 +93,12 @@ def cells(
 
 
 def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
-    """Texts of equal length, one below the other, a box for each token; what is not real is crossed out.
+    """Texts of equal length, one below the other, with a box for each token. Padding is crossed out.
 
     Args:
         rows: the tokens of each text.
         real: False for padding.
-        alt: what it shows, in words.
+        alt: the drawing in words.
     """
     widths = [round(LETTER * max(len(_short(row[column])) for row in rows)) + 2 * AIR for column in range(len(rows[0]))]
     starts = [1 + sum(widths[:column]) for column in range(len(widths))]
@@ -106,12 +113,12 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
 
 
 def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
-    """A bar for each token, as long as its share of 1.
+    """A bar for each token, with a length proportional to its share.
 
     Args:
-        shares: token → share.
-        alt: what it shows, in words.
-        empty: whether to leave out tokens and lengths, to be filled in by hand.
+        shares: token → share, from 0 to 1.
+        alt: the drawing in words.
+        empty: whether to draw only empty boxes, so that tokens and bars can be filled in by hand.
     """
     left, parts = AIR + round(LETTER * max(len(_short(token)) for token in shares)), []
     for line, (token, value) in enumerate(shares.items()):
@@ -127,12 +134,13 @@ def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
 
 
 def two_halves(source: Sequence[str], target: Sequence[str], names: tuple[str, str, str], alt: str) -> Markup:
-    """The way of a text: its tokens into the encoder, from there to the decoder, and what that writes.
+    """The path of a text through the model: the tokens that the encoder reads, the encoder, the decoder, and the tokens that
+    the decoder writes.
 
     Args:
-        source, target: the tokens read and written.
-        names: of the encoder, of what it hands on, and of the decoder.
-        alt: what it shows, in words.
+        source, target: the tokens that the encoder reads, and the tokens that the decoder writes.
+        names: the labels of the encoder, of the arrow to the decoder, and of the decoder.
+        alt: the drawing in words.
     """
     read, wrote = (" ".join(_cut(tokens)) for tokens in (source, target))
     wide = [max(round(LETTER * len(words)), 110) for words in (read, wrote)]

@@ -1,4 +1,4 @@
-"""A lesson of one's own: put kept views in order, add words and a question, and play, save or share it."""
+"""The editor of own lessons: put kept views in order, add texts and a question to each, and play, save or share the lesson."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ QUESTIONS = ("none", "choose", "order", *COMPUTED)
 
 
 def show_editor() -> None:
-    """Draw the kept views, each as a stop to fill in, and what can be done with the lesson."""
+    """Draw each kept view as a stop to fill in, and then the ways to play, save and share the lesson."""
     words = text("lessons")
     st.markdown(words["own_text"].format(most=LESSON_STOPS))
     _show_removed()
@@ -44,7 +44,7 @@ def show_editor() -> None:
         st.info(words["own_open"].format(stops=", ".join(open_stops)), icon=":material/edit_note:")
         return
     try:
-        # Read back, so that a lesson made here holds to what a lesson from anywhere must.
+        # Read the lesson back, so that it is checked like a lesson from a file or a link.
         lesson = read_lesson(as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=whole)))
     except LessonError as error:
         st.warning(literal(sentence(error)), icon=":material/edit_note:")
@@ -53,7 +53,7 @@ def show_editor() -> None:
 
 
 def _edit(place: int, view: Kept) -> Stop | None:
-    """Draw the boxes of one stop; returns the stop as they have it, None while its question is not finished."""
+    """Draw the boxes of one stop. Returns the stop with the values of the boxes; None while its question is not finished."""
     words, boxes, stop, problem = text("lessons"), Boxes(place, view), view.stop, None
 
     with st.expander(f"{place + 1}. {literal(boxes.shown('title', stop.title))}", icon=":material/bookmark:"):
@@ -77,7 +77,7 @@ def _edit(place: int, view: Kept) -> Stop | None:
             st.button(words["remove"], key=boxes.key("remove"), on_click=remove, args=(place,), icon=":material/delete:")
     if problem:
         return None
-    # A stop needs words; until there are any, its title stands for them.
+    # A stop must have a text. While its box is empty, the title is the text.
     return replace(
         stop,
         title=heading.strip() or stop.title,
@@ -91,10 +91,10 @@ def _edit(place: int, view: Kept) -> Stop | None:
 
 
 def _question(boxes: Boxes) -> Question | None:
-    """Draw the boxes of the question; returns it, None without one.
+    """Draw the boxes of a stop's question. Returns the question; None if the stop has no question.
 
     Raises:
-        HeadlightError: it is not finished, or its truth cannot be computed.
+        HeadlightError: the question is not finished, or its truth cannot be computed.
     """
     words = text("lessons")
     kinds = [kind for kind in QUESTIONS if COMPUTED.get(kind) in (None, boxes.view.stop.page)]
@@ -116,7 +116,7 @@ def _question(boxes: Boxes) -> Question | None:
 
 
 def _lines(written: str) -> list[str]:
-    """The lines of a text without space around them; empty ones are left out."""
+    """The lines of a text without space around them. Empty lines are left out."""
     return [line.strip() for line in written.splitlines() if line.strip()]
 
 
@@ -126,7 +126,7 @@ def _move(place: int, by: int) -> None:
 
 
 def _show_removed() -> None:
-    """Draw the button that puts the stop that was removed last back, with its words; nothing without one."""
+    """If a stop was removed, draw the button that puts the last one back, with its texts."""
     view = removed()
     if view:
         title = str(view.fields.get("title") or view.stop.title)
@@ -135,7 +135,7 @@ def _show_removed() -> None:
 
 
 def _share(lesson: Lesson) -> None:
-    """Draw what can be done with a lesson: play it, save it as a file, share it as a link."""
+    """Draw the buttons to play a lesson and to save it as a file, and the link to share it."""
     words = text("lessons")
     with st.container(horizontal=True):
         st.button(words["play"], key="play_own", on_click=_play, args=(lesson,), icon=":material/play_arrow:")

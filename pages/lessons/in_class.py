@@ -15,9 +15,10 @@ from pages.ui.limits import CLASS_MINUTES
 from pages.ui.pickers import pick
 from pages.ui.text import text
 
-# Keys of the box for the code and of the button, and a session key: why the class could not be joined or opened.
+# Widget keys of the box for the code and of the button that opens a class. REFUSED is a session key: what failed ("join" or
+# "open"), and the error.
 CODE, OPEN_CLASS, REFUSED = "class_code", "open_class", "class_refused"
-CODE_CHARACTERS = 12  # with spaces between the letters
+CODE_CHARACTERS = 12  # a code of 6 characters can be typed with spaces between them
 
 
 def show_join() -> None:
@@ -51,8 +52,8 @@ def _join() -> None:
 
 
 def _open(name: str) -> None:
-    """Open a class on a lesson, and close the one that this session teaches. Students find a lesson of this session alone in
-    their address, so it must fit there."""
+    """Open a class for a lesson, and close the class that this session teaches. A lesson that only this session has is packed
+    into the students' address, so it must fit there."""
     lesson = all_lessons()[name]
     try:
         linked = name if name in shipped() or name.startswith(PACKED) else pack(lesson)
@@ -67,7 +68,7 @@ def _open(name: str) -> None:
 
 
 def _show_refusal(of: str) -> None:
-    """Draw why the last try failed, once."""
+    """Draw the error of the last attempt, once."""
     tried, error = st.session_state.get(REFUSED, ("", None))
     if tried == of and error:
         st.warning(literal(sentence(error)), icon=":material/groups:")

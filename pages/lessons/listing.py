@@ -33,7 +33,7 @@ def show_lessons() -> None:
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.markdown("  \n".join(line for line in lines if line))
             right.button(
-                f"{words['start']} :small[{literal(lesson.title)}]",  # the title is heard, not seen: app.css
+                f"{words['start']} :small[{literal(lesson.title)}]",  # only screen readers get the title: app.css
                 key=f"start {name}",
                 on_click=start_lesson,
                 args=(name,),
@@ -44,7 +44,7 @@ def show_lessons() -> None:
 
 
 def show_upload() -> None:
-    """Draw the box for a lesson's file. What it holds is checked, and only this session has it."""
+    """Draw the box for a lesson's file. The contents are checked, and only this session has the lesson."""
     words = text("lessons")
     st.markdown(words["open_text"])
     file = st.file_uploader(words["file"], ["toml"], key=UPLOAD, max_upload_size=max(1, LESSON_BYTES >> 20), on_change=_take)

@@ -1,4 +1,4 @@
-"""Lessons: those that ship with the app, a sheet to print, a test before and after, and lessons of one's own."""
+"""The page Lessons: the shipped lessons, classes, an editor for own lessons, a sheet to print, and tests before and after."""
 
 import streamlit as st
 

@@ -1,5 +1,5 @@
-"""A picture of a stop's view for the printed sheet, drawn from the run of that view. What the question asks for is left empty,
-to be filled in with a pencil, unless the answers are shown."""
+"""A picture of a stop's view for the printed sheet, drawn from the run of that view. Unless the answers are shown, the part
+that the question asks for is left empty, so that it can be filled in with a pencil."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -19,18 +19,18 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.pipeline.snapshots import snapshot_name
 
-# Probabilities that are drawn.
+# Limit of probabilities that are drawn.
 MOST_BARS = 5
-# Questions, by the name of their truth, whose answer the picture of a page tells.
+# Pairs of a truth and a page whose picture reveals the answer to a question about that truth.
 TELLING = {("token-count", "tokens"), ("token-count", "masks"), ("mask-row", "masks")}
-# Numbers of a position's vector that are drawn.
+# Limit of drawn numbers of a position's vector.
 DIMENSIONS = 16
-# The parts of a training at which one head is drawn, and how large.
+# The moments of a training at which a head is drawn, as shares of its snapshots, and the scale of these drawings.
 MOMENTS, MOMENT_SCALE = (0.0, 0.5, 1.0), 0.8
 
 
 class _View(NamedTuple):
-    """What there is to draw: a stop, what its model reads, the run, and whether to show what the question asks for."""
+    """The input of a picture: a stop, its model and texts, their trace, and whether to show the answer to the question."""
 
     stop: Stop
     run: StopRun
@@ -39,14 +39,15 @@ class _View(NamedTuple):
 
 
 def picture(stop: Stop, solutions: bool) -> Markup:
-    """The picture of a stop with a line on what it shows, as HTML; empty where the page has none that can be drawn.
+    """The picture of a stop with a caption, as HTML. It is empty if the page has no picture, or if the picture would reveal the
+    answer.
 
     Args:
         stop: the stop.
-        solutions: whether to show what the question asks for.
+        solutions: whether to show the answer to the question.
 
     Raises:
-        HeadlightError: the model cannot read the stop's text, or has no such head.
+        HeadlightError: the model cannot read the stop's text, or does not have the stop's head.
     """
     draw = DRAWN.get(stop.page)
     if draw is None or (_tells_the_answer(stop) and not solutions):
@@ -57,14 +58,14 @@ def picture(stop: Stop, solutions: bool) -> Markup:
 
 
 def _tells_the_answer(stop: Stop) -> bool:
-    """Whether the picture of the page, as a whole, is what the question asks for."""
+    """Whether the picture of the page reveals the answer, so that leaving a part empty is not enough."""
     truth = stop.question and stop.question.truth
     return (truth.name if truth else "", stop.page) in TELLING
 
 
 def _head(view: _View) -> tuple[Markup, str]:
-    """The map of the head in view, without the row that the question is about; of an edit of the whole model, what it reads and
-    writes."""
+    """The map of the stop's head, without the row that the question asks about. If the question is about an edit of the model,
+    the drawing of what the model reads and writes instead."""
     stop, _, trace, solutions = view
     if stop.question and stop.question.truth and stop.question.truth.name == "edit-changes-answer":
         return _whole(view)
@@ -85,7 +86,7 @@ def _head(view: _View) -> tuple[Markup, str]:
 
 
 def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
-    """Layer and head of the view, counted from 0; `first` is the layer, counted from 1, of a view without one."""
+    """Layer and head of the view, counted from 0. If the view has no layer, it is `first`, counted from 1."""
     view = view_of(stop)
     asked = (view.get("layer", str(first)), view.get("head", "1"))
     layer, head = (int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0 for value in asked)
@@ -96,7 +97,7 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
 def _map(
     trace: Trace, kind: str, layer: int, head: int, empty: int | None, scale: float = 1.0
 ) -> tuple[Markup, tuple[int, int, float]]:
-    """A map of one head, and the row and the column of its largest weight, with that."""
+    """A map of one head; and the row, the column and the value of its largest weight."""
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape)
@@ -130,7 +131,7 @@ def _batch(view: _View) -> tuple[Markup, str]:
 
 
 def _next_word(view: _View) -> tuple[Markup, str]:
-    """The most probable tokens after one that the decoder has read."""
+    """The most probable tokens after a token that the decoder has read."""
     stop, run, trace, solutions = view
     truth = stop.question.truth if stop.question else None
     read = trace.tokens_of("target")[0]
@@ -146,7 +147,7 @@ def _next_word(view: _View) -> tuple[Markup, str]:
 
 
 def _moments(view: _View) -> tuple[Markup, str]:
-    """One head at the start of the training, on its way, and at its end."""
+    """The map of one head at the start, in the middle and at the end of the training."""
     stop, run, trace, _ = view
     layer, head = _place(stop, trace, first=trace.layers(kind_of(stop)))
     steps = snapshots(str(run.key))
@@ -155,7 +156,7 @@ def _moments(view: _View) -> tuple[Markup, str]:
     drawn = Markup("")
     chosen = [steps[min(int(part * len(steps)), len(steps) - 1)] for part in MOMENTS]
     for step in dict.fromkeys(chosen):
-        # All moments read the same, so that they can be compared.
+        # All snapshots read the same texts, so that their maps can be compared.
         of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
         drawn += _map(of_step, kind_of(stop), layer, head, None, MOMENT_SCALE)[0]
     kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
@@ -164,7 +165,7 @@ def _moments(view: _View) -> tuple[Markup, str]:
 
 
 def _ids(view: _View) -> tuple[Markup, str]:
-    """The tokens of the text, and the id of each below it."""
+    """The tokens of the text, with the id of each token below it."""
     trace = view.trace
     tokens, words = trace.source_tokens[0], text("lessons")["pictures"]
     ids = [str(each) for each in trace.source_ids[0]]
@@ -172,7 +173,8 @@ def _ids(view: _View) -> tuple[Markup, str]:
 
 
 def _positions(view: _View) -> tuple[Markup, str]:
-    """The vector that is added at each place of the text: its first numbers, the smallest white and the largest black."""
+    """The first numbers of the vector that is added at each position of the text. The smallest number is white, the largest
+    black."""
     trace, words = view.trace, text("lessons")["pictures"]
     side = trace.sides[0]
     path = f"{side}_embedding.position"
@@ -191,7 +193,7 @@ def _positions(view: _View) -> tuple[Markup, str]:
 
 
 def _whole(view: _View) -> tuple[Markup, str]:
-    """What the model reads and writes; without a decoder, or an encoder, nothing can be drawn so."""
+    """What the model reads and writes. The side of a stack that the model does not have is empty."""
     trace = view.trace
     words = text("lessons")["pictures"]
     source, target = trace.source_tokens[:1] or ((),), trace.target_tokens[:1] or ((),)
@@ -204,7 +206,7 @@ def _whole(view: _View) -> tuple[Markup, str]:
 
 
 Draw = Callable[[_View], tuple[Markup, str]]
-# Page → what is drawn of it.
+# Page → the function that draws its picture.
 DRAWN: Mapping[str, Draw] = {
     "home": _whole,
     "tokens": _ids,

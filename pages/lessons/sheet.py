@@ -1,4 +1,5 @@
-"""A lesson as a sheet of paper: what to say, the questions with room for two answers, and the notes for the teacher."""
+"""A lesson as a printed sheet: the text of each stop, the questions with room for two answers, and the notes for the
+teacher."""
 
 from pathlib import Path
 
@@ -38,12 +39,12 @@ def show_sheet() -> None:
 
 
 def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
-    """The sheet as HTML; every word of the lesson is escaped.
+    """The sheet as HTML. All text of the lesson is escaped.
 
     Args:
         lesson: the lesson.
         notes: whether to show the notes for the teacher.
-        solutions: whether to show the right answers, and what is revealed.
+        solutions: whether to show the right answers, and the texts that the lesson reveals after them.
         pictures: whether to draw the view of each stop.
     """
     words = text("lessons")
@@ -72,7 +73,7 @@ def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool)
 
 
 def _picture(stop: Stop, solutions: bool) -> Markup:
-    """The picture of a stop; nothing where its view cannot be run, which is said beside the question."""
+    """The picture of a stop. It is empty if the stop's view cannot be run. The error is then shown with the question."""
     try:
         return picture(stop, solutions)
     except HeadlightError:
@@ -95,7 +96,7 @@ def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
 
 
 def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
-    """The options or the tokens of a question, as they are printed; nothing for a number."""
+    """The options or the tokens of a question for the sheet. Empty for a question about a number."""
     if question.kind == "tokens" and truth:
         tokens = Markup("").join(Markup("<span>{}</span>").format(token) for token in truth.tokens)
         return Markup('<p class="tokens">{}</p>').format(tokens)

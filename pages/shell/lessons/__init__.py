@@ -1,1 +1,1 @@
-"""Lessons: stops on the pages, with questions; read from files and links, and played in a bar above the pages."""
+"""Lessons: stops on the pages, with questions. They are read from files and links, and shown in a bar above the pages."""

@@ -1,4 +1,4 @@
-"""Take what the bar of a lesson sends: answers, and that the lesson is left. All of it is untrusted."""
+"""Callbacks for the values that the bar of a lesson sends: answers, marks, the teacher's secret, leaving. All are untrusted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,9 +18,9 @@ from pages.ui.limits import LESSON_STOPS
 from pages.ui.prediction import Cells
 from transformer import HeadlightError
 
-# Keys of the bar, and of the picture below it on which tokens are marked: both are fragments.
+# Keys of two fragments: the bar, and below it the picture on which tokens are marked.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
-# Truths that the page draws, or withholds, with the answer: `marks.py`, `waiting.py`.
+# Names of truths for which the page changes after an answer: it draws marks (`marks.py`) or what it hid before (`waiting.py`).
 ON_PAGE = ("attention-row", "silence-changes-answer")
 
 
@@ -30,7 +30,7 @@ def _sent(name: str) -> Any:
 
 
 def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
-    """The open lesson and the stop, counted from 0, that the browser names; None if there is no question."""
+    """The open lesson, and the stop that the browser names, counted from 0; None if the stop has no question."""
     opened = open_lesson()
     if opened is None or not isinstance(value, Mapping):
         return None
@@ -41,7 +41,7 @@ def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
 
 
 def take_answer() -> None:
-    """Take an answer: the first, the one after it, or the one at the end."""
+    """Check and store an answer that the bar sent: the first, the second, or the one at the end of the lesson."""
     value = _sent("answer")
     asked = _asked(value)
     if asked is not None:
@@ -49,7 +49,7 @@ def take_answer() -> None:
 
 
 def check_marks() -> None:
-    """Take the marked tokens as the answer to the question of the stop that is open."""
+    """Store the marked tokens as the answer to the question of the open stop."""
     opened = open_lesson()
     asked = _asked({"stop": opened.stop + 1} if opened else None)
     if asked is not None:
@@ -57,14 +57,14 @@ def check_marks() -> None:
 
 
 def mark(tokens: Cells) -> None:
-    """Note the tokens that are marked on the picture, in a callback."""
+    """Store the tokens that are marked on the picture. Call it in a callback."""
     opened = open_lesson()
     if opened is None:
         return
     st.session_state[OPEN] = replace(opened, marked=tokens)
     publish()
     draw_alone(KEY, PICTURE)
-    st.rerun()  # all of the app, where the two cannot be drawn alone
+    st.rerun()  # the whole app, if the two fragments cannot be drawn alone
 
 
 def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> None:
@@ -93,7 +93,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
 
 
 def keep_answer() -> None:
-    """Keep the first answer, and show whether it is right."""
+    """Decide not to change the first answer, so that the bar shows whether it is right."""
     asked = _asked(_sent("keep"))
     if asked is None:
         return
@@ -109,17 +109,17 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     publish()
     question = lesson_of(opened.name).stops[index].question
     if question and question.truth and question.truth.name in ON_PAGE:
-        st.rerun()  # all of the app
+        st.rerun()  # the whole app, because the page changes, too
 
 
 def take_secret() -> None:
-    """Take the teacher's secret that a tab has kept."""
+    """Make this session the teacher of its class, with the secret that the browser's tab has stored."""
     teach(_sent("teach"))
     publish()
 
 
 def leave_lesson() -> None:
-    """Leave the lesson, and its class."""
+    """Close the lesson, and leave its class."""
     st.session_state[OPEN] = None
     take_seat(None)
     publish()

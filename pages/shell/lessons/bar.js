@@ -1,4 +1,4 @@
-// The bar of a lesson above a page: words, a question, the way back and on.
+// The bar of a lesson above a page: the text of a stop, its question, and the links to other stops.
 
 import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
@@ -8,9 +8,9 @@ import { Questions } from "./bar_questions.js";
 import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
-const BELOW = 8; // px below the bar where the page is seen
-const COVERING = ["b", ".", "f"]; // keys that cover a page that is presented
-const SETTLED = 1500; // ms after which the page that was left is gone
+const BELOW = 8; // px below the bar, where the page is visible
+const COVERING = ["b", ".", "f"]; // keys that cover a presented page
+const SETTLED = 1500; // ms after which the previous page is removed
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "language", "present"]; // of every address while a lesson is open
 
 /** @typedef {import("./bar_questions.js").Question} Question */
@@ -24,7 +24,7 @@ const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "lang
  * }} Data
  */
 
-let moving = false; // whether a person has just gone to another stop: then the focus goes with them
+let moving = false; // whether a link to another stop was just used, so that the focus must move to that stop
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
 export default function bar({ data, parentElement, setTriggerValue }) {
@@ -44,8 +44,8 @@ class Bar {
     this.root = root;
     /** @type {(name: string, value: unknown) => void} */
     this.send = () => {};
-    this.folded = false; // whether only the first line is shown, to leave room for the page
-    this.uncovered = 0; // the stop whose page a person has asked for before the answer
+    this.folded = false; // whether only the first line is shown, which leaves room for the page
+    this.uncovered = 0; // the stop whose page the learner asked to see before answering
     root.addEventListener("keydown", (event) => this.key(event));
     keepEnd(root);
   }
@@ -54,7 +54,7 @@ class Bar {
   show(data) {
     if (unchanged(this.data, data, .../** @type {(keyof Data)[]} */ (Object.keys(data)))) return;
     const arrived = !this.data || this.data.stop !== data.stop || this.data.lesson !== data.lesson;
-    const checked = !arrived && this.data.target !== data.target; // from the picture to mark to the page's own
+    const checked = !arrived && this.data.target !== data.target; // the target changes from the picture to the page's own map
     this.questions.take(data.questions, arrived);
     if (arrived) this.folded = false;
     this.data = data;
@@ -67,7 +67,7 @@ class Bar {
     if (checked) this.judged();
   }
 
-  /** @param {boolean} [arrived] whether another stop was opened, whose words are read from their beginning */
+  /** @param {boolean} [arrived] whether another stop was opened, so that its text is scrolled to the beginning */
   build(arrived = false) {
     const { data, root } = this;
     this.cover();
@@ -125,7 +125,7 @@ class Bar {
     if (focused) this.focus(focused);
   }
 
-  /** Build the bar, and let what stands right below it stay there, however high the bar becomes. */
+  /** Build the bar. If its height changes, scroll the page so that the element right below the bar stays right below it. */
   buildInPlace() {
     if (!stays()) return this.build();
     const below =
@@ -133,12 +133,12 @@ class Bar {
     const gap = () => (below ? below.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom : 0);
     const before = gap();
     this.build();
-    // The browser itself keeps in place what it sees, at the next frame.
+    // Wait for the next frame, in which the browser's scroll anchoring moves the page, too.
     requestAnimationFrame(() => requestAnimationFrame(() => pageScroller().scrollBy(0, gap() - before)));
   }
 
   openNotes() {
-    // The keys of a clicker go on from that window, too, and those that cover the page: present.js.
+    // In the window of the notes, the keys of a clicker change the stop, too, and the keys that cover the page work: present.js.
     openNotes(({ key }) => {
       const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
       const link = name && this.root.querySelector(`a.${name}`);
@@ -163,7 +163,7 @@ class Bar {
   }
 
   /**
-   * The teacher's secret of a class stays in this tab, so that the page can be loaded again; the address does not have it.
+   * Store the teacher's secret in this tab, or send the stored secret. The address does not have it, so a reload needs the copy.
    *
    * @param {{ code: string, secret: string }} seat
    */
@@ -173,7 +173,7 @@ class Bar {
       const kept = sessionStorage.getItem(`class ${code}`);
       if (!secret && kept) this.send("teach", kept);
     } catch {
-      // A browser may refuse to store anything; then there is the teacher's link.
+      // A browser may forbid storage. Then only the teacher's link opens the class again.
     }
   }
 
@@ -200,7 +200,7 @@ class Bar {
     bar?.toggleAttribute("data-ready", true);
   }
 
-  /** A lesson that a button has started opens the view of its first stop; so does a link that has no view of its own. */
+  /** Open the view of the stop if a button has just started the lesson, or if the address has no view. Returns whether it did. */
   opened() {
     if (this.data.started) {
       moving = true;
@@ -213,7 +213,7 @@ class Bar {
     return true;
   }
 
-  /** Scroll to what the stop is about (`arrive`), and let the focus follow a person who has gone on: to what comes next there. */
+  /** Scroll to the part that the stop is about (`arrive`). After a move to another stop, focus its question, or else its name. */
   arrive(asked = false) {
     if (moving) {
       moving = false;
@@ -226,13 +226,13 @@ class Bar {
     arrive(this.root, target, asked, marked, () => this.data.stop === stop && this.data.target === target);
   }
 
-  /** Show the judgement of what was checked on the picture: it may stand below what is said. */
+  /** Scroll to the judgement of an answer that was marked on the picture, because it can be below the text. */
   judged() {
     this.focus("verdict");
     if (!stays()) this.root.querySelector(".verdict")?.scrollIntoView({ block: "center" });
   }
 
-  // --- the way
+  // --- links and buttons
 
   /**
    * @param {string} href
@@ -243,7 +243,7 @@ class Bar {
     if (!href) return [];
     const link = make("a", { href, class: name, "data-name": name }, label);
     link.addEventListener("click", (event) => {
-      // A plain click stays in this session; any other is the browser's own.
+      // A plain click stays in this session. The browser handles a click with another button or with a modifier key.
       if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       moving = true;
@@ -280,7 +280,7 @@ class Bar {
     link.click();
   }
 
-  /** The name of what has the focus, to give it back to what is built anew. */
+  /** The name of the focused element. After the bar is built again, the new element with this name gets the focus. */
   focusedName() {
     const root = this.root.getRootNode();
     const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
@@ -296,8 +296,8 @@ class Bar {
     element.focus({ preventScroll: true });
     const section = /** @type {HTMLElement} */ (this.root.querySelector("section"));
     const [box, around] = [element.getBoundingClientRect(), section.getBoundingClientRect()];
-    // A judgement comes with what is revealed below it.
-    const top = this.root.querySelector(".top")?.getBoundingClientRect().height ?? 0; // stays above what scrolls
+    // Scroll a judgement to the top, because the revealed text is below it.
+    const top = this.root.querySelector(".top")?.getBoundingClientRect().height ?? 0; // this line does not scroll
     if (!same) section.scrollTop += Math.max(0, box.top - around.top - top - 12);
   }
 }

@@ -1,15 +1,15 @@
-// The way of the page to the part that a stop of a lesson is about.
+// Scrolls the page to the part that a stop of a lesson is about.
 
 import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
 
-const PLACES = 6; // times to put that part into its place
-const GAP = 8; // px between the bar and that part: more would show the end of what stands above it
-const PATIENCE = 8000; // ms to wait for the part
-const END = 0.4; // share of a phone's screen that the end of the bar can take
+const PLACES = 6; // how many times to scroll to that part
+const GAP = 8; // px between the bar and that part; a larger gap would show the end of the part above it
+const PATIENCE = 8000; // ms to wait until the part is drawn
+const END = 0.4; // greatest share of a phone's screen that the end of the bar takes
 const PHONE = matchMedia("(max-width: 50rem)"); // as in bar.css
 
 /**
- * The part of the page with a name, if it is drawn: a picture rather than the heading above it.
+ * The part of the page with a name, or null if it is not drawn. A picture comes before a heading of the same name.
  *
  * @param {string} name
  */
@@ -18,16 +18,16 @@ export function part(name) {
   return elementWithKey(name) ?? document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`);
 }
 
-/** What stays on screen while the page scrolls, where there is room (app.css): the bar, and a class below it. Null elsewhere. */
+/** The element that stays on screen while the page scrolls: the bar and the class panel. Null on a small screen (app.css). */
 function staying() {
   const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
   return around && getComputedStyle(around).position === "sticky" ? around : null;
 }
 
 /**
- * Let no more of the bar stay on a phone than its end: the question and what is revealed, up to a share of the screen.
+ * On a phone, keep only the end of the bar on screen: the question and the revealed text, up to a share of the screen.
  *
- * @param {HTMLElement} root of the bar
+ * @param {HTMLElement} root the element of the bar
  */
 export function keepEnd(root) {
   const keep = () => {
@@ -43,7 +43,7 @@ export function keepEnd(root) {
   PHONE.addEventListener("change", keep);
 }
 
-/** Scroll what the keyboard reaches from under a bar that stays on screen. */
+/** If an element gets the keyboard focus under a bar that stays on screen, scroll it out from under the bar. */
 export function keepFocusUncovered() {
   // Streamlit may load this file again in the same window.
   if ("uncoversFocus" in document) return;
@@ -51,7 +51,7 @@ export function keepFocusUncovered() {
   addEventListener("focusin", (event) => {
     const [[target], host] = [event.composedPath(), event.target];
     if (!(target instanceof Element && host instanceof Element) || !target.matches(":focus-visible")) return;
-    // The browser scrolls to what has the focus, too.
+    // Wait a frame, because the browser scrolls to the focused element, too.
     requestAnimationFrame(() => {
       const around = staying();
       if (!around || around.contains(host) || !pageScroller().contains(host)) return;
@@ -77,14 +77,14 @@ function toMarks(found) {
 }
 
 /**
- * Scroll to a part of the page. A bar that scrolls away with the page is read first, so there the page stays at its top unless a
- * person asks for the part.
+ * Scroll to a part of the page. If the bar scrolls away with the page, the page stays at its top, so that the bar is read first,
+ * unless a person asks for the part.
  *
- * @param {HTMLElement} root of the bar
+ * @param {HTMLElement} root the element of the bar
  * @param {string} target the name of the part; empty for the top
- * @param {boolean} asked whether a person asks for it
- * @param {boolean} marked whether the part has marks of an answer, which are to be on screen
- * @param {() => boolean} current whether the stop is still open
+ * @param {boolean} asked whether a person asks for the part
+ * @param {boolean} marked whether the part has marks of an answer, which must be on screen
+ * @param {() => boolean} current returns whether the stop is still open
  */
 export function arrive(root, target, asked, marked, current) {
   const scroller = pageScroller();
@@ -93,7 +93,7 @@ export function arrive(root, target, asked, marked, current) {
     return;
   }
   const until = performance.now() + PATIENCE;
-  let places = 0; // how often it has been put into its place: what is drawn above it later moves it
+  let places = 0; // how many times it was scrolled to; elements that are drawn later above the part move it
   const look = () => {
     if (!root.isConnected || !current() || performance.now() > until) return;
     const found = part(target);
@@ -102,7 +102,7 @@ export function arrive(root, target, asked, marked, current) {
       scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
       if (!marked || toMarks(found)) places += 1;
     } else {
-      // What a person has not scrolled to is not drawn yet: pages/shell/parts.py.
+      // A part is drawn only after it was scrolled to: pages/shell/parts.py.
       document.querySelector(".unseen")?.scrollIntoView({ block: "center" });
     }
     if (places < PLACES) setTimeout(look, 250);

@@ -1,9 +1,9 @@
-// What a person has chosen or written in a question, before it is checked.
+// Changes of an answer before it is checked: marked tokens, an order, a typed number.
 
 const NUMBER = /^[-−]?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})$/; // answers.py
 
 /**
- * Positions with one more or one less; of too many, the oldest goes.
+ * The chosen positions, with one position added or removed. If there are then more than `most`, the oldest one is removed.
  *
  * @param {number[]} chosen
  * @param {number} position
@@ -15,7 +15,7 @@ export function toggled(chosen, position, most) {
 }
 
 /**
- * An order with one entry moved by one place.
+ * A copy of an order in which one entry is moved by one place.
  *
  * @param {number[]} order
  * @param {number} place
@@ -28,7 +28,7 @@ export function moved(order, place, by) {
 }
 
 /**
- * The number that a person has written, as answers.py reads it; a percentage as a share: `95 %` is 0.95. Empty if it is none.
+ * A typed number in the form that answers.py reads. A percentage becomes a share: `95 %` is 0.95. Empty if it is not a number.
  *
  * @param {string} written
  */

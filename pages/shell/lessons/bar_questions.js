@@ -1,4 +1,4 @@
-// The questions of a lesson's bar: what can be answered, and the judgement of what was.
+// The questions of a lesson's bar: the inputs for an answer, and the judgement of a given answer.
 
 import { make } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
@@ -29,8 +29,8 @@ import { blocks, runs } from "./bar_words.js";
 
 export class Questions {
   /** Stops whose answer is being changed. @type {Set<number>} */ changing = new Set();
-  /** What is chosen and not yet checked, by stop. @type {Map<number, number[] | string>} */ drafts = new Map();
-  /** @type {Map<number, string>} */ before = new Map();
+  /** Stop → the answer that is not checked yet. @type {Map<number, number[] | string>} */ drafts = new Map();
+  /** Stop → its question as JSON, from the last call of `take`. @type {Map<number, string>} */ before = new Map();
 
   /** @param {Around} bar */
   constructor(bar) {
@@ -38,7 +38,7 @@ export class Questions {
   }
 
   /**
-   * Take questions as the page sent them: one that has changed is no longer being changed here.
+   * Read the questions that the server sent. If a question differs from the last one sent, its answer is no longer being changed.
    *
    * @param {Question[]} questions
    * @param {boolean} arrived whether another stop was opened
@@ -66,7 +66,7 @@ export class Questions {
     if (!question.says || question.given.length) parts.push(...this.asked(question, open));
     if (question.was) parts.push(make("p", { class: "quiet" }, fillIn(text.was, { first: question.was })));
     if (question.says && !this.changing.has(question.stop)) parts.push(this.verdict(question));
-    // Focused on the way to a stop, it is read aloud with the words of the stop.
+    // A move to a stop focuses the question. A screen reader then reads the text of the stop with it.
     const heard = { role: "group", "aria-labelledby": `stop-title ${ask}`, "aria-describedby": "stop-words" };
     const attributes = { class: open ? "question open" : "question", tabindex: -1, ...heard, "data-question": question.stop };
     return make("div", attributes, ...parts);
@@ -129,7 +129,7 @@ export class Questions {
   }
 
   /**
-   * A list of the tokens; while they are marked on the picture below, no list beside it.
+   * A list of the tokens. While tokens are marked on the picture below, there is only a line of text.
    *
    * @param {Question} question
    * @param {boolean} open

@@ -1,14 +1,14 @@
-// The words of a lesson as elements: paragraphs, terms that can be pressed, the answer sheet.
+// The text of a lesson as elements: paragraphs, terms that can be clicked, and the answer sheet.
 
 import { make } from "../../ui/component.js";
 
-/** Words with their style. @typedef {[style: "" | "strong" | "em" | "code", text: string][]} Runs */
+/** Pieces of text with their style. @typedef {[style: "" | "strong" | "em" | "code", text: string][]} Runs */
 /** @typedef {[tag: "p" | "li", runs: Runs][]} Blocks */
 
 /**
  * A table of all answers.
  *
- * @param {string[][]} lines a stop and its three answers
+ * @param {string[][]} lines each line has a stop and its three answers
  * @param {Record<string, string>} text
  */
 export function answerSheet(lines, text) {
@@ -21,7 +21,7 @@ export function answerSheet(lines, text) {
 }
 
 /**
- * Paragraphs and lists.
+ * Paragraphs and lists as elements.
  *
  * @param {Blocks} of
  */
@@ -38,7 +38,7 @@ export function blocks(of) {
 }
 
 /**
- * Words, each in an element of its style. All are text, never markup.
+ * Pieces of text, each in an element of its style. The pieces are plain text, never markup.
  *
  * @param {Runs} of
  */
@@ -47,10 +47,10 @@ export function runs(of) {
 }
 
 /**
- * Let a person press a term to read what it means, below the words it stands in.
+ * Turn a term into a button that shows its meaning below the paragraph.
  *
  * @param {HTMLElement} word
- * @param {string | undefined} meaning nothing is done without one
+ * @param {string | undefined} meaning if it is missing, the term does not change
  */
 export function explain(word, meaning) {
   if (!meaning) return;

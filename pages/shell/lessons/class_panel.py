@@ -1,5 +1,8 @@
-"""What a class shows below the bar of its lesson: to the teacher the code, how many have answered, and their answers; to a
-student the answers once the teacher shows them."""
+"""The panel of a class below the bar of its lesson.
+
+The teacher's panel has the code, the number of students who have answered, and their answers. A student's panel has the answers
+after the teacher has shown them.
+"""
 
 import math
 from collections import Counter
@@ -27,33 +30,33 @@ from pages.ui.style import style
 from pages.ui.text import text
 from transformer import HeadlightError
 
-# Seconds between two looks of the teacher's page at the class.
+# Seconds between two updates of the teacher's panel.
 PACE = 2.0
-# Different numbers that are listed; of the others, only how many there are.
+# Limit of different numbers that are listed. The answers with other numbers are only counted.
 NUMBERS = 8
 # Widget key of the menu with which students join.
 INVITE = "class_invite"
-# Session key of the class whose code covers the screen.
+# Session key of the code of the class whose join code covers the screen.
 INVITED = "class_invited"
-# Who sees the answers to a question: nobody, this screen of the teacher, or everybody.
+# Options for who sees the answers to a question. HERE is this screen of the teacher.
 NOBODY, HERE, EVERYBODY = "nobody", "here", "everybody"
 
 _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def warn_class() -> None:
-    """Draw why the class of the address could not be joined; nothing without a problem."""
+    """Draw a warning if the class in the address could not be joined."""
     problem = class_problem()
     if problem:
         st.warning(literal(sentence(problem)), icon=":material/groups:")
 
 
 def show_class(lesson: Lesson, index: int) -> None:
-    """Draw the class that this session is in; nothing without one.
+    """Draw the panel of the session's class. Draw nothing outside a class.
 
     Args:
-        lesson: that the class takes.
-        index: the stop, counted from 0; the number of stops at the end.
+        lesson: the lesson of the class.
+        index: the stop, counted from 0; the number of stops at the end of the lesson.
     """
     place = seat()
     if place is None:
@@ -66,14 +69,15 @@ def show_class(lesson: Lesson, index: int) -> None:
 
 
 def _show(place: Seat, stop: Stop | None, index: int, was_open: bool) -> None:
-    """Draw the panel as the class is now. On the teacher's page, Streamlit calls this alone while the class is open."""
+    """Draw the panel for the current state of the class. On the teacher's page, Streamlit calls only this function again every
+    few seconds while the class is open."""
     words = text("lesson")["class"]
     with turn(), st.container(border=True, key="class", gap="small"):
         st.html(_STYLE)
         tally = classes().tally(place.code, index, place.secret)
         if tally is None:
             if was_open:
-                st.rerun()  # ends the calls by Streamlit
+                st.rerun()  # so that Streamlit stops calling this function
             st.caption(words["over"].format(code=place.code))
             return
         if place.secret:
@@ -91,7 +95,7 @@ def _show_student(place: Seat, stop: Stop | None, tally: Tally) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(words["student"].format(code=place.code), width="content")
-        # Pages of students do not ask by themselves.
+        # A student's panel does not update by itself.
         looks = st.button(words["look"], key="class_look", icon=":material/refresh:", type="tertiary", help=words["look_help"])
     if looks and not tally.shown:
         st.caption(words["not_shown"])
@@ -109,7 +113,7 @@ def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> N
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             if stop:
                 sees = _pick_who_sees(place, index, tally, small)
-            # In front of a class the panel is one line, so that there is room for the picture.
+            # On a projector the panel is one line, which leaves room for the picture.
             _invite(place, small, tally.joined)
             if not small:
                 _close_button(place)
@@ -120,7 +124,7 @@ def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> N
 
 
 def _invite(place: Seat, small: bool, joined: int) -> None:
-    """Draw what lets students join: in front of a class on the whole screen, without what only the teacher may see."""
+    """Draw the code with which students join. On a projector it fills the screen, and the teacher's link is left out."""
     words, state = text("lesson")["class"], st.session_state
     if not small:
         menu = st.popover(words["invite"], icon=":material/qr_code_2:", key=INVITE, on_change="rerun")
@@ -133,7 +137,7 @@ def _invite(place: Seat, small: bool, joined: int) -> None:
     def turn_over() -> None:
         state[INVITED] = None if state.get(INVITED) == place.code else place.code
 
-    # Of both, only the icon is seen, and the label is read: class_panel.css.
+    # Both buttons show only their icon. Screen readers read the label: class_panel.css.
     st.button(words["invite"], key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
     if state.get(INVITED) == place.code:
         with st.container(key="class_code_screen", horizontal_alignment="center", vertical_alignment="center", gap="small"):
@@ -151,11 +155,11 @@ def _close_button(place: Seat) -> None:
 
 
 def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
-    """Draw the choice of who sees the answers to the question, with short labels if it must be small; returns whether this
-    screen does."""
+    """Draw the choice of who sees the answers to the question, with short labels if `small`. Returns whether this screen shows
+    them."""
     words, state = text("lesson")["class"], st.session_state
     key = f"class_sees_{place.code}_{index}"
-    # The teacher may have decided it on another screen.
+    # The teacher can have changed the choice on another screen.
     if tally.shown:
         state[key] = EVERYBODY
     elif state.get(key, EVERYBODY) == EVERYBODY:
@@ -179,17 +183,17 @@ def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
 def _close(place: Seat) -> None:
     classes().close(place.code, place.secret)
     take_seat(None)
-    st.rerun()  # all of the app: the address has the class, and this fragment is run every few seconds
+    st.rerun()  # the whole app, because the address names the class, and this fragment runs every few seconds
 
 
 # --- the answers as a table
 
 
 class _Rows(NamedTuple):
-    """How the answers to a question are listed.
+    """The rows of a table of answers.
 
     Attributes:
-        rows: answer → the rows in which it counts.
+        rows: returns the rows in which an answer is counted.
         labels: row → its label, as plain text or HTML, in the order of the table.
     """
 
@@ -198,14 +202,14 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """How often each answer was given first, and last, as a table with bars.
+    """A table with bars: the number of students whose first answer, and whose last answer, each answer is.
 
     Args:
-        stop: of the question.
+        stop: the stop of the question.
         tally: the answers of the class.
     """
     words = text("lesson")["class"]
-    assert stop.question is not None  # only such a stop has answers
+    assert stop.question is not None  # a stop without a question has no answers
     try:
         listed = _listed(stop, stop.question, Counter(tally.first) + Counter(tally.last))
     except HeadlightError as error:
@@ -229,7 +233,7 @@ def _cell(count: int, most: int) -> Markup:
 
 
 def _counted(given: Mapping[str, int], listed: _Rows) -> Counter[float]:
-    """Row → how many have given an answer that counts in it."""
+    """Row → the number of students whose answer is counted in it. Answers without a row of their own are in `math.inf`."""
     counts: Counter[float] = Counter()
     for answer, count in given.items():
         for row in listed.rows(answer):
@@ -238,7 +242,7 @@ def _counted(given: Mapping[str, int], listed: _Rows) -> Counter[float]:
 
 
 def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
-    """How answers are listed: all options, the tokens that anybody has marked, or the most frequent numbers."""
+    """The rows of the table: all options, the tokens that were marked at least once, or the most frequent numbers."""
     words = text("lesson")["class"]
     if question.kind == "choose":
         options: dict[float, str] = {

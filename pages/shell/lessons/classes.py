@@ -1,6 +1,6 @@
-"""Classes: many people answer the questions of one lesson at once, and their teacher sees how many gave each answer.
+"""Classes: many students answer the questions of one lesson at once, and their teacher sees how many gave each answer.
 
-A class is in the memory of this process alone, without names and addresses of people. It is gone when its teacher closes it, or
+A class is only in the memory of this process, without names and addresses of people. It ends when its teacher closes it, or
 `CLASS_MINUTES` after it was opened.
 """
 
@@ -16,11 +16,11 @@ from pages.shell.lessons.lesson import LessonError
 from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, CLASSES, LESSON_STOPS, REPLICAS
 from transformer.errors import cut
 
-# Letters and digits that are not mistaken for one another. With 30 to choose from, 6 make 700 million codes.
+# Letters and digits that people do not confuse. 6 of these 30 characters make 700 million codes.
 ALPHABET, CODE_LENGTH = "23456789ABCDEFGHJKMNPQRSTVWXYZ", 6
-# Characters of an answer, as in an address.
+# Limit of characters of an answer, written as in an address.
 ANSWER_CHARACTERS = 40
-# Seconds without any student or teacher after which a class makes room for another one. The teacher's page asks every 2 s.
+# A class without any request for so many seconds can be dropped to make room for a new one. The teacher's page asks every 2 s.
 IDLE = 600.0
 
 
@@ -28,12 +28,13 @@ class Tally(NamedTuple):
     """How a class has answered a question.
 
     Attributes:
-        joined: students in the class.
-        answered: those who have answered this question.
-        changed: those whose last answer is not their first.
+        joined: number of students in the class.
+        answered: number of students who have answered this question.
+        changed: number of students whose last answer differs from their first answer.
         shown: whether the teacher shows the answers to everybody.
-        first, last: answer → how many gave it first, and last. Empty for a student until the teacher shows them.
-        full: whether the class has as many answers as it can: new ones are not counted.
+        first, last: answer → number of students whose first, or last, answer it is. Empty for students until the teacher shows
+            the answers.
+        full: whether the class has reached its limit of answers, so that new answers are not counted.
     """
 
     joined: int
@@ -54,15 +55,15 @@ class Given(NamedTuple):
 
 @dataclass
 class _Class:
-    """A class that is open.
+    """An open class.
 
     Attributes:
-        lesson: its name in an address.
-        secret: of the teacher.
-        opened, used: when it was opened, and when anybody last asked for it; seconds of the clock.
-        students: student → stop → answers.
-        answers: how many there are of all students.
-        shown: stops whose answers everybody may see.
+        lesson: the lesson's name in an address.
+        secret: the secret of the teacher.
+        opened, used: the times at which the class was opened and last requested, in seconds of the clock.
+        students: student → stop → the student's answers.
+        answers: number of answers of all students together.
+        shown: the stops whose answers everybody may see.
     """
 
     lesson: str
@@ -78,7 +79,7 @@ class Classes:
     """All classes of a process. Every method may be called from several threads at once.
 
     Args:
-        clock: gives the time in seconds.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -87,7 +88,7 @@ class Classes:
         self._classes: dict[str, _Class] = {}
 
     def open(self, lesson: str) -> tuple[str, str]:
-        """Open a class on a lesson, by its name in an address. Returns the code for students, and the secret of the teacher.
+        """Open a class for a lesson, named as in an address. Returns the code for students, and the teacher's secret.
 
         Raises:
             LessonError: the server has several replicas, or too many classes are open.
@@ -108,13 +109,13 @@ class Classes:
             return code, self._classes[code].secret
 
     def close(self, code: str, secret: str) -> None:
-        """Close a class and forget its answers; nothing happens without the right secret."""
+        """Close a class and delete its answers. Nothing happens if the secret is wrong."""
         with self._lock:
             if self._taught(code, secret):
                 del self._classes[code]
 
     def lesson_of(self, code: str) -> str:
-        """The lesson of a class.
+        """The name of a class's lesson.
 
         Raises:
             LessonError: no open class has this code.
@@ -123,15 +124,15 @@ class Classes:
             return self._needed(code).lesson
 
     def teaches(self, code: str, secret: str) -> bool:
-        """Whether a secret is that of the teacher of a class."""
+        """Whether a secret is the secret of the class's teacher."""
         with self._lock:
             return self._taught(code, secret) is not None
 
     def join(self, code: str, student: str) -> None:
-        """Take a student into a class; one who is in it stays.
+        """Add a student to a class. A student who is in it already keeps their answers.
 
         Raises:
-            LessonError: no open class has this code, or it is full.
+            LessonError: no open class has this code, or the class is full.
         """
         with self._lock:
             joined = self._needed(code)
@@ -141,21 +142,21 @@ class Classes:
             joined.students.setdefault(student, {})
 
     def leave(self, code: str, student: str) -> None:
-        """Let a student go who has not answered anything; the answers of others stay."""
+        """Remove a student from a class, unless the student has answered a question."""
         with self._lock:
             left = self._open(code)
             if left and not left.students.get(student):
                 left.students.pop(student, None)
 
     def answer(self, code: str, student: str, stop: int, given: str) -> bool:
-        """Note the answer of a student; an earlier first answer stays. Returns whether it was noted, which one of somebody who
-        has not joined, or above the limits, is not.
+        """Store a student's answer as the last one. If it is the student's first answer to the question, it is stored as the
+        first one, too. Returns whether it was stored: the student must have joined, and the answer must be within the limits.
 
         Args:
-            code: of the class.
-            student: as they have joined.
-            stop: of the question, counted from 0.
-            given: the answer as in an address.
+            code: the code of the class.
+            student: the number with which the student joined.
+            stop: the stop of the question, counted from 0.
+            given: the answer, written as in an address.
         """
         if not (0 <= stop < LESSON_STOPS and 0 < len(given) <= ANSWER_CHARACTERS):
             return False
@@ -174,15 +175,15 @@ class Classes:
             return True
 
     def show(self, code: str, secret: str, stop: int, shown: bool) -> None:
-        """Show the answers to a question to the students, or hide them again; nothing happens without the right secret."""
+        """Show the students the answers to a question, or hide them again. Nothing happens if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop < LESSON_STOPS:
                 (taught.shown.add if shown else taught.shown.discard)(stop)
 
     def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
-        """How a class has answered a question, counted from 0; None if the class is over. Without the secret of the teacher, it
-        has no answers until they are shown."""
+        """How a class has answered the question of a stop, counted from 0; None if the class is over. Without the teacher's
+        secret, the tally has no answers until the teacher shows them."""
         with self._lock:
             asked = self._open(code)
             if asked is None:
@@ -203,7 +204,7 @@ class Classes:
     # --- with the lock held
 
     def _open(self, code: str) -> _Class | None:
-        """An open class; None if there is none. Those that are over are dropped."""
+        """The open class with a code, or None. Classes that are over are dropped."""
         now = self._clock()
         for name in [name for name, each in self._classes.items() if now - each.opened > 60 * CLASS_MINUTES]:
             del self._classes[name]
@@ -225,15 +226,15 @@ class Classes:
         return opened
 
     def _taught(self, code: str, secret: str) -> _Class | None:
-        """An open class, if the secret is that of its teacher."""
+        """The open class with a code, if the secret is its teacher's; otherwise None."""
         opened = self._open(code) if secret.isascii() else None
         return opened if opened and secrets.compare_digest(opened.secret, secret) else None
 
     def _make_room(self) -> None:
-        """Drop the class that nobody has used for longest, if there are too many.
+        """Drop the class whose last request is the oldest, if there are too many classes.
 
         Raises:
-            LessonError: all are in use.
+            LessonError: all classes are in use.
         """
         self._open("")
         if len(self._classes) < CLASSES:

@@ -16,8 +16,8 @@ LONGEST_IN_SHEET = 50  # characters of an answer on the answer sheet
 
 
 def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
-    """The end: how many answers were right, and the missed questions again. Questions whose truth cannot be computed do not
-    count."""
+    """The data of the end for the bar: how many answers were right, and the missed questions again. Questions whose truth
+    cannot be computed are not counted."""
     words = text("lesson")
     questions = [question_data(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
     asked = [question for question in questions if question and not question["problem"]]
@@ -31,17 +31,17 @@ def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "place": words["end_place"],
         "title": words["end_title"].format(title=lesson.title),
         "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
-        # One that is answered for the first time here stays, with its judgement.
+        # A question that is answered here stays in the list, with its judgement.
         "questions": [question for question in asked if question in missed or not question["open"]],
         "sheet": [line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
 
 
 def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:
-    """A line of the answer sheet: the stop, and the answers to its question, each with a mark for right or wrong."""
+    """A line of the answer sheet: the stop and the three answers to its question, each with a mark for right or wrong."""
     stop = lesson.stops[index]
     question = stop.question
-    assert question is not None  # the stop is one with a question
+    assert question is not None  # the caller passes only stops with a question
     empty = [f"{index + 1}. {stop.title}", "–", "–", "–"]
     try:
         truth = truth_of(stop)

@@ -1,4 +1,4 @@
-"""How students join a class: the address with the code, as a QR code and in words, or why phones cannot reach it."""
+"""How students join a class: a QR code, the address and the code, or a warning that phones cannot reach the address."""
 
 import ipaddress
 import socket
@@ -15,17 +15,17 @@ from pages.ui.escaping import literal
 from pages.ui.style import style
 from pages.ui.text import text
 
-PORT = 8501  # Streamlit's own, where the address names none
-LONGEST = 500  # characters of an address that is drawn; a longer one makes dots too small for a phone
-# A private address (RFC 1918): asked for the way to it, the system names its own address in the network. Nothing is sent.
+PORT = 8501  # Streamlit's default, for an address without a port
+LONGEST = 500  # limit of characters of an address in a QR code; a longer one makes dots too small for a phone
+# A private address (RFC 1918). Connecting a UDP socket to it reveals this machine's own address. No packet is sent.
 ELSEWHERE = ("10.255.255.255", 1)
 
 _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def show_code(place: Seat) -> None:
-    """Draw what a class needs to join, to be read from the last row: the QR code of the address, and below it the address and
-    the code in words. Where phones cannot reach the address, draw what to start instead."""
+    """Draw what students need to join, large enough for the last row: the QR code of the address, and below it the address and
+    the code as text. If phones cannot reach the address, draw instead how to start the app so that they can."""
     st.html(_STYLE)
     if warn_local():
         return
@@ -44,18 +44,18 @@ def show_code(place: Seat) -> None:
 
 
 def show_teacher_link(place: Seat) -> None:
-    """Draw the link that opens the class as its teacher. A class must not see it."""
+    """Draw the link that opens the class as its teacher. Students must not see it."""
     words = text("lesson")["class"]
     st.markdown(words["teacher_text"])
     st.code(f"{join_address(place)}&{TEACHER}={place.secret}", None, wrap_lines=True)
 
 
 def warn_local(short: bool = False) -> bool:
-    """Say that phones cannot reach this address, and what to start instead, if it is only this machine's own; returns whether
-    it is.
+    """If only this machine can reach the app's address, draw a warning with the command to start instead. Returns whether this
+    is so.
 
     Args:
-        short: whether one line says where a teacher reads what to start.
+        short: whether to draw one line that only refers to the full warning.
     """
     address = app_address()
     if not is_local(address):
@@ -72,7 +72,7 @@ def warn_local(short: bool = False) -> bool:
 
 @cached
 def qr_picture(address: str) -> str:
-    """The QR code of an address as a `data:` URI: black on white whatever the theme, with the border that readers need."""
+    """The QR code of an address as a `data:` URI. It is black on white in every theme, with the border that QR readers need."""
     return segno.make(address, error="m", micro=False).svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
 
 
@@ -82,13 +82,13 @@ def join_address(place: Seat) -> str:
 
 
 def app_address() -> str:
-    """The address of the app, without that of a page."""
+    """The address of the app, without the name of a page."""
     address = (st.context.url or "").partition("?")[0].removesuffix("/")
     return address.removesuffix(f"/{st.session_state['page']}").removesuffix("/")
 
 
 def is_local(address: str) -> bool:
-    """Whether an address means the machine itself to whoever opens it, so that it leads nowhere on a phone."""
+    """Whether an address means the machine that opens it (localhost), so that a phone cannot reach the app with it."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:  # not an address
@@ -103,7 +103,7 @@ def is_local(address: str) -> bool:
 
 
 def own_address() -> str:
-    """The address of this machine in its network; empty if it has none."""
+    """The address of this machine in its network; empty without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             asking.connect(ELSEWHERE)

@@ -1,5 +1,7 @@
-"""Keep the view of a page for a lesson of one's own. The session has the kept views, and the tab of the browser keeps a copy,
-so that a page that is loaded again still has them; the page Lessons makes them a lesson."""
+"""Keep views of pages, from which the page Lessons makes a lesson.
+
+The kept views are in the session. The browser's tab stores a copy, so that they survive a reload of the page.
+"""
 
 import json
 import math
@@ -21,14 +23,14 @@ from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, 
 from pages.ui.presenting import PRESENT
 from pages.ui.text import text
 
-# Session keys: a list of `Kept`; the number of the next one; what was typed on the lesson as a whole, by name; the name of this
-# session in the storage of the tab; whether that was read; what of the address the view that was just kept has not; the view
-# that was removed last, with its place.
+# Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; the name
+# of this session in the tab's storage; whether that storage was read; names of the parameters that the newest kept view lacks
+# because they are too long or too many; the place of the view that was removed last, and the view.
 KEPT, NEXT, WORDS, SESSION, READ = "kept_views", "kept_next", "kept_words", "kept_session", "kept_read"
 MISSING, REMOVED = "kept_missing", "kept_removed"
 # Pages without a view of a model.
 LEFT_OUT = ("lessons",)
-# What the address leaves out where it is the default, which the card of a model can set.
+# Page → parameters that a kept view always has. An address leaves out defaults, but a default can change with a model's card.
 ALWAYS = {"attention": ("model", "source", "kind", "layer", "head")}
 # Key of the script that keeps the copy in the tab.
 STORE = "kept_store"
@@ -43,9 +45,9 @@ class Kept:
     """A kept view.
 
     Attributes:
-        number: its own, which stays the same when views change places.
-        stop: with the page and its view; its words are not yet those of the lesson.
-        fields: what was typed and chosen for it in the editor, by name.
+        number: identifies the view, also after views have changed places.
+        stop: the page and its view. The editor's title and text are not in it yet.
+        fields: name of a field of the editor → its value for this view.
     """
 
     number: int
@@ -59,22 +61,22 @@ def kept() -> list[Kept]:
 
 
 def kept_words() -> dict[str, Field]:
-    """What was typed on the lesson as a whole, by name. It may be changed."""
+    """Field of the whole lesson → its value in the editor. The dict may be changed."""
     return st.session_state.setdefault(WORDS, {})
 
 
 def remove(place: int) -> None:
-    """Remove a kept view, counted from 0; the last one can be put back."""
+    """Remove the kept view at a place, counted from 0. `put_back` can undo the last removal."""
     st.session_state[REMOVED] = (place, kept().pop(place))
 
 
 def removed() -> Kept | None:
-    """The kept view that was removed last and not put back; None without one."""
+    """The kept view that was removed last, if it was not put back; otherwise None."""
     return st.session_state.get(REMOVED, (0, None))[1]
 
 
 def put_back() -> None:
-    """Put the view that was removed last where it was; nothing without one, or where there is no room."""
+    """Put the view that was removed last back in its place. Nothing happens if there is no such view, or no room for it."""
     place, view = st.session_state.get(REMOVED, (0, None))
     if view is not None and len(kept()) < LESSON_STOPS:
         kept().insert(place, view)
@@ -108,8 +110,8 @@ def show_keep() -> None:
 
 
 def keep_copy() -> bool:
-    """Keep a copy of the kept views in the tab, or take over the one that it has from before the page was loaded again. Call it
-    once in a run. Returns whether they are short enough to be kept."""
+    """Store a copy of the kept views in the browser's tab, or restore the copy that the tab stored before a reload. Call it
+    once in a run of the app. Returns whether the views are short enough for a copy."""
     state, copy = st.session_state, written()
     short = len(copy.encode()) <= LESSON_BYTES
     state.setdefault(SESSION, secrets.token_urlsafe(6))
@@ -119,13 +121,14 @@ def keep_copy() -> bool:
 
 
 def written() -> str:
-    """The kept views as text."""
+    """The kept views as JSON."""
     views = [{"page": each.stop.page, "view": dict(each.stop.view), "fields": each.fields} for each in kept()]
     return json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
 
 
 def restore(copy: object) -> None:
-    """Put the views of a copy before those kept since. The copy comes from a browser: what does not fit is left out."""
+    """Insert the views of a copy before the views that were kept after it. The copy comes from a browser, so it is untrusted:
+    invalid views and values are left out."""
     try:
         values = json.loads(copy) if isinstance(copy, str) and len(copy.encode()) <= LESSON_BYTES else None
     except (ValueError, RecursionError):
@@ -174,7 +177,7 @@ def _next() -> int:
 
 
 def _keep() -> None:
-    """Keep what the address has, and what it leaves out because it is the default."""
+    """Keep the parameters of the address, and the defaults that the address leaves out."""
     state = st.session_state
     page = state["page"]
     view = {name: st.query_params[name] for name in st.query_params if name not in (*RESERVED, PRESENT)}

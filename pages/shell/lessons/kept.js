@@ -1,5 +1,5 @@
-// Keeps a copy of the kept views in this tab of the browser (keeping.py): it outlives a page that is loaded again, and a server
-// that starts anew, and is gone with the tab.
+// Stores a copy of the kept views in this tab of the browser (keeping.py). The copy survives a reload of the page and a restart of
+// the server. It is deleted when the tab is closed.
 
 const NAME = "kept views";
 
@@ -16,6 +16,6 @@ export default function mount({ data: { session, copy, read }, setTriggerValue }
     else if (copy) sessionStorage.setItem(NAME, JSON.stringify({ session, copy }));
     else sessionStorage.removeItem(NAME);
   } catch {
-    // A browser may refuse to store anything; then the views live as long as the session.
+    // A browser may forbid storage. Then the views last only as long as the session.
   }
 }

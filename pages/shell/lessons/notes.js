@@ -1,9 +1,10 @@
-// The teacher's notes in a second window of this browser. This page fills it, so it follows the stop and asks no server.
+// The teacher's notes in a second window of this browser. This page writes into that window, so the notes change with the stop
+// without a request to the server.
 
 import { make } from "../../ui/component.js";
 
-const NAME = "headlight_notes"; // of the window: a page that is loaded again finds the one that is open
-const EVERY = 1000; // ms between two looks at the clock
+const NAME = "headlight_notes"; // name of the window, with which the page finds it again after a reload
+const EVERY = 1000; // ms between two updates of the clock
 const STYLE = `
   :root { color-scheme: light dark; font: 1.25rem/1.5 system-ui, sans-serif; }
   body { margin: 1.5rem; overflow-wrap: anywhere; }
@@ -15,13 +16,13 @@ const STYLE = `
 
 /** @type {Window | null} */
 let opened = null;
-let since = 0; // when it was opened, in ms
+let since = 0; // when the window was opened, in ms
 let ticking = 0;
 
 /**
- * Open the window, or bring it to the front. A browser allows that after a click only.
+ * Open the window, or bring it to the front. A browser allows this only after a click.
  *
- * @param {(event: KeyboardEvent) => void} press what a key in that window does
+ * @param {(event: KeyboardEvent) => void} press called if a key is pressed in that window
  */
 export function openNotes(press) {
   const before = opened && !opened.closed;
@@ -33,7 +34,7 @@ export function openNotes(press) {
 }
 
 /**
- * Show notes in the window; nothing if it is not open.
+ * Show notes in the window, if it is open.
  *
  * @param {Notes} notes
  */

@@ -1,6 +1,6 @@
-"""The lesson that is open: which one, at which stop, with which answers.
+"""The open lesson: its name, the stop and the answers.
 
-All of it stands in the address, on every page; nothing is kept on the server.
+All of this is in the address of every page. The server stores none of it.
 """
 
 from collections.abc import Mapping
@@ -23,21 +23,21 @@ NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
 PARAMETERS = (NAME, STOP, ANSWERS, MARKED, CLASS)
 # Session key of an `OpenLesson`.
 OPEN = "open_lesson"
-# Answers in a link that starts a lesson again.
+# Value of the answers in a link that starts a lesson again.
 NONE = "0"
 LONGEST_MARKED = 40  # characters
 
 
 @dataclass(frozen=True)
 class OpenLesson:
-    """The lesson that is open.
+    """The state of the open lesson.
 
     Attributes:
-        name: in the address.
-        stop: counted from 0; the number of stops at the end.
-        answers: by stop.
+        name: the lesson's name in the address.
+        stop: the current stop, counted from 0. At the end of the lesson, the number of stops.
+        answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
-        started: whether a button has just started it: then the browser opens its first stop.
+        started: whether a button has just started the lesson, so that the browser must open its first stop.
     """
 
     name: str
@@ -48,18 +48,18 @@ class OpenLesson:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Its parameters in an address, with that of the class."""
+        """The lesson's parameters in an address, and the parameter of the class."""
         marked = {MARKED: written_cells(self.marked)} if self.marked else {}
         return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
 
 
 def open_lesson() -> OpenLesson | None:
-    """The lesson that is open; None without one."""
+    """The open lesson; None if no lesson is open."""
     return st.session_state.get(OPEN)
 
 
 def lesson_in_class(opened: OpenLesson) -> Lesson:
-    """The stops of the lesson that is open; in a class, with time to talk before an answer is judged."""
+    """The lesson that is open. In a class, it always has time for discussion before an answer is judged."""
     lesson = lesson_of(opened.name)
     return replace(lesson, discuss=True) if seat() else lesson
 
@@ -70,20 +70,21 @@ def lesson_is_open() -> bool:
 
 
 def follow_lesson() -> None:
-    """Take the lesson over from the address, or write it there. Call it once in a run of the app, before the sidebar."""
+    """Read the open lesson from the address, or write it to the address. Call it once in a run of the app, before the
+    sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
         before = open_lesson()
-        # The first stop of a lesson opens its own view: what was wrong with the class is still to be read there.
+        # The bar opens the view of a lesson's first stop by itself. The warning about the class must outlast that address.
         of_class = follow_class(keep_problem=before is not None and query.get(STOP) == before.parameters[STOP])
-        if of_class and query.get(NAME, of_class) != of_class:  # the class takes another lesson than the address has
+        if of_class and query.get(NAME, of_class) != of_class:  # the class has another lesson than the address
             for parameter in (STOP, ANSWERS, MARKED):
                 query.pop(parameter, None)
         name = of_class or query.get(NAME, "")
         asked = query.get(STOP, "")
         stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
         answers = parse(query.get(ANSWERS, ""))
-        if before and before.name == name and query.get(ANSWERS) != NONE:  # a link made before the last answer
+        if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
         state[OPEN] = OpenLesson(name, stop, answers, marked) if name else None
@@ -91,7 +92,7 @@ def follow_lesson() -> None:
 
 
 def publish() -> None:
-    """Write the lesson to the address."""
+    """Write the parameters of the open lesson to the address."""
     values = linked_lesson()
     for name in PARAMETERS:
         if values.get(name):
@@ -102,8 +103,8 @@ def publish() -> None:
 
 
 def linked_lesson() -> dict[str, str]:
-    """The parameters of a link that keep the lesson open; empty without one. Empty answers are among them, because they may be
-    given before the link is followed."""
+    """The parameters of a link that keep the lesson open; empty if no lesson is open. The parameter `answers` is there even if
+    it is empty, because answers may be given before the link is followed."""
     opened = open_lesson()
     return opened.parameters if opened else {}
 
@@ -114,16 +115,16 @@ def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
 
 
 def start_address(name: str, lesson: Lesson) -> str:
-    """The address of a lesson's first stop, without answers of earlier."""
+    """The address of a lesson's first stop. It deletes earlier answers."""
     return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
 
 
 def start_lesson(name: str, place: Seat | None = None) -> None:
-    """Open a lesson at its first stop, without answers; call it from a callback only.
+    """Open a lesson at its first stop, without answers. Call it from a callback only.
 
     Args:
-        name: of the lesson.
-        place: in a class that takes the lesson together; None for a person alone.
+        name: the lesson's name in the address.
+        place: the session's place in a class that takes the lesson together; None outside a class.
     """
     take_seat(place)
     st.session_state[OPEN] = OpenLesson(name, started=True)
@@ -131,7 +132,14 @@ def start_lesson(name: str, place: Seat | None = None) -> None:
 
 
 def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
-    """The address of a stop, counted from 0, with other parameters besides; of the end, the view of the last stop."""
+    """The address of a stop, counted from 0. The end of the lesson has the view of the last stop.
+
+    Args:
+        opened: the open lesson.
+        lesson: the stops of the lesson.
+        index: the stop, counted from 0; the number of stops for the end.
+        others: parameters that replace those of the lesson.
+    """
     page, query = place_of_stop(opened, lesson, index)
     return address(page, {**linked_language(), **query, **(others or {})})
 

@@ -1,7 +1,7 @@
-"""The picture on which a learner marks where a row of attention looks: the map of the head, without its weights.
+"""The picture on which a learner marks the keys that a query attends to: the map of the head, without its weights.
 
-It stands between the bar of the lesson and the page, on every page. If a person asks to see the page instead, the bar has the
-tokens as a list. Once the answer is checked, the page's own map has the marks on it (`marks.py`).
+It is drawn between the bar of the lesson and the page, on every page. If the learner asks to see the page instead, the bar
+lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`marks.py`).
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from transformer import HeadlightError
 
 # Key of the container, which bar.js scrolls to.
 CONTAINER = "lesson-marks"
-MOST_CELLS = 400  # of a larger map, and on a projector, which has no room for more, only the row is drawn
+MOST_CELLS = 400  # of a larger map, only the row is drawn; the same on a projector, which has less room
 
 
 class _Asked(NamedTuple):
@@ -35,11 +35,11 @@ class _Asked(NamedTuple):
 
     Attributes:
         question: the question.
-        title: names the head.
+        title: the name of the head.
         queries, keys: the tokens of the map.
         row: the position of the query.
-        allowed: which cells are not masked.
-        prediction: the marks; two answers if the first is being changed.
+        allowed: True in the cells that are not masked.
+        prediction: the marked keys. It has two answers while the first answer is being changed.
     """
 
     question: Question
@@ -53,8 +53,8 @@ class _Asked(NamedTuple):
 
 @st.fragment(key=PICTURE)
 def lesson_picture() -> None:
-    """Draw the picture; nothing unless the stop that is open asks about a row and waits for an answer. Call it between the bar
-    and the page."""
+    """Draw the picture, if the open stop asks about a row of attention and waits for an answer. Call it between the bar and the
+    page."""
     opened = open_lesson()
     asked = _asked(opened) if opened else None
     if opened is None or asked is None:
@@ -65,7 +65,7 @@ def lesson_picture() -> None:
     offset = asked.row * len(asked.keys) if whole else 0
     shifted = tuple(tuple(offset + token for token in answer) for answer in asked.prediction.answers)
     with st.container(key=CONTAINER):
-        # Above the map, whose rows can fill the screen.
+        # The question is above the map, because the rows of a map can fill the screen.
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(words["ask"].format(query=literal(query), head=asked.title, most=asked.question.most), width="content")
             st.button(
@@ -112,7 +112,7 @@ def _asked(opened: OpenLesson) -> _Asked | None:
         row = place_of(stop.question.truth.query, queries)
         allowed = trace.allowed(kind)[layer, 0, head].numpy()
     except HeadlightError:
-        return None  # the bar says what is wrong
+        return None  # the bar draws the error
     marked = tuple(token for token in opened.marked if token < len(keys) and allowed[row, token])[: stop.question.most]
     first = tuple(sorted(places(answer.first) or ())) if answer and data["answered"] else None
     answers = (marked,) if first is None else (first, marked) if marked else (first,)

@@ -1,4 +1,4 @@
-"""The bar above every page while a lesson is open: what to say, the question, the way back and on."""
+"""The bar above every page while a lesson is open: the text of the stop, its question, and the links to other stops."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ _mount = mounted(Path(__file__).with_name("bar"))
 
 @st.fragment(key=KEY)
 def lesson_bar() -> None:
-    """Draw the bar; nothing if no lesson is open. Call it above the page."""
+    """Draw the bar if a lesson is open. Call it above the page."""
     opened = open_lesson()
     warn_class()
     if opened is None:
@@ -100,7 +100,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
-    """The terms of the glossary that are set in bold at a stop and at none before it, each with its meaning."""
+    """Term of the glossary → its meaning, for the terms that are bold at a stop and were not bold at an earlier stop."""
     met: set[str] = set()
     terms: dict[str, str] = {}
     for place, stop in enumerate(lesson.stops[: index + 1]):
@@ -114,7 +114,8 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """The notes for the teacher on a stop, counted from 0, the title of the next one, and the minutes planned up to its end."""
+    """The notes for the teacher on a stop, counted from 0; the title of the next stop; and the minutes planned up to the end of
+    this stop."""
     stops = lesson.stops
     return {
         "says": prose(filled(stops[index], stops[index].notes)) if index < len(stops) else [],

@@ -1,4 +1,4 @@
-"""A question of a lesson as the bar takes it, with the judgement of its answer."""
+"""The data of a lesson's question for the bar, with the judgement of its answer."""
 
 import hashlib
 from typing import Any
@@ -14,13 +14,13 @@ from transformer import HeadlightError
 
 
 def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool = False) -> dict[str, Any] | None:
-    """A question as the bar takes it, with the judgement of its answer.
+    """The data of a question for the bar, with the judgement of its answer; None if the stop has no question.
 
     Args:
         lesson: the lesson.
         index: the stop, counted from 0.
         answer: the answers so far.
-        end: whether it is asked again at the end.
+        end: whether this is the end of the lesson, where missed questions are asked again.
     """
     stop = lesson.stops[index]
     question = stop.question
@@ -68,7 +68,7 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         shown = before_end
         undecided = answer.second is None
         data["held"] = lesson.discuss and undecided
-        # Where the judgement names what is right, the answer can be changed after a discussion only.
+        # If the judgement names the right answer, an answer can be changed only in a lesson with discussion.
         of_option = bool(question.truth and TRUTHS[question.truth.name].gives == "option")
         named = question.kind in ("tokens", "number") or of_option
         data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
@@ -85,11 +85,11 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         data["settled"] = True
     if not data["held"]:
         data |= {"says": shown.says, "right": shown.right}
-        # A row of a mask is only open or hidden, which the sentence says.
+        # A row of a mask has no shares. The sentence says which of its cells are open.
         shares = bool(question.truth and question.truth.name != "mask-row")
         data["weights"] = list(truth.row) if truth and tokens and shares and data["settled"] else []
     else:
-        # An order is long, and stands above.
+        # An order is too long to repeat in the sentence. It is listed above.
         noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]
         data["says"] = noted.format(answer=as_words(question, given, tokens))
     return data
@@ -98,7 +98,8 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
 def verdicts_of(
     question: Question, answer: Answer | None, truth: Value | None, tokens: int
 ) -> tuple[Verdict, Verdict | None, Verdict | None] | None:
-    """The judgements of the answers; None without a first answer that fits. Later ones that do not fit are left out."""
+    """The judgements of the first, the second and the last answer; None if there is no valid first answer. The judgement of a
+    missing or invalid later answer is None."""
     if answer is None or not fits(question, answer.first, tokens):
         return None
     first = judge(question, answer.first, truth)
@@ -108,7 +109,7 @@ def verdicts_of(
 
 
 def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
-    """An answer as a person reads it."""
+    """An answer in words."""
     chosen = places(given)
     if question.kind == "number" or chosen is None:
         return given
@@ -120,7 +121,8 @@ def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
 
 
 def shuffled(question: Question) -> list[int]:
-    """The options of `order` as they are shown at first: the same for everybody, and not the right order."""
+    """The first order in which the options of an `order` question are shown. It is the same in every session, and never the
+    right order. Empty for another kind of question."""
     if question.kind != "order":
         return []
     order = sorted(range(len(question.options)), key=lambda place: hashlib.sha256(question.options[place].encode()).digest())

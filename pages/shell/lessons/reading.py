@@ -1,4 +1,4 @@
-"""Read a lesson from a file or a link, and check all of it: a lesson can come from anybody."""
+"""Read a lesson from a file or a link. Every value is checked, because lessons are untrusted input."""
 
 import re
 import tomllib
@@ -20,21 +20,21 @@ from pages.ui.limits import (
 
 TITLE, SHORT = 120, 400  # characters of a title, and of an option or a reason
 MINUTES = 240
-VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # of a parameter of a view: the box with further sentences is one
-# Dots in a line of a file: a name of 50,000 parts, `a.a.a`, kept tomllib busy for 41 s.
+VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # characters of one parameter of a view; the longest lists further sentences
+# Limit of dots in a line of a file. tomllib needed 41 s for a dotted name such as `a.a.a` with 50,000 parts.
 MOST_DOTS = 1000
 # Parameters of an address that belong to the app, not to a view.
 RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "teacher", "language")
-# The heads that a model's card names: the one that turns with a pronoun, the one that is needed most for it, and for each kind
-# of attention the strongest head of a measure.
+# Names of the heads in a model's card: `turning`, the head whose attention changes with the meaning of a pronoun; `needed`, the
+# head that the model needs most to choose the pronoun; and the head with the highest value of a measure, by kind of attention.
 CARD_HEAD = re.compile(r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}")
 
 
 def read_toml(data: bytes) -> Lesson:
-    """A lesson from the contents of a TOML file.
+    """Parse the contents of a TOML file.
 
     Raises:
-        LessonError: it is not a lesson.
+        LessonError: the contents are not a lesson.
     """
     if len(data) > LESSON_BYTES:
         raise LessonError("The file has {count:,} bytes; a lesson may have up to {most:,}.", count=len(data), most=LESSON_BYTES)
@@ -49,10 +49,10 @@ def read_toml(data: bytes) -> Lesson:
 
 
 def read_lesson(values: Any) -> Lesson:
-    """A lesson from a table of TOML or JSON.
+    """Build a lesson from a parsed table of TOML or JSON.
 
     Raises:
-        LessonError: an unknown name, a value of the wrong kind, or one that is too long.
+        LessonError: the table has an unknown name, or a value of a wrong type, or a value that is too long.
     """
     table = _Table("The lesson", values)
     lesson = Lesson(
@@ -134,7 +134,7 @@ def _question(table: "_Table") -> Question:
 
 
 def _check_fit(table: "_Table", question: Question) -> None:
-    """Refuse a question whose parts do not fit together."""
+    """Raise a `LessonError` if the parts of a question contradict each other."""
     gives, count = question.truth and TRUTHS[question.truth.name].gives, len(question.options)
     if question.kind in ("choose", "order") and count < 2:
         table.refuse("{where} has fewer than two options.")
@@ -185,14 +185,14 @@ def _truth(table: "_Table") -> Truth:
 
 
 class _Table:
-    """A table, out of which values are taken by name.
+    """A table of a lesson file. Each method removes one value by name, checks it and returns it.
 
     Args:
-        where: what it is, for errors: "Stop 3: question".
-        values: the table as TOML or JSON has it.
+        where: the place of the table, for errors: "Stop 3: question".
+        values: the parsed table of TOML or JSON.
 
     Raises:
-        LessonError: it is not a table.
+        LessonError: `values` is not a table.
     """
 
     def __init__(self, where: str, values: Any) -> None:
@@ -202,11 +202,11 @@ class _Table:
         self.values = dict(values)
 
     def refuse(self, template: str, **values: Any) -> None:
-        """Raise a `LessonError`; `{where}` is this table."""
+        """Raise a `LessonError`. The place of this table fills `{where}` in the template."""
         raise LessonError(template, where=self.where, **values)
 
     def text(self, name: str, most: int, needed: bool = False, numbers: bool = False) -> str:
-        """A text of up to `most` characters; with `numbers`, also a whole number, as text."""
+        """A text of up to `most` characters. With `numbers`, a whole number is allowed too and returned as text."""
         value = self.values.pop(name, None)
         if numbers and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**9:
             value = str(value)
@@ -271,13 +271,13 @@ class _Table:
         return [_Table(f"Stop {index + 1}", item) for index, item in enumerate(value)]
 
     def end(self) -> None:
-        """Refuse what was not taken."""
+        """Raise a `LessonError` if values are left: their names are unknown."""
         for name in self.values:
             self.refuse("{where} has {name!r}, which is not a name that a lesson can have there.", name=name)
 
 
 def as_table(lesson: Lesson) -> dict[str, Any]:
-    """A lesson as a table that `read_lesson` reads; values that are the default are left out."""
+    """A lesson as a table that `read_lesson` can read. Default values are left out."""
     table: dict[str, Any] = _given(lesson, Lesson(title="", stops=()), ("stops",))
     table["stops"] = []
     for stop in lesson.stops:
@@ -294,7 +294,7 @@ def as_table(lesson: Lesson) -> dict[str, Any]:
 
 
 def _given(value: Any, default: Any, others: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a dataclass that are not the default, but `others`; tuples as lists."""
+    """The fields of a dataclass that differ from the default, without the fields `others`. Tuples become lists."""
     fields = {name: getattr(value, name) for name in value.__dataclass_fields__ if name not in others}
     changed = {name: field for name, field in fields.items() if field != getattr(default, name)}
     return {name: list(field) if isinstance(field, tuple) else field for name, field in changed.items()}

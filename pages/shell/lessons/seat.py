@@ -1,9 +1,9 @@
-"""The place of this session in a class: a student's, or the teacher's.
+"""The place of this session in a class: that of a student, or that of the teacher.
 
-The address of a student has `class=CODE-number`. The number is random and stands for nobody; with it, a page that is loaded
-again stays the same student. The address of the teacher has `class=CODE` alone, because a class sees it on the projector; the
-secret comes from the teacher's link, and is then in the session and in the storage of the teacher's tab (bar.js), so that the
-page can be loaded again.
+The address of a student has `class=CODE-number`. The number is random and identifies no person. After a reload of the page, it
+makes the session the same student again. The address of the teacher has only `class=CODE`, because the class sees it on the
+projector. The teacher's secret comes from the teacher's link. It is then stored in the session, and in the teacher's tab
+(bar.js) so that the page can be loaded again.
 """
 
 import re
@@ -18,7 +18,7 @@ from pages.shell.lessons.lesson import LessonError
 
 # Names of the parameters in the address.
 CLASS, TEACHER = "class", "teacher"
-# Session keys: a `Seat`, and the error of an address whose class cannot be joined.
+# Session keys: a `Seat`, and the error if the class in the address cannot be joined.
 SEAT, PROBLEM = "class_seat", "class_problem"
 WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-([A-Za-z0-9_-]{{8}}))?")
 
@@ -27,9 +27,9 @@ class Seat(NamedTuple):
     """A place in a class.
 
     Attributes:
-        code: of the class.
-        student: the number of the student; empty for the teacher.
-        secret: of the teacher; empty for a student.
+        code: the code of the class.
+        student: the random number of the student; empty for the teacher.
+        secret: the secret of the teacher; empty for a student.
     """
 
     code: str
@@ -43,27 +43,27 @@ class Seat(NamedTuple):
 
 
 def seat() -> Seat | None:
-    """The place of this session; None if it is in no class."""
+    """The place of this session; None outside a class."""
     return st.session_state.get(SEAT)
 
 
 def class_problem() -> LessonError | None:
-    """Why the class in the address could not be joined; None without a problem."""
+    """The error if the class in the address could not be joined; otherwise None."""
     return st.session_state.get(PROBLEM)
 
 
 def linked_class() -> dict[str, str]:
-    """The parameter of a link that stays in the class; empty without one."""
+    """The parameter that keeps the session in its class when a link is followed; empty outside a class."""
     place = seat()
     return {CLASS: place.written} if place else {}
 
 
 def follow_class(keep_problem: bool) -> str:
-    """Take the place that the address has. Returns the lesson of the class by its name, also if it is full; empty if there
-    is no class.
+    """Give the session the place in a class that its address names. Returns the name of the class's lesson, even if the class
+    is full; empty if there is no such class.
 
     Args:
-        keep_problem: whether a class that could not be joined before is still said, if the address has none.
+        keep_problem: whether to keep an earlier error of joining a class, if the address names no class.
     """
     state, query = st.session_state, st.query_params
     asked, secret = query.get(CLASS, ""), query.get(TEACHER, "")
@@ -88,10 +88,10 @@ def follow_class(keep_problem: bool) -> str:
 
 
 def join(typed: str) -> tuple[Seat, str]:
-    """A place in the class whose code was typed, and the name of its lesson.
+    """Join the class whose code was typed. Returns the place in the class, and the name of its lesson.
 
     Raises:
-        LessonError: no open class has this code, or it is full.
+        LessonError: no open class has this code, or the class is full.
     """
     code = re.sub(r"[\s-]", "", typed).upper()
     lesson = classes().lesson_of(code)
@@ -105,9 +105,9 @@ def _joined(code: str, student: str | None) -> Seat:
 
 
 def teach(secret: object) -> None:
-    """Make the student of this session the teacher, if it has the secret. The value is untrusted.
+    """Make this session the teacher if the secret is right. The value is untrusted.
 
-    A teacher's page that is loaded again joins as a student first; then its browser sends what the tab has kept.
+    A teacher's page that is loaded again joins as a student first. Then its browser sends the secret that the tab has stored.
     """
     place = seat()
     if place and isinstance(secret, str) and classes().teaches(place.code, secret):
@@ -116,16 +116,16 @@ def teach(secret: object) -> None:
 
 
 def take_seat(place: Seat | None) -> None:
-    """Take a place in a class, or leave the one that this session has."""
+    """Give this session a place in a class. With None, the session leaves its class."""
     st.session_state[SEAT], st.session_state[PROBLEM] = place, None
 
 
 def hand_in(stop: int, answer: Answer) -> None:
-    """Give the class the answers of a student to a question; nothing without a class.
+    """Send the answers of a student to the class. Nothing happens outside a class.
 
     Args:
-        stop: of the question, counted from 0.
-        answer: the answers. Those at the end of the lesson are not the class's.
+        stop: the stop of the question, counted from 0.
+        answer: the answers. The answer at the end of the lesson is not sent.
     """
     place = seat()
     if place and place.student:

@@ -1,4 +1,4 @@
-"""The view of a stop: the parameters of its link, with the head that the model's card names."""
+"""The view of a stop: the parameters of its link. They can include a head that the model's card names."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -12,12 +12,12 @@ from pages.ui.text import text
 
 
 class StopRun(NamedTuple):
-    """What the model of a stop reads.
+    """The model of a stop, and its texts.
 
     Attributes:
         key: the cache key of the model.
-        source: the first text.
-        target: what the decoder reads; None for the model's own answer.
+        source: the source text.
+        target: the text that the decoder reads; None for the model's own answer.
     """
 
     key: Key
@@ -33,7 +33,7 @@ def card_head(model: str, name: str) -> CardHead:
         name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.
 
     Raises:
-        LessonError: there is no such model, or its card names no such head.
+        LessonError: the app has no such model, or the model's card names no such head.
     """
     measures = runs().pipeline(model).card.measures if model in available() else {}
     try:
@@ -50,11 +50,14 @@ def card_head(model: str, name: str) -> CardHead:
 
 
 def view_of(stop: Stop) -> dict[str, str]:
-    """The parameters of a stop's link. A head of the card fills `{kind}`, `{layer}` and `{head}` in them, and is what the page
-    opens on. On Attention, they always name a head of a shipped model: without one, that on which the page opens.
+    """The parameters of a stop's link.
+
+    If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
+    head. On the page Attention, the parameters for a shipped model name a head even if the stop does not: the one that the page
+    would open with, if its kind of attention is that of the stop.
 
     Raises:
-        LessonError: the card names no such head.
+        LessonError: the model's card names no such head.
     """
     view = dict(stop.view)
     if not stop.head:
@@ -65,8 +68,8 @@ def view_of(stop: Stop) -> dict[str, str]:
 
 
 def _first_head(stop: Stop) -> dict[str, str]:
-    """The head on which Attention opens the model of a stop, as parameters; empty if the stop is about another kind of
-    attention, or its model is not a shipped one."""
+    """The parameters of the head with which the page Attention opens a stop's model. They are empty if the stop is about
+    another kind of attention, or if its model is not shipped with the app."""
     view, truth = dict(stop.view), stop.question and stop.question.truth
     model = view.get("model") or next(iter(available()))
     head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
@@ -76,10 +79,10 @@ def _first_head(stop: Stop) -> dict[str, str]:
 
 
 def words_of(stop: Stop, words: str) -> str:
-    """A text of a stop, with `{kind}`, `{layer}` and `{head}` filled.
+    """A text of a stop, with `{kind}`, `{layer}` and `{head}` filled in.
 
     Raises:
-        LessonError: the card names no such head.
+        LessonError: the model's card names no such head.
     """
     if not stop.head:
         return words
@@ -95,10 +98,10 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def run_of(stop: Stop) -> StopRun:
-    """What the model of a stop reads.
+    """The model of a stop, and its texts.
 
     Raises:
-        LessonError: the stop's model has random weights, or is not there.
+        LessonError: the stop's model has random weights, or the app has no such model.
     """
     view = dict(stop.view)
     model = view.get("model") or next(iter(available()))
@@ -109,7 +112,7 @@ def run_of(stop: Stop) -> StopRun:
 
 
 def address(page: str, query: dict[str, str]) -> str:
-    """The address of a page, from any page of the app."""
+    """The relative address of a page. It works on every page of the app."""
     search = urlencode({name: value for name, value in query.items() if value})
     home = page == name_of(page_files()[0])
     return ("." if home else page) + (f"?{search}" if search else "")

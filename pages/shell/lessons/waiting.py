@@ -1,4 +1,4 @@
-"""What a page must not tell while a lesson asks for it."""
+"""Whether a page must hide a result because the open lesson asks for it."""
 
 from pages.shell.lessons.lesson import LessonError
 from pages.shell.lessons.open_lesson import lesson_in_class, open_lesson
@@ -6,7 +6,7 @@ from pages.shell.lessons.question_data import question_data
 
 
 def waits_for(truth: str) -> bool:
-    """Whether the stop that is open asks for a truth, by its name in `TRUTHS`, and its answer is not settled yet."""
+    """Whether the open stop asks for a truth, named as in `TRUTHS`, and its answer may still change."""
     opened = open_lesson()
     if opened is None:
         return False
