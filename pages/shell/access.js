@@ -1,21 +1,21 @@
-// Adds what Streamlit lacks for people who use a keyboard, a screen reader or a finger.
+// Adds accessibility that Streamlit lacks: for a keyboard, a screen reader and a touch screen.
 
 import { moveToTap, navigationLists, scrollBoxes, sidebarFold } from "../ui/compat.js";
 
-const PAUSE = 300; // ms from a change of the page until it is looked through; also while it goes on changing
-const SCROLLS = ["auto", "scroll"]; // what is hidden beyond a side cannot be reached by scrolling
+const PAUSE = 300; // ms from the first change of the page until the page is searched, even if it is still changing
+const SCROLLS = ["auto", "scroll"]; // values of `overflow` with which a person can scroll; with `hidden` they cannot
 
 /**
- * Keep every page of this window so that it can be used without a mouse and without seeing it.
+ * Keep every page of this window usable without a mouse and with a screen reader.
  *
- * @param {string} scrollable says of a box that it scrolls
+ * @param {string} scrollable the label for screen readers of a box that can be scrolled
  */
 export function keepAccessible(scrollable) {
   // Streamlit may load this file again in the same window.
   if ("keptAccessible" in document) return;
   Object.assign(document, { keptAccessible: true });
   let waits = false;
-  // Another size of the letters or of the screen changes no element, only sizes.
+  // A change of the letter size or of the screen size changes no element, so the observer below does not report it.
   const sizes = new ResizeObserver((entries) => {
     for (const { target } of entries) letFocus(/** @type {HTMLElement} */ (target), scrollable);
   });
@@ -24,7 +24,7 @@ export function keepAccessible(scrollable) {
     waits = true;
     setTimeout(() => {
       waits = false;
-      // Else a screen reader is told of a list without items, and of items without a list.
+      // Otherwise a screen reader announces a list without items, and items without a list.
       for (const part of navigationLists()) part.setAttribute("role", "presentation");
       for (const box of scrollBoxes()) {
         letFocus(box, scrollable);
@@ -33,15 +33,15 @@ export function keepAccessible(scrollable) {
     }, PAUSE);
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  document.fonts.addEventListener("loadingdone", look); // letters of another width, which may change the size of no box
+  document.fonts.addEventListener("loadingdone", look); // another font can change only the content's size
   addEventListener("pointerdown", moveToTap, { capture: true, passive: true });
   keepUnfoldedInView();
   look();
 }
 
 /**
- * Scroll to a fold of the sidebar while it grows: its content comes after the click, and not all at once. Whatever a person does
- * next ends this, so that nobody is pulled back.
+ * Scroll to a fold of the sidebar while it grows, because its content arrives after the click and in several steps. The next
+ * action of the person ends this, so that the page does not scroll against the person.
  */
 function keepUnfoldedInView() {
   const grown = new ResizeObserver(([fold]) => {
@@ -60,7 +60,7 @@ function keepUnfoldedInView() {
 }
 
 /**
- * Let the keyboard reach a box while it has more than it shows, so that the arrow keys scroll it.
+ * Make a box focusable while its content is larger than the box, so that the arrow keys scroll it.
  *
  * @param {HTMLElement} box
  * @param {string} label

@@ -1,4 +1,4 @@
-"""The glossary: every term of the app in plain words, behind a button below each page, and wherever a sentence has it."""
+"""The glossary: the meaning of each term of the app, behind a button below each page, and at the term in a sentence."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")
 
 
 def explain_terms() -> None:
-    """Let the terms in the sentences of a page be read on the spot. Call it once a run."""
+    """Show the meaning of a term in a sentence if a person points at it, taps it or focuses it. Call it once a run."""
     _mount(key="terms", data={term.lower(): says for term, says in text("glossary")["terms"].items()})
 
 
@@ -34,7 +34,7 @@ def listed() -> str:
 
 
 def meaning(words: str) -> str | None:
-    """What a term means, in one or two sentences, also of its plural; None for words that are not in the glossary."""
+    """The meaning of a term or of its plural, in one or two sentences. None for words that are not in the glossary."""
     terms: dict[str, str] = text("glossary")["terms"]
     name = words.lower()
     singulars = (name, name.removesuffix("s"), name.removesuffix("es"), re.sub("ies$", "y", name))

@@ -1,5 +1,5 @@
-// What a term of the glossary means, wherever a sentence of the page has it: read by pointing at it or by a tap, and, where it is
-// first set in bold, with the keyboard.
+// Shows the meaning of a glossary term in any sentence of the page, if a person points at the term or taps it. The first bold
+// mention of a term can also be focused with the keyboard.
 
 import {
   boldWords,
@@ -13,11 +13,11 @@ import {
 import { make } from "../ui/component.js";
 import { finder, termOf } from "./terms_words.js";
 
-const QUIET = 300; // ms without a change of the page before it is looked through
-const REST = 150; // ms that the pointer rests before the word under it is looked for
-const MARK = "data-meaning"; // the attribute of a word that is marked as an element
-const HIGHLIGHT = "term"; // the name by which the style sheets know the words that are marked without one
-const OF_LESSON = ".say, .ask"; // what the bar of a lesson says
+const QUIET = 300; // ms without a change of the page before the page is searched for terms
+const REST = 150; // ms without a movement of the pointer before the word under it is searched
+const MARK = "data-meaning"; // the attribute of a term that is an element
+const HIGHLIGHT = "term"; // the name, in the style sheets, of the highlight for terms that are not elements
+const OF_LESSON = ".say, .ask"; // the texts in the bar of a lesson
 
 /** @typedef {import("./terms_words.js").Terms} Terms */
 
@@ -27,11 +27,11 @@ let find = finder(terms);
 let timer = 0;
 let resting = 0;
 const observer = new MutationObserver(lookSoon);
-/** What the word means that is pointed at, tapped or focused. @type {HTMLElement | null} */
+/** The element with the meaning of the term that is pointed at, tapped or focused. @type {HTMLElement | null} */
 let tip = null;
-/** That word: it is no element where it is not set in bold, because the elements are Streamlit's. @type {Range | null} */
+/** That term. It is a range, because only a bold term has an element of its own. @type {Range | null} */
 let told = null;
-/** Where it is on screen. @type {DOMRect | null} */
+/** The rectangle of that term on screen. @type {DOMRect | null} */
 let box = null;
 
 /** @param {import("../ui/component.js").Mount<Terms>} mount */
@@ -70,7 +70,7 @@ function lookSoon() {
   }, QUIET);
 }
 
-/** Mark the first bold mention of each term, and return those terms. Only attributes are set: the elements are Streamlit's. */
+/** Mark the first bold mention of each term. Returns these terms. Sets only attributes, because Streamlit owns the elements. */
 function markBold() {
   /** @type {Set<string>} */
   const met = new Set();
@@ -89,10 +89,10 @@ function markBold() {
 }
 
 /**
- * Mark the first plain mention of each other term, where the browser can mark words that are no elements.
+ * Mark the first plain mention of each other term, if the browser can highlight words that are not elements.
  *
- * @param {HTMLElement[]} within
- * @param {Set<string | undefined>} met the terms that are marked already
+ * @param {HTMLElement[]} within the elements to search
+ * @param {Set<string | undefined>} met the terms that are already marked
  */
 function markPlain(within, met) {
   if (!("highlights" in CSS)) return;
@@ -112,7 +112,7 @@ function markPlain(within, met) {
 }
 
 /**
- * The terms that a text names. Code is one name, such as `<sos>` or the path of a tensor.
+ * The terms in a text. In code, such as `<sos>` or the path of a tensor, only the whole text can be a term.
  *
  * @param {Node} text
  */
@@ -123,7 +123,7 @@ function mentions(text) {
 }
 
 /**
- * Whether an element holds words of the page's own, or of a lesson.
+ * Whether an element has text of the app or of a lesson, and not text that a person typed.
  *
  * @param {Element | null} element
  */
@@ -149,10 +149,10 @@ function targetOf(event) {
 }
 
 /**
- * The word marked as an element that an event is on; the tip itself stays open while it is pointed at.
+ * The bold term that an event happened on. The tip stays open while the pointer is on the tip.
  *
  * @param {Event} event
- * @returns {Range | null | undefined} undefined if nothing is to change
+ * @returns {Range | null | undefined} null without a term; undefined if nothing must change
  */
 function elementOf({ target }) {
   if (!(target instanceof Element) || tip?.contains(target)) return undefined;
@@ -161,7 +161,7 @@ function elementOf({ target }) {
 }
 
 /**
- * The mention of a term in an element at a point of the screen.
+ * The mention of a term at a point of the screen, in an element; null without one, undefined if nothing must change.
  *
  * @param {EventTarget | undefined} element
  * @param {{ clientX: number, clientY: number }} point
@@ -189,7 +189,7 @@ function holds({ left, right, top, bottom }, x, y) {
 }
 
 /**
- * Look for the word under a mouse once it rests; while it moves, nothing is measured.
+ * Search the term under the mouse after the mouse has stopped. While it moves, nothing is measured.
  *
  * @param {PointerEvent} event
  */
@@ -202,16 +202,16 @@ function follow(event) {
 }
 
 /**
- * Show what a word means; nothing for no word.
+ * Show the meaning of a term.
  *
- * @param {Range | null | undefined} word
+ * @param {Range | null | undefined} word null to hide the tip; undefined to change nothing
  */
 function show(word) {
   const same = word && told && word.startContainer === told.startContainer && word.startOffset === told.startOffset;
   if (word === undefined || same || (!word && !told)) return;
   told = word;
   box = null;
-  tip ??= make("div", { class: "meaning", "aria-hidden": "true" }); // described, or in the list below the page
+  tip ??= make("div", { class: "meaning", "aria-hidden": "true" }); // screen readers read the description instead
   const term = word && termOf(word.toString(), terms);
   tip.textContent = term ? terms[term] : "";
   if (term) pageScroller().append(tip);
@@ -219,7 +219,7 @@ function show(word) {
   place();
 }
 
-/** Put what is shown below its word, or above it where there is no room. */
+/** Move the tip below its term, or above it if there is no room below. */
 function place() {
   if (!told || !tip) return;
   if (!told.startContainer.isConnected) return show(null);

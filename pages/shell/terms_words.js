@@ -1,10 +1,10 @@
-// Where a text names terms of the glossary.
+// Finds the terms of the glossary in a text.
 
-/** @typedef {Record<string, string>} Terms in small letters → what each means */
+/** @typedef {Record<string, string>} Terms term in small letters → its meaning */
 /** @typedef {{ term: string, start: number, end: number }} Mention */
 
 /**
- * The term that some words name, also in the plural or with an article; undefined for others.
+ * The term that some words name, also in the plural or with an article; undefined if they name no term.
  *
  * @param {string} words
  * @param {Terms} terms
@@ -20,7 +20,8 @@ export function termOf(words, terms) {
 }
 
 /**
- * What finds the terms that a text names, in their order: of two that begin at one word, the longer.
+ * Returns a function that finds the terms in a text, in their order. Of two terms that begin at the same word, it finds the
+ * longer.
  *
  * @param {Terms} terms
  * @returns {(text: string) => Mention[]}
@@ -37,7 +38,7 @@ export function finder(terms) {
 }
 
 /**
- * The pattern of a term in the singular and the plural.
+ * The regular expression of a term in the singular and the plural.
  *
  * @param {string} name
  */
