@@ -1,14 +1,14 @@
-// Adds what Streamlit lacks for people who use a keyboard, a screen reader or a finger.
+// Adds accessibility that Streamlit lacks: for a keyboard, a screen reader and a touch screen.
 
 import { moveToTap, navigationLists, partsOfScrollBox, scrollBoxes, scrollBoxOf, sidebarFold } from "../ui/compat.js";
 
-const PAUSE = 300; // ms between two times that the page is looked through, while it goes on changing
-const SCROLLS = ["auto", "scroll"]; // what is hidden beyond a side cannot be reached by scrolling
+const PAUSE = 300; // ms between two searches of the page while it is changing
+const SCROLLS = ["auto", "scroll"]; // values of `overflow` with which a person can scroll; with `hidden` they cannot
 
 /**
- * Keep every page of this window so that it can be used without a mouse and without seeing it.
+ * Keep every page of this window usable without a mouse and with a screen reader.
  *
- * @param {string} scrollable says of a box that it scrolls
+ * @param {string} scrollable the label for screen readers of a box that can be scrolled
  */
 export function keepAccessible(scrollable) {
   // Streamlit may load this file again in the same window.
@@ -16,7 +16,7 @@ export function keepAccessible(scrollable) {
   Object.assign(document, { keptAccessible: true });
   let rests = false;
   let changed = false;
-  // Another size of the letters or of the screen changes no element, only sizes.
+  // A change of the letter size or of the screen size changes no element, so the observer below does not report it.
   const sizes = new ResizeObserver((entries) => {
     for (const box of new Set(entries.map(({ target }) => scrollBoxOf(target)))) if (box) letFocus(box, scrollable);
   });
@@ -28,7 +28,7 @@ export function keepAccessible(scrollable) {
       rests = false;
       if (changed) look();
     }, PAUSE);
-    // Else a screen reader is told of a list without items, and of items without a list.
+    // Otherwise a screen reader announces a list without items, and items without a list.
     for (const part of navigationLists()) part.setAttribute("role", "presentation");
     for (const box of scrollBoxes()) {
       letFocus(box, scrollable);
@@ -42,8 +42,8 @@ export function keepAccessible(scrollable) {
 }
 
 /**
- * Scroll to a fold of the sidebar while it grows: its content comes after the click, and not all at once. Whatever a person does
- * next ends this, so that nobody is pulled back.
+ * Scroll to a fold of the sidebar while it grows, because its content arrives after the click and in several steps. The next
+ * action of the person ends this, so that the page does not scroll against the person.
  */
 function keepUnfoldedInView() {
   const grown = new ResizeObserver(([fold]) => {
@@ -62,7 +62,7 @@ function keepUnfoldedInView() {
 }
 
 /**
- * Let the keyboard reach a box while it has more than it shows, so that the arrow keys scroll it.
+ * Make a box focusable while its content is larger than the box, so that the arrow keys scroll it.
  *
  * @param {HTMLElement} box
  * @param {string} label

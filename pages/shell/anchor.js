@@ -1,4 +1,5 @@
-// Reports the anchor of the address to the server if another part of the page has it, so that this part is opened (parts.py).
+// Reports the anchor of the address to the server if it is in another part of the page than the open one, so that the server
+// opens the part with the anchor (parts.py).
 
 import { rootOf, viewOf } from "../ui/component.js";
 
@@ -17,7 +18,7 @@ export default function mount({ data, parentElement, setTriggerValue }) {
       setTriggerValue("anchor", anchor);
       return;
     }
-    // The person has picked another part since then, so the address must name that part.
+    // The person has picked another part after the report, so the address must name that part.
     const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
     if (own) history.replaceState(history.state, "", `#${own}`);
   }

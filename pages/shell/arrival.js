@@ -1,8 +1,9 @@
-// Opens a page at its top or at the part that its address names, `…/attention#head` or `…/attention?part=steps`, and Back at the
-// place that was left.
+// Scrolls an opened page to its top, or to the part that its address names: `…/attention#head` or `…/attention?part=steps`.
+// After Back, it scrolls the page to where it was scrolled before.
 //
-// What stands above a part grows while the page is drawn. So the place is kept until the page is at rest, or until a person
-// scrolls, types or presses. Streamlit leaves the next page scrolled as far as the one before was.
+// The content above a part grows while the page is drawn. So this script scrolls to the place again and again until the page
+// stops changing, or until a person scrolls, types or clicks. Streamlit does not reset the scroll position if another page is
+// opened.
 
 import {
   elementWithKey,
@@ -16,25 +17,25 @@ import {
 } from "../ui/compat.js";
 
 const AIR = 16; // px between the header and the part
-const PATIENCE = 20_000; // ms
-const REST = 2_500; // ms without a change
-const REST_AT_TOP = 300; // ms: nothing stands above the top
-const OFTEN = 100; // ms
+const PATIENCE = 20_000; // ms after which the scrolling ends in any case
+const REST = 2_500; // ms without a change after which the page is complete
+const REST_AT_TOP = 300; // the same for the top of a page, where no content above can grow
+const OFTEN = 100; // ms between two checks of the place
 
 /** @type {Map<number, number>} */
-const places = new Map(); // number of an entry of the history → where its page was scrolled to when a person last acted
+const places = new Map(); // number of a history entry → the scroll position of its page at the person's last action there
 let timer = 0;
-/** The stop of a lesson that was open when a person last acted. @type {string | null} */
+/** The stop of a lesson that was open at the person's last action. @type {string | null} */
 let stop = null;
 
-/** Follow the addresses of this window from now on. */
+/** Scroll to the right place whenever an address is opened in this window. */
 export function arriveAtParts() {
   // Streamlit may load this file again in the same window.
   if ("arrivesAtParts" in history) return;
   Object.assign(history, { arrivesAtParts: true });
   let here = entryNumber();
   let page = location.pathname;
-  let isOther = false; // whether the entry that was opened last is of another page than the one before
+  let isOther = false; // whether the newest entry is of another page than the entry before it
   const note = () => {
     places.set(here, pageScroller().scrollTop);
     stop = lessonStop();
@@ -61,8 +62,10 @@ export function arriveAtParts() {
 }
 
 /**
- * @param {boolean} orTop whether the page is shown from its top if the address names no part of it
- * @param {string} search of the address as it was opened: a choice that is the default is dropped from it
+ * Scroll to the part that the address names.
+ *
+ * @param {boolean} orTop whether to scroll to the top if the address names no part
+ * @param {string} search the query of the address as it was opened; the app then removes defaults from the address
  */
 function keepPart(orTop = false, search = location.search) {
   leave();
@@ -72,13 +75,13 @@ function keepPart(orTop = false, search = location.search) {
   else if (orTop && (!lessonStop() || lessonStop() === stop)) keep(() => 0, REST_AT_TOP);
 }
 
-/** The stop of the lesson that is open; null without one. A stop has a place of its own: lessons/bar_arrival.js. */
+/** The stop of the open lesson; null without a lesson. lessons/bar_arrival.js scrolls to the place of a stop. */
 function lessonStop() {
   const query = new URLSearchParams(location.search);
   return query.has("lesson") ? query.get("lesson_stop") : null;
 }
 
-/** The name of the question that the address asks first: `alike` of `predict=alike:3~shown`; none in a lesson. */
+/** The name of the first question in the address: `alike` in `predict=alike:3~shown`. Undefined without one or in a lesson. */
 function asked() {
   const query = new URLSearchParams(location.search);
   const [, name] = /^([a-z]+)[.:]/.exec(query.get("predict") ?? "") ?? [];
@@ -86,8 +89,8 @@ function asked() {
 }
 
 /**
- * Where the page is scrolled to so that the question of the address is in its middle, in px; its start if the question is on the
- * first screen; null while the question is not drawn.
+ * The scroll position, in px, with the question of the address in the middle of the screen. It is 0 if the question is on the
+ * first screen, and null while the question is not drawn.
  */
 function question() {
   const name = asked();
@@ -99,8 +102,8 @@ function question() {
 }
 
 /**
- * Where the part that the address names begins, in px of the page: its heading, or until that is drawn, the box that keeps its place
- * (parts.py); null while neither is there.
+ * The scroll position, in px, of the part that the address names: of its heading, or of the empty box that is there until the
+ * part is drawn (parts.py). It is null while neither is drawn.
  */
 function part() {
   const name = location.hash.slice(1);
@@ -109,8 +112,8 @@ function part() {
 }
 
 /**
- * Where the choice of what to look at begins, `part` in the address, with the heading above it, in px of the page; its start if
- * the choice is in the upper third of the first screen; null while it is not drawn.
+ * The scroll position, in px, of the picker of a part (`part` in the address), with the heading above it. It is 0 if the picker
+ * is in the upper third of the first screen, and null while the picker is not drawn.
  */
 function choice() {
   const picker = elementWithKey("part");
@@ -124,10 +127,10 @@ function choice() {
 }
 
 /**
- * Scroll to a place until the page is at rest.
+ * Scroll to a place again and again until the page stops changing.
  *
- * @param {() => number | null} place
- * @param {number} rest ms without a change
+ * @param {() => number | null} place returns the scroll position, in px; null while it is unknown
+ * @param {number} rest ms without a change after which the scrolling ends
  */
 function keep(place, rest = REST) {
   leave();

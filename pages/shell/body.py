@@ -22,18 +22,18 @@ COMPLETE = "complete"
 def draw_page(page: NavigationPage) -> None:
     """Draw the page that `st.navigation` returned. Call it once in a run of the app, after the sidebar.
 
-    The container is not the page's own, so it stays when another page is opened. Without it, the browser takes what stands
-    below every page for the beginning of the new one until that is complete, and then all jumps.
+    The container does not belong to one page, so it stays when another page is opened. Without it, the browser shows the
+    elements below every page at the top of the new page until the new page is complete. Then they jump to the bottom.
     """
     with st.container(key=PLACE), widgets_of(page):
         _draw(page)
 
 
 def draw_alone(*keys: str) -> None:
-    """End a callback by drawing nothing but the fragments with these keys.
+    """End a callback so that only the fragments with these keys are drawn.
 
-    All is drawn if the last run of the app was interrupted, because the browser has not got the rest of it; and where no
-    browser keeps what was drawn before.
+    The whole app is drawn if its last run was interrupted, because the browser did not receive all of that run. It is also
+    drawn in tests without a browser, because nothing there keeps the elements of earlier runs.
     """
     state = st.session_state
     if state.get(COMPLETE) and not state.get(ALL):
@@ -42,11 +42,11 @@ def draw_alone(*keys: str) -> None:
 
 @st.fragment(key=BODY)
 def _draw(page: NavigationPage) -> None:
-    """Draw the page; Streamlit calls this alone after a click in it."""
+    """Draw the page. After a click in the page, Streamlit runs only this function."""
     with turn():
         start_page()
         start_parts()
-        with suppress(PageEnd):  # a page that stops on what it cannot show still gets its end
+        with suppress(PageEnd):  # also after a page that stopped early, the code below ends the page
             run_page(page)
         watch_parts()
         end_page()

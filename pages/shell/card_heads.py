@@ -1,4 +1,4 @@
-"""Heads that a model's card names."""
+"""The attention heads that a model's card names."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from transformer.tracing.paths import Kind
 
 
 class CardHead(NamedTuple):
-    """A head that a model's card names; layer and head counted from 1."""
+    """A head that a model's card names. Layer and head are counted from 1."""
 
     kind: str
     layer: int
@@ -15,8 +15,9 @@ class CardHead(NamedTuple):
 
 
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
-    """The head of cross-attention that a page opens on: the one that turns with a pronoun, or else the one that attends most
-    to what its task needs next. None if the card names neither, or the model has no cross-attention.
+    """The cross-attention head with which a page opens: the head whose attention changes with the meaning of a pronoun, or else
+    the head that attends most to the token that the task needs next. None if the card names neither, or the model has no
+    cross-attention.
 
     Args:
         measures: the measures of the model's card.

@@ -1,8 +1,8 @@
 // Opens and closes a fold at once. Streamlit takes half a second to do so, and everything below the fold moves for that time.
 
-const FRAMES = 5; // the movement begins within so many frames after the click
+const FRAMES = 5; // the animation starts within this number of frames after the click
 
-/** Follow the clicks in this window from now on. */
+/** Open and close folds at once, in this window. */
 export function foldAtOnce() {
   // Streamlit may load this file again in the same window.
   if ("foldsAtOnce" in document) return;

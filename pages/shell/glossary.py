@@ -1,4 +1,4 @@
-"""The glossary: every term of the app in plain words, behind a button below each page, and wherever a sentence has it."""
+"""The glossary: the meaning of each term of the app, behind a button below each page, and at the term in a sentence."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _mount = mount("headlight_terms", js=joined(Path(__file__).with_name("terms.js")
 
 
 def explain_terms() -> None:
-    """Let the terms in the sentences of a page be read on the spot. Call it once a run."""
+    """Let a person read the meaning of a term at its place in a sentence of the page. Call it once a run."""
     words = text("glossary")
     _mount(
         key="terms", data={"terms": terms(), "names": names(), "text": {name: words[name] for name in ("walk", "walk_help")}}
@@ -37,6 +37,6 @@ def listed() -> str:
 
 
 def meaning(words: str) -> str | None:
-    """What a term means, in one or two sentences, also of its plural; None for words that are not in the glossary."""
+    """The meaning of a term or of its plural, in one or two sentences. None for words that are not in the glossary."""
     term = names().get(words.lower())
     return None if term is None else terms()[term]

@@ -6,7 +6,7 @@ import { arriveAtParts } from "./arrival.js";
 import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
-const LASTING = ["answers"]; // of a lesson: what was answered stays answered
+const LASTING = ["answers"]; // parameters that Back does not undo: the answers in a lesson stay
 
 /** @param {import("../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
 export default function mount({ data }) {

@@ -1,5 +1,5 @@
-"""The navigation and the tour, made from the folders: a page is `pages/<page>/page.py` and its text file, which sets its place
-in both."""
+"""The navigation and the tour, built from the folders. A page is `pages/<page>/page.py` with a text file. The text file sets
+the page's place in both."""
 
 from functools import cache
 from pathlib import Path
@@ -36,7 +36,7 @@ def name_of(file: Path) -> str:
 
 
 def navigation() -> NavigationPage:
-    """Draw the navigation and return the requested page; sets the session's `page` to its name. The first page opens at `/`."""
+    """Draw the navigation and return the requested page. Sets the session's `page` to its name. The first page opens at `/`."""
     groups = text("common")["groups"]
     pages: dict[str, list[NavigationPage]] = {}
     for index, file in enumerate(page_files()):
@@ -50,7 +50,8 @@ def navigation() -> NavigationPage:
 
 
 def foot() -> None:
-    """Draw the page's place on the tour, with links to the stops before and after; nothing on a page outside the tour."""
+    """Draw the page's place on the tour, with links to the stops before and after it. Draw nothing on a page outside the
+    tour."""
     words, stops = text("common")["tour"], tour()
     names = [name_of(stop) for stop in stops]
     if st.session_state["page"] not in names:

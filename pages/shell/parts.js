@@ -3,14 +3,14 @@
 import { pageScroller } from "../ui/compat.js";
 
 const AHEAD = 100; // px below and above the screen
-const QUIET = 400; // ms without a change of the page's size: until pictures are drawn, what is below them lies higher up
-const ANSWER = 5000; // ms after which a report that had no answer is sent again
+const QUIET = 400; // ms without a change of the page's size; before pictures are drawn, the boxes below them are too high up
+const ANSWER = 5000; // ms after which a report without an answer is sent again
 
 /**
  * @param {{ setTriggerValue: (name: "seen", parts: string[]) => void }} component
  */
 export default function mount({ setTriggerValue }) {
-  let answer = 0; // a timer while a report waits for its answer, which runs this script again
+  let answer = 0; // a timer while a report waits for its answer; the answer runs this script again
   let frame = 0;
   let timer = 0;
 
@@ -19,7 +19,7 @@ export default function mount({ setTriggerValue }) {
     /** @type {NodeListOf<HTMLElement>} */
     const boxes = document.querySelectorAll(".unseen");
     const parts = [...boxes].filter(isNear).map((box) => box.dataset.part ?? "");
-    // A second report would interrupt the run that draws the first, and boxes in it could lose the values of a link.
+    // A second report would interrupt the run that draws the reported parts. Widgets in it could lose their values from a link.
     if (answer || !parts.length) return;
     answer = setTimeout(retry, ANSWER);
     keepHeight(true);
@@ -43,7 +43,7 @@ export default function mount({ setTriggerValue }) {
 
   followAnchor();
   const scroller = pageScroller();
-  // What is drawn above a box moves it without a scroll. Observing a size reports it once at first.
+  // Content that is drawn above a box moves the box without a scroll event. A ResizeObserver reports each size once at first.
   const sizes = new ResizeObserver(reportWhenQuiet);
   for (const element of [scroller, ...scroller.children]) sizes.observe(element);
   scroller.addEventListener("scroll", reportAtNextFrame, { passive: true });
@@ -58,7 +58,8 @@ export default function mount({ setTriggerValue }) {
 }
 
 /**
- * While parts are drawn, the boxes below them are gone for a moment. A page that became shorter would scroll.
+ * Keep the height of the page, or stop keeping it. While parts are drawn, the boxes below them are missing for a moment, and a
+ * shorter page would scroll.
  *
  * @param {boolean} keeps
  */
@@ -67,7 +68,7 @@ function keepHeight(keeps) {
   page.style.minHeight = keeps ? `${page.offsetHeight}px` : "";
 }
 
-/** The address whose anchor was followed to a heading in a box: Streamlit follows those to its own headings. */
+/** The last address whose anchor this script scrolled to. It handles headings in boxes; Streamlit handles its own headings. */
 let followed = "";
 
 function followAnchor() {

@@ -1,10 +1,10 @@
-"""Parts of a page: those below the first screen are computed and sent when a person has scrolled to them.
+"""Parts of a page. A part below the first screen is computed and sent only after a person has scrolled to it.
 
     if seen("lens", 420):
         show_lens(run)
 
-A part that has been on screen stays until another page is opened, or until `put_away`. A page that would be too long
-draws one part at a time:
+A part that was on screen stays until another page is opened, or until `put_away`. A page that would be too long draws one part
+at a time:
 
     part = pick_part(words["part"], words["parts"], {"rows": ["sentence"], "alike": ["alike"]})
 """
@@ -22,17 +22,17 @@ from pages.ui.component import joined
 from pages.ui.pickers import pick
 from pages.ui.text import text
 
-# Session keys: the page; its parts that have been on screen; those that have not, in this run; whether to draw all the same.
+# Session keys: the page; its parts that were on screen; its parts of this run that were not; whether to draw all parts anyway.
 PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
 # Widget key of the script that reports the parts on screen.
 WATCH = "parts"
-# Session key: on a page that draws one part at a time, the picked part and, by anchor, the parts with it; None elsewhere.
+# Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"
-# Widget key of the script that reports the anchor of the address, and of the choice of the part.
+# Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
 ANCHOR, PART = "anchor", "part"
 
 BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{}</p></div>')
-# The boxes of a row that were not sent yet; None outside of a row.
+# The boxes of the current `row_of_parts` that are not drawn yet; None outside of a row.
 _row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
 
 _mount = mount("headlight_parts", js=joined(Path(__file__).with_suffix(".js")))
@@ -40,7 +40,7 @@ _mount_anchor = mount("headlight_anchor", html='<div class="anchor"></div>', js=
 
 
 def start_parts() -> None:
-    """Forget what was seen of another page. Call it before the page is drawn."""
+    """Reset the parts if this is another page than in the last run. Call it before the page is drawn."""
     state = st.session_state
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[SEEN] = state["page"], set()
@@ -48,13 +48,15 @@ def start_parts() -> None:
 
 
 def seen(part: str, height: int, at_once: bool = False) -> bool:
-    """Whether to draw a part of the page; if not, an empty box takes its place. Without `start_parts`, outside the app, every
-    part is drawn.
+    """Whether to draw a part of the page. If not, an empty box is drawn in its place. Outside the app, without `start_parts`,
+    every part is drawn.
 
     Args:
-        part: its name, one for each part of a page.
-        height: about its height in px, so that what follows hardly moves when it is drawn.
-        at_once: whether to draw it before it is on screen. Then it stays, too: or a press in it could take it away.
+        part: the name of the part, unique on its page.
+        height: the approximate height of the part in px, so that the parts below it hardly move when it is drawn.
+        at_once: whether to draw the part before it is on screen. It is then noted as seen, so that a click in it does not
+            remove
+            it.
     """
     if at_once and SEEN in st.session_state:
         st.session_state[SEEN].add(part)
@@ -62,12 +64,14 @@ def seen(part: str, height: int, at_once: bool = False) -> bool:
 
 
 def section(title: str, anchor: str, height: int) -> bool:
-    """Draw the heading of a part; whether to draw the part below it, as `seen`. Until then the box holds the heading, too,
-    because each element costs a click a quarter of a millisecond, and the headings below the screen were six.
+    """Draw the heading of a part. Returns whether to draw the part below the heading, like `seen`.
+
+    Before the part is drawn, the heading is inside the empty box, because each element adds a quarter of a millisecond to a
+    click, and there were six headings below the screen.
 
     Args:
-        title: plain text.
-        anchor: of the heading, and the name of the part.
+        title: the heading as plain text.
+        anchor: the anchor of the heading, which is also the name of the part.
         height: as for `seen`.
     """
     drawn = _begin(anchor, height, Markup('<h2 id="{}">{}</h2>').format(anchor, title))
@@ -78,8 +82,8 @@ def section(title: str, anchor: str, height: int) -> bool:
 
 @contextmanager
 def row_of_parts() -> Iterator[None]:
-    """A context in which nothing is drawn but parts, one below the other. Boxes without a part between them are sent as one
-    element: seven less were 1 ms of the 15 of a new text on Watch it write."""
+    """A context in which only parts are drawn, one below the other. Adjacent empty boxes are sent as one element. On Watch it
+    write this saved seven elements, and 1 ms of the 15 ms for a new text."""
     token = _row.set([])
     try:
         yield
@@ -89,7 +93,7 @@ def row_of_parts() -> Iterator[None]:
 
 
 def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
-    """Whether to draw a part; if not, its box is drawn, or put into the row."""
+    """Whether to draw a part. If not, its empty box is drawn, or appended to the current row."""
     state, row = st.session_state, _row.get()
     if SEEN not in state or part in state[SEEN] or state.get(ALL, False):
         _send_row()
@@ -104,7 +108,7 @@ def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
 
 
 def _send_row() -> None:
-    """Draw the boxes of the row that were not sent yet."""
+    """Draw the boxes of the current row that are not drawn yet."""
     row = _row.get()
     if row:
         st.html(Markup("").join(row))
@@ -112,25 +116,27 @@ def _send_row() -> None:
 
 
 def put_away(parts: Iterable[str]) -> None:
-    """Forget that these parts were seen, so that they are drawn again when they come on screen. Call it before the app runs
-    again, where a click changes charts below the screen: to redraw one takes the browser a tenth of a second.
+    """Note that these parts were not seen, so that they are drawn only when they come on screen again. Call it before the app
+    runs again, if a click changes charts below the screen, because the browser needs a tenth of a second to redraw one.
 
     Args:
-        parts: none above the screen, or what is on the screen would move.
+        parts: names of parts. They must not be above the screen, because the content of the screen would then move.
     """
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 
 def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:
-    """The picked part of a page that draws one at a time; the sentence on it stands below the choice.
+    """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
+    of the picked part.
 
-    An address with an anchor that the picked part does not have, as `tokens#padding`, opens the first part that has it.
+    If the address has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor
+    opens.
 
     Args:
-        label: text above the choice.
-        parts: id of each part → a sentence on it.
+        label: the text above the picker.
+        parts: id of each part → a sentence about it.
         anchors: anchor of a heading → the parts with that heading.
-        first: the part drawn until another is picked; by default the first.
+        first: the part that is drawn before a person picks one; by default the first part.
     """
     part = pick(label, list(parts), PART, first=first)
     st.caption(parts[part])
@@ -139,8 +145,8 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
 
 
 def watch_parts() -> None:
-    """Let the browser report which empty boxes are on screen, and the anchor of the address on a page that draws one part at a
-    time. Call it after the page."""
+    """Mount the scripts that report the empty boxes on screen and, on a page that draws one part at a time, the anchor of the
+    address. Call it after the page."""
     state = st.session_state
     if state[UNSEEN]:
         # The script runs again when its data change.
@@ -151,7 +157,8 @@ def watch_parts() -> None:
 
 
 def _note() -> None:
-    """Note the parts that the browser reports. Its values are untrusted, and can arrive after the page was left."""
+    """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
+    opened."""
     state = st.session_state
     sent = state.get(WATCH)
     reported = sent.get("seen") if isinstance(sent, Mapping) else None
@@ -160,7 +167,8 @@ def _note() -> None:
 
 
 def _open() -> None:
-    """Open the part whose anchor the browser reports. Its values are untrusted, and can arrive after the page was left."""
+    """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
+    opened."""
     state = st.session_state
     sent = state.get(ANCHOR)
     anchor = sent.get("anchor") if isinstance(sent, Mapping) else None

@@ -1,4 +1,4 @@
-"""A link from a head to the question where it looks, for pages that draw its attention."""
+"""A link to a question about a head, "Which keys does it attend to?", for pages that draw the attention of the head."""
 
 from urllib.parse import urlencode
 
@@ -16,14 +16,14 @@ ROW = "attention"
 def show_prediction_link(
     model: str, source: str, target: object, kind: str, layer: int, head: int, row: int | None = None
 ) -> None:
-    """Draw a link that hides a head on the Attention page and asks where it looks.
+    """Draw a link to the Attention page, on which the head's map is hidden until the reader predicts it.
 
     Args:
-        model: of the picker.
-        source: the text.
-        target: of the link if it is a text; otherwise the model's own answer.
-        kind, layer, head: the head; layer and head counted from 0.
-        row: the query that is asked about, counted from 0; None for the page's own choice.
+        model: the model's name in the picker.
+        source: the source text.
+        target: the target text of the link. If it is not a text, the page uses the model's own answer.
+        kind, layer, head: the head; layer and head are counted from 0.
+        row: the query that the question is about, counted from 0; None for the default of the page.
     """
     words = text("prediction")["attention"]
     query = {**linked_language(), **linked_lesson(), "model": model, **sizes_of(model), "source": source}

@@ -1,17 +1,17 @@
-// The bar of a page that is presented, and the keys of a clicker.
+// The bar of a page on a projector, and the keys of a clicker.
 
 import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../ui/compat.js";
 import { make, rootOf, viewOf } from "../ui/component.js";
 import { fillIn } from "../ui/format.js";
 import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
 
-const AIR = 16; // px above a part that is stepped to
-const GONE = 1000; // ms after which the bar of a page that is left has not come back on the next
-const SIDEBAR = "data-sidebar"; // of the document while the sidebar lies over the page: present_page.css
-const BEGUN = 24; // px that a part may have moved past that place and still be the present one
-// What a person types into. A switch or a slider that was moved keeps the focus, and the keys are the bar's all the same.
+const AIR = 16; // px between the top of the screen and the part after a step
+const GONE = 1000; // ms after which a removed bar will not be drawn again by the next page
+const SIDEBAR = "data-sidebar"; // attribute of the document while the sidebar covers the page: present_page.css
+const BEGUN = 24; // px by which a part can be above or below its place and still count as the current part
+// Elements for typing. A switch or a slider keeps the focus after a change, but the keys still control the bar.
 const TYPED = "textarea, [contenteditable], input:not([type='checkbox'], [type='radio'], [type='range'])";
-const SCREEN = 0.8; // of a screen: how far a step goes down in a part that is taller than one
+const SCREEN = 0.8; // share of a screen by which a step scrolls within a part that is taller than the screen
 
 /** @typedef {{ text: Record<string, string> }} Data */
 
@@ -31,7 +31,7 @@ class Presenting {
   constructor(root) {
     this.root = root;
     this.press = this.press.bind(this);
-    this.covered = isFrozen() ? "frozen" : ""; // a still picture outlives the page that it is of
+    this.covered = isFrozen() ? "frozen" : ""; // a still picture stays when another page is opened
   }
 
   /**
@@ -49,7 +49,7 @@ class Presenting {
     return () => {
       removeEventListener("keydown", this.press, true);
       setTimeout(() => {
-        if (!elementWithKey("present_bar")) thaw(pageScroller()); // nothing is left to take it away
+        if (!elementWithKey("present_bar")) thaw(pageScroller()); // no bar is left that could remove the still picture
       }, GONE);
     };
   }
@@ -86,7 +86,7 @@ class Presenting {
   }
 
   /**
-   * Cover the page, or uncover it if it is covered so.
+   * Cover the page in one of two ways. If it is already covered in this way, uncover it.
    *
    * @param {"black" | "frozen"} how
    */
@@ -97,24 +97,24 @@ class Presenting {
     this.draw();
   }
 
-  /** Lay the sidebar over the page, for another model or other texts; or put it away. */
+  /** Show the sidebar over the page, for another model or other texts, or hide it again. */
   turnSidebar() {
     const isOpen = document.documentElement.toggleAttribute(SIDEBAR);
     this.draw();
     const next = isOpen ? sidebar() : this.root.querySelector(`[aria-pressed][title="${this.text.sidebar}"]`);
     if (!(next instanceof HTMLElement)) return;
-    if (isOpen) next.tabIndex = -1; // the next Tab leads into it
+    if (isOpen) next.tabIndex = -1; // so that it can be focused, and the next Tab moves into it
     next.focus({ preventScroll: true });
   }
 
-  /** End what covers the page, or else presenting. */
+  /** Uncover the page. If nothing covers it, stop presenting. */
   escape() {
     if (this.covered) this.cover(this.covered);
     else if (document.documentElement.hasAttribute(SIDEBAR)) this.turnSidebar();
     else this.leave();
   }
 
-  /** Keep on screen what is there; the page goes on beneath, with the bar of the source text at its top. */
+  /** Cover the page with a still picture of it. The page under the picture can change. The bar with the source text stays. */
   freeze() {
     const label = make("p", { role: "status" }, this.text.frozen);
     Object.assign(label.style, { position: "absolute", right: "0", bottom: "0", margin: "0", padding: "0.1rem 0.5rem" });
@@ -125,9 +125,9 @@ class Presenting {
   }
 
   /**
-   * While the page is frozen: prepare the next stop of the lesson, or the next part of the page; −1: the one before.
+   * While the page is frozen, open the next stop of the lesson under the still picture, or choose the next part of the page.
    *
-   * @param {1 | -1} way
+   * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
    */
   prepare(way) {
     if (openStop(way)) return;
@@ -144,16 +144,16 @@ class Presenting {
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => this.escape() };
     const black = () => this.cover("black");
-    if (!typing) Object.assign(acts, { b: black, ".": black, f: () => this.cover("frozen") }); // clickers send a point
+    if (!typing) Object.assign(acts, { b: black, ".": black, f: () => this.cover("frozen") }); // some clickers send "."
     if (!typing && !this.covered) acts.s = () => this.turnSidebar();
     if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
     if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
-    // Escape in a box or an open list is theirs.
+    // In a text box or an open list, Escape belongs to that element.
     const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
     const act = key === "escape" && open && !this.covered ? undefined : acts[key];
     const inBar = target instanceof Element && (elementWithKey("present_bar")?.contains(target) || this.root.contains(target));
     if (!act && (!this.covered || (this.covered === "frozen" && inBar))) {
-      // The text is sent, and the next key is for this bar.
+      // Enter sends the text. Remove the focus from the box, so that the next key controls this bar.
       if (this.covered && typing && key === "enter") setTimeout(() => target instanceof HTMLElement && target.blur());
       return;
     }
@@ -164,9 +164,9 @@ class Presenting {
 }
 
 /**
- * Go to the next stop of the lesson that is open, or to the next part of the page; −1: to the one before.
+ * Go to the next stop of the open lesson or, without a lesson, to the next part of the page.
  *
- * @param {1 | -1} way
+ * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
  */
 function step(way) {
   if (openStop(way)) return;
@@ -176,11 +176,11 @@ function step(way) {
 }
 
 /**
- * The next part of the page, and where the page is scrolled to it; −1: the one before. Before the next part, and before the end of
- * the page, all of a taller part is seen.
+ * The next or previous part of the page: its name, and the scroll position with it at the top, in px. A part that is taller
+ * than the screen needs several steps, so that all of it is shown before the next part or the end of the page.
  *
- * @param {number} now where the page is scrolled to, in px
- * @param {1 | -1} way
+ * @param {number} now the current scroll position, in px
+ * @param {1 | -1} way 1 for the next part, −1 for the previous one
  */
 function partFrom(now, way) {
   const scroller = pageScroller();
@@ -201,9 +201,9 @@ function partFrom(now, way) {
 }
 
 /**
- * Open the next stop of the lesson; −1: the one before. Returns whether there is one.
+ * Open the next or previous stop of the lesson. Returns whether there is such a stop.
  *
- * @param {1 | -1} way
+ * @param {1 | -1} way 1 for the next stop, −1 for the previous one
  */
 function openStop(way) {
   const bar = elementWithKey("lesson_bar");

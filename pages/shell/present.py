@@ -20,7 +20,8 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 
 def start_presenting() -> None:
-    """Present if the address asks for it, or if the session presents already. Call it before anything is drawn."""
+    """Set whether this run presents: if the address asks for it, or if the session already presents. Call it before anything is
+    drawn."""
     state, asked = st.session_state, st.query_params.get(PRESENT) == "1"
     state[PRESENT] = asked or (presenting() and not opens_from_history())
     if state[PRESENT] and not asked:
@@ -30,13 +31,14 @@ def start_presenting() -> None:
 
 
 def present_bar() -> None:
-    """Draw the bar above the page while presenting: the source text if the page reads it, and buttons for the parts of the
-    page, for a dark screen, for a frozen one, and to leave. Call it after the sidebar, which has the same text."""
+    """Draw the bar above the page while presenting: the box of the source text if the page reads it, and buttons to step
+    through the page, to darken or freeze the screen, to show the sidebar, and to leave. Call it after the sidebar, which sets
+    the text."""
     if not presenting():
         return
     words, state = text("present"), st.session_state
     with explained(), st.container(horizontal=True, vertical_alignment="bottom", key="present_bar"):
-        if text(state["page"]).get("reads_source", True):  # otherwise the page has boxes of its own, or reads no text
+        if text(state["page"]).get("reads_source", True):  # other pages have their own boxes, or read no text
             state[SOURCE] = state["source"]
             st.text_input(
                 text("sidebar")["source"],

@@ -1,6 +1,7 @@
 """Loads models and runs them, for all sessions of the process. Results are shared, never copied.
 
-When a whole class opens one link, the run is computed once: sessions that request the same result wait for one computation.
+If a whole class opens one link, the run is computed only once, because sessions that request the same result wait for one
+computation.
 """
 
 import gc
@@ -27,10 +28,10 @@ from transformer.worlds import WORLDS, world
 
 # Bytes of a parameter.
 BYTES_EACH = 4
-# So many untrained models of a preset and sizes are kept. They share most weights, and each has a few megabytes of its own.
+# Limit of kept untrained models with the same preset and sizes. They share most weights. Each has a few megabytes of its own.
 BUILT = 4
-# Cache key of a model: the name of a shipped model or of a snapshot, the description of an untrained model, the digest of a
-# model of one session, or the path of a model in a folder of the server.
+# Cache key of a model: the name of a shipped model or snapshot, the description of an untrained model, the digest of a
+# session's own model, or the path of a model in a folder of the server.
 Key = str | Untrained | OwnModel | FolderModel
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
@@ -40,34 +41,35 @@ Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
 
 
-# Preset and sizes → the weights of such models that are still in memory; and model → its weights. If the cache drops a model
-# that is in use, its weights are found here, so that they are not drawn a second time.
+# Preset and sizes → the shared weights, while a model in memory uses them; and model → its weights. If the cache drops a model
+# that is in use, a new one gets its weights from here, so that they are not drawn at random a second time.
 _WEIGHTS: WeakValueDictionary[tuple[str, tuple[tuple[str, int], ...]], Weights] = WeakValueDictionary()
 _WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
 
 
 class UntrainedModels:
     """The untrained models of one preset and sizes. They share all weights except those that depend on the vocabulary. Without
-    sharing, each new text would draw 44 million parameters again, and push other people's results out of the cache.
+    sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out of the
+    cache.
 
     Args:
         preset, sizes: as in `Untrained`.
 
     Attributes:
-        nbytes: the largest number of bytes that they can take.
+        nbytes: the largest number of bytes that these models can need together.
     """
 
     def __init__(self, preset: str, sizes: tuple[tuple[str, int], ...]) -> None:
         least, most = (Untrained(preset, ids, ids, sizes).parameters for ids in (LEAST_IDS, LARGEST_ID + 1))
         self.nbytes = BYTES_EACH * (least + BUILT * (most - least))
         RESULTS.make_room(self.nbytes)
-        gc.collect()  # a large model may be left in a cycle of objects, such as an error and the frames it came through
+        gc.collect()  # a large model can still be in a reference cycle, such as an error and the frames of its traceback
         return_freed_memory()
         self._weights, self._lock = _WEIGHTS.setdefault((preset, sizes), Weights()), threading.Lock()
-        self._built: dict[Untrained, Pipeline] = {}  # the one that was used last is the last
+        self._built: dict[Untrained, Pipeline] = {}  # in order of last use
 
     def pipeline(self, key: Untrained) -> Pipeline:
-        """The model of a description with this preset and these sizes. Raises as its `config`."""
+        """The model of a description with this preset and these sizes. Raises the errors of the description's `config`."""
         with self._lock:
             pipeline = self._built.pop(key, None) or key.build(self._weights)
             self._built[key] = pipeline
@@ -77,13 +79,13 @@ class UntrainedModels:
         return pipeline
 
     def built(self, key: Untrained) -> Pipeline | None:
-        """The model of a description if it is built already; None otherwise."""
+        """The model of a description if it is already built; otherwise None."""
         return self._built.get(key)
 
 
 class Runs:
-    """Caches of models, readings, answers, traces and head importances, keyed by value (model, texts, edits). A trace is never
-    written to, so sharing is safe."""
+    """Caches of models, readings, answers, traces and head importances. The keys are values (model, texts, edits). Sharing a
+    trace is safe, because no code writes to it."""
 
     def __init__(self, cache: Store = RESULTS) -> None:
         self._cache = cache
@@ -102,7 +104,7 @@ class Runs:
         """The pipeline of a model.
 
         Raises:
-            HeadlightError: no model has that name, or it cannot be built, or it has more than `PARAMETERS` parameters.
+            HeadlightError: no model has that name, or the model cannot be built, or it has more than `PARAMETERS` parameters.
         """
         if isinstance(key, FolderModel):
             return open_folder(key)
@@ -118,7 +120,7 @@ class Runs:
         return self._untrained(key.preset, key.sizes).pipeline(key)
 
     def kept_pipeline(self, key: Key) -> TextPipeline | None:
-        """The pipeline of a model that is in memory; None if it would have to be loaded or built."""
+        """The pipeline of a model, if it is in memory; None if it would have to be loaded or built."""
         if isinstance(key, Untrained):
             models = self._cache.kept(self._untrained, key.preset, key.sizes)
             return None if models is ABSENT else models.built(key)
@@ -126,21 +128,23 @@ class Runs:
         return None if pipeline is ABSENT else pipeline
 
     def own_pipeline(self, key: Key) -> Pipeline:
-        """The pipeline of a model of ours: shipped, a snapshot of one, trained or uploaded. Raises as `pipeline`."""
+        """The pipeline of a model with our own network: a shipped model, its snapshot, or a trained or uploaded one. Raises the
+        errors of `pipeline`."""
         pipeline = self.pipeline(key)
         assert isinstance(pipeline, Pipeline)
         return pipeline
 
     def own_network(self, key: Key) -> Transformer:
-        """The network of a model that runs in our own (`pages.shell.recorded`). Raises as `pipeline`."""
+        """The network of a model that runs in our own classes (`pages.shell.recorded`). Raises the errors of `pipeline`."""
         model = self.pipeline(key).model
         assert model is not None
         return model
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        if isinstance(key, FolderModel) and not edits:  # runs with edits are compared with the one without
+        if isinstance(key, FolderModel) and not edits:  # a run with edits is compared with the run without them
             self._cache.drop_large()
-        # Edits select texts by place in the batch, so a batch with edits is answered as a whole, by `trace`.
+        # Edits select texts by their place in the batch. So the answers to a batch with edits are computed together, by
+        # `trace`.
         alone = not edits or len(sources) == 1
         read = [self.reading(key, "source", source) for source in sources]
         pipeline = self.pipeline(key)
@@ -149,7 +153,7 @@ class Runs:
         if len(sources) == 1 and not edits and not isinstance(targets[0], str):
             answer, guess = targets[0] or self.answer(key, sources[0], ()), self._guess(key, sources[0])
             if guess is not None and self.reading(key, "target", guess).tokens[1:] == answer.tokens:
-                return self.trace(key, sources, (guess,), ())  # from which the answer was found
+                return self.trace(key, sources, (guess,), ())  # the answer was computed from this trace
         given = [
             target
             if isinstance(target, Answer)
@@ -175,27 +179,28 @@ class Runs:
         return self.own_pipeline(key).answer_from(reading, self.trace(key, (source,), (guess,), ()))
 
     def _guess(self, key: Key, source: str) -> str | None:
-        """The right answer to a text by the rule of the model's world: most answers of a model that has learnt are right, and a
-        right guess of an answer is found to be so by one trace. None if the model or its world has no such rule."""
+        """The right answer to a text, by the rule of the model's world; None if there is no such rule. It is a good guess of
+        the model's answer, because a trained model is mostly right, and one trace shows whether the guess is the model's
+        answer."""
         pipeline = self.pipeline(key)
         if not isinstance(pipeline, Pipeline) or not pipeline.trained:
             return None
         guess = right_answer(pipeline.card.world, source)
         try:
             return guess if guess is not None and self.reading(key, "target", guess) else None
-        except InputError:  # longer than the model's positions, or a model of one's own with other words
+        except InputError:  # the guess is longer than the model's positions, or it has words that an own model does not know
             return None
 
     def _edited(self, key: Key, source: str, target: str | Answer | None, edits: Edits, wanted: tuple[int, ...]) -> Predictions:
-        """What a run with edits gives to the wanted tokens, on the target that the run without edits reads. Of the trace of a
-        large model, which is not kept beside the one without edits, only this stays."""
+        """The predictions of a run with edits for the wanted tokens, on the target that the run without edits reads. For a
+        large model, only this result is cached, and not the second trace."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), ())
         return predictions(pipeline.network, *as_batches(pipeline, trace.source_ids, trace.target_ids), wanted, edits)
 
     def _importance(
         self, key: Key, source: str, target: str | Answer, edits: Edits, position: int, report: Report
     ) -> tuple[float, Drops]:
-        """Log-probability of the output token at a position, and its drop when each head alone is silenced."""
+        """The log-probability of the output token at a position, and for each head its drop if only that head is silenced."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
         expected = [*trace.target_ids[0][1:], pipeline.vocabulary("target").eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
@@ -209,13 +214,13 @@ class Runs:
 
 @cached
 def right_answer(world_name: str, source: str) -> str | None:
-    """The answer to a text by the rule that made the training pairs of a world; None if the rule does not read it, or if there
-    is no such world."""
+    """The answer to a text by the rule that made the training pairs of a world. None if the rule does not apply to the text, or
+    if there is no such world."""
     return world(world_name).solve(source) if world_name in WORLDS else None
 
 
 def load(key: str | OwnModel) -> Pipeline:
-    """The pipeline of a shipped model, of a snapshot, or of one of a session.
+    """Load the pipeline of a shipped model, of a snapshot, or of a session's own model.
 
     Raises:
         HeadlightError: no model has that name.
@@ -227,7 +232,7 @@ def load(key: str | OwnModel) -> Pipeline:
 
 
 def as_batches(pipeline: TextPipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
-    """The source and target ids of a trace as input tensors; a side that did not run is None."""
+    """The source and target ids of a trace as input tensors. A side without ids is None."""
     return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target") if targets else None
 
 
@@ -240,23 +245,24 @@ def runs() -> Runs:
 
 
 def trained(model: str) -> bool:
-    """Whether a model of the picker has learnt weights: a shipped one, a snapshot from the training of one, one that this
-    session alone has, or one in a folder of the server."""
+    """Whether a model of the picker is trained: a shipped model, a snapshot of its training, a model of this session, or a
+    model in a folder of the server."""
     return model in available() or model in own_models() or model in folder_models() or snapshot_of(model) is not None
 
 
 def is_only_here(model: str) -> bool:
-    """Whether a model of the picker is in this session or on this server alone: elsewhere its name means nothing."""
+    """Whether a model of the picker exists only in this session or on this server, so that a link with its name does not work
+    elsewhere."""
     return model in own_models() or model in folder_models()
 
 
 def trained_key(model: str) -> Key:
-    """The cache key of a model that is `trained`."""
+    """The cache key of a model for which `trained` is true."""
     return own_models().get(model) or folder_models().get(model, model)
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:
-    """The shipped model and the step of the snapshot that has this name; None if there is none."""
+    """The shipped model and the step of a snapshot's name; None if there is no such snapshot."""
     named = parse_snapshot_name(model)
     return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
 
@@ -268,8 +274,8 @@ def snapshots(model: str) -> tuple[int, ...]:
 
 
 def filmed(model: str) -> str | None:
-    """The shipped model whose snapshots show how a model of the picker was trained: itself, or the one from whose weights its
-    training started; None if neither has snapshots."""
+    """The shipped model whose snapshots show the training of a model of the picker: the model itself, or the model with whose
+    weights its training started. None if neither has snapshots."""
     model, _ = snapshot_of(model) or (model, 0)
     if model not in available():
         return None
@@ -281,7 +287,7 @@ def filmed(model: str) -> str | None:
 
 @cached
 def available() -> dict[str, str]:
-    """The shipped models: name → one line of what it does, in the order of the recipes."""
+    """Name of a shipped model → one line on what the model does, in the order of the recipes."""
     order = list(RECIPES)
     descriptions = Pipeline.available()
     return dict(sorted(descriptions.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))

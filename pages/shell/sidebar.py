@@ -1,5 +1,5 @@
-"""The sidebar every page has: which model, which texts. Its widgets live in `app.py`, so they survive a change of page, and
-are bound to the URL, so a link opens the same view."""
+"""The sidebar of every page: the model and the texts. `app.py` draws it outside of the pages, so its widgets keep their values
+when another page is opened. They are bound to the URL, so a link opens the same view."""
 
 from contextlib import nullcontext
 
@@ -27,7 +27,7 @@ from transformer import PRESETS, HeadlightError, Pipeline
 from transformer.pipeline.snapshots import SIGN
 from transformer.pipeline.untrained import Untrained
 
-# Session keys: the model of the last run, and the texts of each model that was left.
+# Session keys: the model of the last run, and model → its texts when another model was picked.
 LAST_MODEL, TEXTS_OF_MODELS = "sidebar_model", "sidebar_texts"
 # Session key: the model to open in the next run of the app (`open_model`).
 OPENED = "opened_model"
@@ -65,7 +65,7 @@ def sidebar() -> None:
         readable = _opens(model)
         offered = starts(model) if readable else (Start("", ""),)
         _source(model, offered, readable)
-        # What an example is depends on all boxes of texts, so its place is filled after them.
+        # The examples are drawn after all text boxes, because they depend on the boxes' values.
         examples = st.container(gap="small")
         if readable:
             show_next_words(model)
@@ -84,21 +84,21 @@ def sidebar() -> None:
 
 
 def _open_snapshot() -> list[str]:
-    """The name of the snapshot that is open or that the address asks for; the others are not in the list of models."""
+    """The names of the open snapshot and of the snapshot in the address. Other snapshots are not in the list of models."""
     asked = (st.session_state.get("model"), st.query_params.get("model"))
     names = dict.fromkeys(name for name in asked if name and name not in available())
     return [name for name in names if snapshot_of(name)]
 
 
 def _refuse(asked: str) -> None:
-    """Say why the model that the address asks for is not in the list of models."""
+    """Draw why the model that the address asks for is not in the list of models."""
     problem = problem_of(asked)
     if asked.startswith(PREFIX):
         st.warning(text("sidebar")["not_own"].format(name=literal(asked)), icon=":material/person_off:")
     elif problem is not None:
         st.error(literal(sentence(problem)), icon=":material/folder_off:")
     elif "/" in asked:
-        if not hub_allowed():  # otherwise the box of the hub says what it does
+        if not hub_allowed():  # otherwise the hub box draws the progress or the error
             st.warning(text("hub")["refused"].format(name=literal(asked)), icon=":material/cloud_off:")
     elif SIGN in asked:
         try:
@@ -110,7 +110,8 @@ def _refuse(asked: str) -> None:
 
 
 def _opens(model: str) -> bool:
-    """Open a model in a folder of the server, with a spinner; if it cannot be opened, draw why not and return False."""
+    """Open a model in a folder of the server, with a spinner. Returns whether it is open. If not, the error is drawn. Returns
+    True for other models."""
     key = folder_models().get(model)
     if key is None:
         return True
@@ -159,8 +160,8 @@ def _examples(offered: tuple[Start, ...]) -> None:
 
 @st.fragment(key=LOOK_FOR)
 def _look_for(offered: tuple[Start, ...]) -> None:
-    """Draw what to look for in the example that the boxes hold, if they do and this page shows it; nothing in a lesson, which
-    may ask for that."""
+    """If the text boxes contain an example that this page can show, draw what to look for in it. Draw nothing in a lesson,
+    because the lesson may ask for it."""
     if lesson_is_open():
         return
     for start in offered:
@@ -169,29 +170,29 @@ def _look_for(offered: tuple[Start, ...]) -> None:
 
 
 def _read_anew() -> None:
-    """Draw the page for other texts, and of the sidebar only what depends on them."""
+    """Draw the page for changed texts, and only those parts of the sidebar that depend on the texts."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
     if trained(st.session_state["model"]):
         draw_alone(LOOK_FOR, CHIPS, BODY)
 
 
 def take(start: Start) -> None:
-    """Put an example into the sidebar; call it from a callback only."""
+    """Put the texts of an example into the sidebar. Call it from a callback only."""
     for name in TEXTS:
         st.session_state[name] = getattr(start, name)
 
 
 def open_model(name: str) -> None:
-    """Let the next run of the app open a model with its texts; call it from a callback, and see to it that all of the app runs.
+    """Open a model with its texts in the next run of the app. Call it from a callback, and make sure that the whole app runs.
 
-    A callback must not set the picker itself while a fragment runs again and again: Streamlit 1.67 makes one run of the
-    fragment's request that came during the callback and of the run after it, with the values that the browser sent."""
+    A callback must not set the picker itself while a fragment runs every few seconds. If the fragment's request arrives during
+    the callback, Streamlit 1.67 joins it with the run after the callback, and uses the widget values that the browser sent."""
     st.session_state[OPENED] = name
 
 
 def _start_anew() -> None:
-    """Replace the texts by those that a newly picked model had when it was left, or by its first example: another model reads
-    other texts."""
+    """Replace the texts after another model was picked, because it reads other texts: by the last texts of that model, or by
+    its first example."""
     state = st.session_state
     texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
     texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})
@@ -200,7 +201,7 @@ def _start_anew() -> None:
         try:
             open_folder(folder_models()[model])
         except HeadlightError:
-            return  # the sidebar says why
+            return  # the sidebar draws the error
     take(texts.get(model) or starts(model)[0])
 
 
@@ -246,7 +247,7 @@ def _sizes() -> None:
 
 
 def _limit(model: str) -> str:
-    """What may be typed, and how much of it: said before anybody types too much."""
+    """A sentence on the texts that the model reads, and on their greatest length."""
     words = text("sidebar")
     if not trained(model):
         return words["type"].format(accepts=accepts(model))
@@ -256,8 +257,8 @@ def _limit(model: str) -> str:
 
 
 def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
-    """Draw the box of the first sentence, and below it what may be typed, unless the model cannot be opened, and what a trained
-    model does."""
+    """Draw the box of the first sentence. Below it is which texts the model reads, if the model can be opened, and what a
+    trained model does."""
     words = text("sidebar")
     st.text_input(
         words["source"],
@@ -269,7 +270,7 @@ def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
         help=words["source_help"].format(accepts=accepts(model)) if readable else None,
     )
     paragraphs = [_limit(model)] if readable else []
-    if trained(model):  # here, not below the model: so the box is on the first screen of a small laptop
+    if trained(model):  # not below the picker of the model, so that the box is on the first screen of a small laptop
         paragraphs.append(open_description(model))
     st.caption("\n\n".join(literal(paragraph) for paragraph in paragraphs))
 

@@ -1,19 +1,19 @@
-// What a term of the glossary means, wherever a sentence of the page has it: read by pointing at it or by a tap; with the keyboard
-// where it is first set in bold, and by a button in the bar at the top, which goes from one term of the page to the next.
+// Shows the meaning of a glossary term in any sentence of the page, if a person points at the term or taps it. With the keyboard,
+// the first bold mention of a term can be focused, and a button in the bar at the top goes from one term to the next.
 
 import { addToHeader, boldWords, headerHeight, pageScroller, shadowRoots } from "../ui/compat.js";
 import { make } from "../ui/component.js";
 import { allMentions, inOrder, isDrawn, isSame, isSentence, lessonWords, mentionsIn, rangeOf } from "./terms_mentions.js";
 import { finder, termOf } from "./terms_words.js";
 
-const QUIET = 300; // ms without a change of the page before it is looked through
-const REST = 150; // ms that the pointer rests before the word under it is looked for
-const MARK = "data-meaning"; // the attribute of a word that is marked as an element
-const HIGHLIGHT = "term"; // the name by which the style sheets know the words that are marked without one
+const QUIET = 300; // ms without a change of the page before the page is searched for terms
+const REST = 150; // ms without a movement of the pointer before the word under it is searched
+const MARK = "data-meaning"; // the attribute of a term that is an element
+const HIGHLIGHT = "term"; // the name, in the style sheets, of the highlight for terms that are not elements
 
 /** @typedef {import("./terms_words.js").Names} Names */
 
-/** `terms`: in small letters → what each means. @typedef {{ terms: Record<string, string>, names: Names, text: Record<string, string> }} Data */
+/** `terms`: term in small letters → its meaning. @typedef {{ terms: Record<string, string>, names: Names, text: Record<string, string> }} Data */
 
 /** @type {Data["terms"]} */
 let terms = {};
@@ -23,18 +23,18 @@ let find = finder(names);
 let timer = 0;
 let resting = 0;
 const observer = new MutationObserver(lookSoon);
-/** What the word means that is pointed at, tapped or focused. @type {HTMLElement | null} */
+/** The element with the meaning of the term that is pointed at, tapped or focused. @type {HTMLElement | null} */
 let tip = null;
-/** That word: it is no element where it is not set in bold, because the elements are Streamlit's. @type {Range | null} */
+/** That term. It is a range, because only a bold term has an element of its own. @type {Range | null} */
 let told = null;
-/** Where it is on screen. @type {DOMRect | null} */
+/** The rectangle of that term on screen. @type {DOMRect | null} */
 let box = null;
-/** The word that the button last went to. @type {Range | null} */
+/** The term that the button went to last. @type {Range | null} */
 let walked = null;
-/** The terms that it has explained. @type {Set<string>} */
+/** The terms that the button has explained. @type {Set<string>} */
 const visited = new Set();
 const walk = make("button", { type: "button", class: "next-word" });
-/** What the word means that the button went to, for a screen reader. */
+/** The meaning of that term, for a screen reader. */
 const heard = make("span", { class: "heard", role: "status" });
 
 /** @param {import("../ui/component.js").Mount<Data>} mount */
@@ -82,7 +82,7 @@ function lookSoon() {
   }, QUIET);
 }
 
-/** Mark the first bold mention of each term, and return those terms. Only attributes are set: the elements are Streamlit's. */
+/** Mark the first bold mention of each term. Returns these terms. Sets only attributes, because Streamlit owns the elements. */
 function markBold() {
   /** @type {Set<string>} */
   const met = new Set();
@@ -100,7 +100,7 @@ function markBold() {
   return met;
 }
 
-/** Explain the next term: from the top of the screen to the end of the page, then from its start, each term once. */
+/** Explain the next term below the top of the screen, each term once. After the last term of the page, start again at the first. */
 function goOn() {
   const words = allMentions(find)
     .filter(({ word }) => isDrawn(word))
@@ -132,10 +132,10 @@ function targetOf(event) {
 }
 
 /**
- * The word marked as an element that an event is on; the tip itself stays open while it is pointed at.
+ * The bold term that an event happened on. The tip stays open while the pointer is on the tip.
  *
  * @param {Event} event
- * @returns {Range | null | undefined} undefined if nothing is to change
+ * @returns {Range | null | undefined} null without a term; undefined if nothing must change
  */
 function elementOf({ target }) {
   if (!(target instanceof Element) || tip?.contains(target)) return undefined;
@@ -144,7 +144,7 @@ function elementOf({ target }) {
 }
 
 /**
- * The mention of a term in an element at a point of the screen.
+ * The mention of a term at a point of the screen, in an element; null without one, undefined if nothing must change.
  *
  * @param {EventTarget | undefined} element
  * @param {{ clientX: number, clientY: number }} point
@@ -172,7 +172,7 @@ function holds({ left, right, top, bottom }, x, y) {
 }
 
 /**
- * Look for the word under a mouse once it rests; while it moves, nothing is measured.
+ * Search the term under the mouse after the mouse has stopped. While it moves, nothing is measured.
  *
  * @param {PointerEvent} event
  */
@@ -186,9 +186,9 @@ function follow(event) {
 }
 
 /**
- * Show what a word means; nothing for no word.
+ * Show the meaning of a term.
  *
- * @param {Range | null | undefined} word
+ * @param {Range | null | undefined} word null to hide the tip; undefined to change nothing
  */
 function show(word) {
   if (word === undefined || (word && told && isSame(word, told)) || (!word && !told)) return;
@@ -202,7 +202,7 @@ function show(word) {
   place();
 }
 
-/** Put what is shown below its word, or above it where there is no room. */
+/** Move the tip below its term, or above it if there is no room below. */
 function place() {
   if (!told || !tip) return;
   if (!told.startContainer.isConnected) return show(null);

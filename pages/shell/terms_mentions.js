@@ -1,20 +1,20 @@
-// Where the page, the lesson that is open and the components name terms of the glossary in words of their own.
+// Finds the terms of the glossary in the texts of the page, of the open lesson and of components. Typed texts are left out.
 
 import { componentRoots, elementWithKey, isInSentence, sentences, shadowRoots } from "../ui/compat.js";
 
-const OF_LESSON = ".say, .ask"; // what the bar of a lesson says
-const OF_COMPONENT = "[data-words]"; // what a component says in words of the page: a title, a note
+const OF_LESSON = ".say, .ask"; // the texts in the bar of a lesson
+const OF_COMPONENT = "[data-words]"; // the app's own texts in a component, such as a title or a note
 
 /** @typedef {(text: string) => import("./terms_words.js").Mention[]} Find */
 
-/** What the bar of a lesson says. */
+/** The elements with the texts in the bar of the open lesson. */
 export function lessonWords() {
   const bar = elementWithKey("lesson_bar");
   return bar ? [...componentRoots(bar)].filter((root) => root.matches(OF_LESSON)) : [];
 }
 
 /**
- * Every mention of a term that a person can read: in the lesson, in the sentences of the page, in its components.
+ * Every mention of a term: in the lesson, in the sentences of the page and in its components.
  *
  * @param {Find} find
  * @returns {{ term: string, word: Range }[]}
@@ -34,7 +34,7 @@ export function allMentions(find) {
 }
 
 /**
- * The terms that a text names. Code is one name, such as `<sos>` or the path of a tensor.
+ * The terms in a text. In code, such as `<sos>` or the path of a tensor, only the whole text can be a term.
  *
  * @param {Node} text
  * @param {Find} find
@@ -46,7 +46,7 @@ export function mentionsIn(text, find) {
 }
 
 /**
- * Whether an element holds words of the page's own, of a lesson or of a component.
+ * Whether an element has text of the app or of a lesson, and not text that a person typed.
  *
  * @param {Element | null} element
  */
@@ -77,7 +77,7 @@ export function isSame(one, other) {
 }
 
 /**
- * Whether a word is drawn: the page of a lesson's stop can be covered.
+ * Whether a word is visible. It is not if a lesson covers the page.
  *
  * @param {Range} word
  */
@@ -86,7 +86,7 @@ export function isDrawn({ startContainer: { parentElement: element } }) {
 }
 
 /**
- * From top to bottom, and from left to right.
+ * Compares two words for `sort`, from top to bottom and from left to right.
  *
  * @param {Range} one
  * @param {Range} other

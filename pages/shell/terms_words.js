@@ -1,10 +1,10 @@
-// Where a text names terms of the glossary.
+// Finds the terms of the glossary in a text.
 
-/** @typedef {Record<string, string>} Names words that name a term, in small letters, also in the plural → the term */
+/** @typedef {Record<string, string>} Names name of a term in small letters, also in the plural → the term */
 /** @typedef {{ term: string, start: number, end: number }} Mention */
 
 /**
- * The term that some words name, also with an article; undefined for others.
+ * The term that these words name, with or without an article. Undefined if they name no term.
  *
  * @param {string} words
  * @param {Names} names
@@ -19,7 +19,8 @@ export function termOf(words, names) {
 }
 
 /**
- * What finds the terms that a text names, in their order: of two that begin at one word, the longer.
+ * Returns a function that finds the terms in a text, in their order. Of two terms that begin at the same word, it finds the
+ * longer.
  *
  * @param {Names} names
  * @returns {(text: string) => Mention[]}

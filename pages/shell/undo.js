@@ -1,4 +1,4 @@
-// A button at the top of the page that does the same as the browser's Back. It is hidden while there is nothing to undo.
+// A button at the top of the page that does the same as the browser's Back. It is hidden if there is nothing to undo.
 
 import { addToHeader, entryNumber, whenEntryOpens } from "../ui/compat.js";
 

@@ -1,4 +1,4 @@
-"""The terms of the glossary, and the words that name them. `terms.js` gets both from here."""
+"""The terms of the glossary and their names. `terms.js` gets both from here."""
 
 import re
 from functools import cache
@@ -10,17 +10,18 @@ HISSES = ("s", "x", "z", "ch", "sh")
 
 
 def terms() -> dict[str, str]:
-    """What each term means, in one or two sentences, by its name in small letters."""
+    """Term in small letters → its meaning, in one or two sentences."""
     return {term.lower(): says for term, says in text("glossary")["terms"].items()}
 
 
 def names() -> dict[str, str]:
-    """All words that name a term, in small letters, each with the term: `queries` and `query` name `query`."""
+    """Name in small letters → the term that it names. A name is the term or its plural: `query` and `queries` name `query`."""
     return _names(*terms())
 
 
 def named_in(words: str) -> bool:
-    """Whether a text names a term. A special token such as `<sos>` is one wherever it stands, so it does not count."""
+    """Whether a text contains the name of a term. Special tokens such as `<sos>` do not count, because they are terms even in a
+    text that a person typed."""
     return _pattern(*names()).search(words) is not None
 
 

@@ -138,7 +138,7 @@ class Bar {
   }
 
   openNotes() {
-    // In the window of the notes, the keys of a clicker change the stop, too, and the keys that cover the page work: present.js.
+    // In the window of the notes, the keys of a clicker change the stop, too, and the keys of present.js cover the page.
     openNotes(({ key }) => {
       const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
       const link = name && this.root.querySelector(`a.${name}`);
@@ -163,7 +163,7 @@ class Bar {
   }
 
   /**
-   * Store the teacher's secret in this tab, or send the stored secret. The address does not have it, so a reload needs the copy.
+   * Store the teacher's secret in this tab, or send the stored secret. A reload needs it, because it is not in the address.
    *
    * @param {{ code: string, secret: string }} seat
    */
@@ -200,7 +200,7 @@ class Bar {
     bar?.toggleAttribute("data-ready", true);
   }
 
-  /** Open the view of the stop if a button has just started the lesson, or if the address has no view. Returns whether it did. */
+  /** Open the view of the stop if a button just started the lesson, or if the address has no view. Returns whether it did. */
   opened() {
     if (this.data.started) {
       moving = true;
@@ -213,7 +213,7 @@ class Bar {
     return true;
   }
 
-  /** Scroll to the part that the stop is about (`arrive`). After a move to another stop, focus its question, or else its name. */
+  /** Scroll to the part that the stop is about (`arrive`). After a move to this stop, focus its question, or else the name. */
   arrive(asked = false) {
     if (moving) {
       moving = false;

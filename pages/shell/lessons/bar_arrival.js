@@ -77,8 +77,8 @@ function toMarks(found) {
 }
 
 /**
- * Scroll to a part of the page. If the bar scrolls away with the page, the page stays at its top, so that the bar is read first,
- * unless a person asks for the part.
+ * Scroll to a part of the page. If the bar scrolls away with the page, the page stays at its top unless a person asks for the
+ * part, so that the bar is read first.
  *
  * @param {HTMLElement} root the element of the bar
  * @param {string} target the name of the part; empty for the top

@@ -38,7 +38,7 @@ export class Questions {
   }
 
   /**
-   * Read the questions that the server sent. If a question differs from the last one sent, its answer is no longer being changed.
+   * Read the questions that the server sent. If a question has changed, its answer is no longer being changed here.
    *
    * @param {Question[]} questions
    * @param {boolean} arrived whether another stop was opened

@@ -1,5 +1,5 @@
-// Stores a copy of the kept views in this tab of the browser (keeping.py). The copy survives a reload of the page and a restart of
-// the server. It is deleted when the tab is closed.
+// Stores a copy of the kept views in this tab of the browser (keeping.py). The copy survives a reload of the page and a restart
+// of the server. It is deleted when the tab is closed.
 
 const NAME = "kept views";
 
