@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.shell.edit_list import KEY as EDITS
-from pages.shell.edit_list import edit_button, fits, show_edit_list
+from pages.shell.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.lessons.open_lesson import linked_lesson
 from pages.shell.view import View, sizes_of
 from pages.ui.caches import cached
@@ -25,6 +25,8 @@ from transformer.tracing.paths import Kind, Side
 from transformer.tracing.phrases import all_interventions, at_head, block
 
 SIDES: tuple[Side, ...] = ("source", "target")
+# Keys of the menus of edits.
+BLOCK, MORE = "block_menu", "more_edits"
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -61,20 +63,20 @@ def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
         edit_button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
         edit_button(words["average"], at_head("average", kind, layer, head), words["average_help"])
         edit_button(words["silence_layer"], at_head("silence", kind, layer))
-        with st.popover(words["block"], icon=":material/block:"):
+        with edit_menu(words["block"], ":material/block:", BLOCK):
             query = st.selectbox(
                 words["query"], range(len(queries)), format_func=lambda position: token_at(position, queries[position])
             )
             key = st.selectbox(words["key"], range(len(keys)), format_func=lambda position: token_at(position, keys[position]))
-            edit_button(words["block_button"], block(kind, layer, head, query, key))
-        with st.popover(words["more"], icon=":material/tune:"):
+            edit_button(words["block_button"], block(kind, layer, head, query, key), menu=BLOCK)
+        with edit_menu(words["more"], ":material/tune:", MORE):
             actions = words["actions"]
             offered = {phrase: phrase for phrase in ("no causal mask", "no padding mask", "no positions")}
             offered["no scaling"] = f"no scaling {kind} layer {layer + 1}"
             offered["no residual"] = f"no residual {of.stack} layer {layer + 1} {of.sublayer}"
             for name, phrase in offered.items():
                 if fits(view, phrase):
-                    edit_button(actions[name], phrase)
+                    edit_button(actions[name], phrase, menu=MORE)
 
 
 def _link_to_writing(view: View, phrases: Sequence[str]) -> None:

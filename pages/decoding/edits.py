@@ -7,7 +7,7 @@ import streamlit as st
 from pages.decoding.steps import Run
 from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.decoding.written import run_of
-from pages.shell.edit_list import edit_button, edits_asked, fits, show_edit_list
+from pages.shell.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
 from pages.shell.runs import Edits
 from pages.shell.view import View
 from pages.ui.text import text
@@ -42,10 +42,12 @@ def show_edits(view: View, run: Run) -> None:
     layer = st.session_state.get("shown_layer", layers) - 1
     with st.container(horizontal=True):
         for kind in run.kinds:
-            with st.popover(words["silence"][kind].format(layer=layer + 1), icon=":material/volume_off:"):
+            menu = f"silence_{kind}"
+            with edit_menu(words["silence"][kind].format(layer=layer + 1), ":material/volume_off:", menu):
                 for head in range(heads):
-                    edit_button(words["silence_head"].format(head=head + 1), at_head("silence", kind, layer, head))
-                edit_button(whatif["silence_layer"], at_head("silence", kind, layer))
+                    label = words["silence_head"].format(head=head + 1)
+                    edit_button(label, at_head("silence", kind, layer, head), menu=menu)
+                edit_button(whatif["silence_layer"], at_head("silence", kind, layer), menu=menu)
         if fits(view, "no positions"):
             edit_button(whatif["actions"]["no positions"], "no positions")
     if not run.settings.edits:

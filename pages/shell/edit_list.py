@@ -1,6 +1,7 @@
 """The list of edits of the model, on the pages that can run it edited; the link holds them as phrases."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.view import View
 from pages.ui.compat import opens_from_history
@@ -43,15 +44,29 @@ def edits_asked() -> bool:
     return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
 
 
-def edit_button(label: str, phrase: str, help: str | None = None) -> None:
-    """Draw a button that adds an edit."""
-    st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase,), help=help)
+def edit_button(label: str, phrase: str, help: str | None = None, menu: str = "") -> None:
+    """Draw a button that adds an edit.
+
+    Args:
+        label: text on the button.
+        phrase: the edit.
+        help: text that is shown if a person points at the button.
+        menu: key of the menu (`edit_menu`) that the button is in. The menu is closed, because it would cover the two answers.
+    """
+    st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 
 
-def _add(phrase: str) -> None:
+def edit_menu(label: str, icon: str, key: str) -> DeltaGenerator:
+    """Draw a menu for buttons that add edits."""
+    return st.popover(label, icon=icon, key=key, on_change="rerun")
+
+
+def _add(phrase: str, menu: str) -> None:
     edits = st.session_state.get(KEY, [])
     if phrase not in edits:
         st.session_state[KEY] = [*edits, phrase]
+    if menu:
+        st.session_state[menu] = False
 
 
 def _clear() -> None:

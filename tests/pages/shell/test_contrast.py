@@ -193,7 +193,7 @@ UNCOVERED = """() => [...document.querySelectorAll('.stMain .stVerticalBlock *:n
 
 
 def test_nothing_of_a_page_that_a_lesson_covers_can_be_reached(visitor: Visitor) -> None:
-    page = visitor.open("attention?lesson=first-look&lesson_stop=4")
+    page = visitor.open("decoding?lesson=first-look&lesson_stop=6")
     assert page.evaluate(UNCOVERED) == []
 
 
