@@ -123,7 +123,7 @@ function mentions(text) {
 }
 
 /**
- * Whether an element has text of the app or of a lesson, and not text that a person typed.
+ * Whether an element is in a sentence of the page, or in the text of a lesson and not in a button.
  *
  * @param {Element | null} element
  */
