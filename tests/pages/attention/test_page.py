@@ -109,8 +109,10 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, st
     page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if", whole=True)
     assert page.get_by_text("No edit is in force").is_visible()
     page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
-    page.get_by_role("button", name="No positional encoding").click()
+    choice = page.get_by_role("button", name="No positional encoding")
+    choice.click()
     visitor.settle()
+    expect(choice).to_be_hidden()  # the menu would cover the two answers
     difference = page.get_by_text(re.compile(r"\d+ of \d+ tokens differ")).inner_text()
     # The change of each token's probability is written above its bars.
     changes = page.locator(".st-key-probability-change .annotation-text").all_text_contents()

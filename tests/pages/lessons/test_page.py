@@ -1,4 +1,4 @@
-"""The page Lessons: the list, a lesson from a file, the sheet, the tests before and after, and a lesson of one's own."""
+"""The page Lessons: the list, a lesson from a file, the sheet, the tests before and after, and the editor of own lessons."""
 
 import base64
 import json
@@ -63,13 +63,13 @@ def test_the_sheet_has_words_questions_answers_and_notes(app: AppTest) -> None:
     lesson = shipped()["first-look"]
     assert first.count("<section>") == first.count('class="question"') == first.count('class="solution"') == len(lesson.stops)
     assert first.count('class="notes"') == len(lesson.stops)
-    assert "t, 99.5%" in first  # computed, not written
+    assert "t, 99.5%" in first  # this number is computed, and not in the lesson's file
     plain = str(sheet(lesson, notes=False, solutions=False))
     assert not {"solution", "notes", "reveal"} & {*re.findall(r'class="(\w+)"', plain)}
     assert "@media print" in CSS.read_text(encoding="utf-8")
 
 
-def test_the_letters_of_an_order_do_not_give_it_away() -> None:
+def test_the_letters_of_an_order_do_not_reveal_it() -> None:
     question = Question(kind="order", ask="?", options=("one", "two", "three", "four"))
     printed = str(sheet(Lesson(title="t", stops=(Stop(title="a", say="b", page="home", question=question),)), False, True))
     shown = re.findall(r"<li>[A-D]: (\w+)</li>", printed)
@@ -89,18 +89,18 @@ def test_a_hostile_lesson_is_escaped_on_the_sheet() -> None:
     assert printed.count("&lt;img") == 10
 
 
-def test_the_sheet_draws_each_stop_and_leaves_out_what_is_asked() -> None:
+def test_the_sheet_draws_each_stop_without_the_answer() -> None:
     lesson = shipped()["first-look"]
     asked, solved = (str(sheet(lesson, False, solutions, True)) for solutions in (False, True))
     assert asked.count("<figure>") == solved.count("<figure>") == len(lesson.stops)
-    # The row of <sos> is dark in one cell, which is that of the right letter.
+    # Only the picture with solutions has the cells of the row of <sos>.
     row = truth_of(lesson.stops[2])
     assert row
     without, with_it = (read(picture(lesson.stops[2], solutions)) for solutions in (False, True))
     assert with_it.count("h20v20h-20z") - without.count("h20v20h-20z") == sum(round(10 * weight) > 0 for weight in row.row)
     assert "yours to fill in" in without
     assert f"puts {max(row.row):.2f} on t" in with_it
-    # The probability that is to be guessed is in neither the bars nor their words.
+    # Without solutions, the probability that the question asks for is neither in the bars nor in their text.
     guessed = truth_of(lesson.stops[5])
     assert guessed
     assert f"{guessed.number:.2f}" not in read(picture(lesson.stops[5], False))
@@ -108,12 +108,12 @@ def test_the_sheet_draws_each_stop_and_leaves_out_what_is_asked() -> None:
     number_of_tokens = shipped()["one-lesson"].stops[1]
     assert not picture(number_of_tokens, False)
     assert picture(number_of_tokens, True)
-    # The vectors that a model adds for places.
+    # The vectors that a model adds for positions.
     places = Stop(title="a", say="b", page="positions", view=(("model", "reverse"), ("source", "abc")))
     drawn = read(picture(places, False))
     assert "0 &lt;sos&gt;" in drawn
-    assert "white is −0.99, black is 1.00" in drawn  # cosines of places 3 and 0
-    # Words of another person are text in a drawing, too; what cannot be run has none.
+    assert "white is −0.99, black is 1.00" in drawn  # the cosines of positions 3 and 0
+    # Untrusted text is escaped in a drawing, too. A view that cannot be run has no drawing.
     view = (("model", "english-french"), ("source", f"the cat {HOSTILE}"))
     hostile = Stop(title="a", say="b", page="home", view=view)
     assert "onerror" not in re.sub("&lt;.*?&gt;", "", read(str(sheet(Lesson(title="t", stops=(hostile,)), False, False, True))))
@@ -122,7 +122,7 @@ def test_the_sheet_draws_each_stop_and_leaves_out_what_is_asked() -> None:
 
 
 def read(html: str) -> str:
-    """HTML with the text of its drawings instead of their encoding."""
+    """HTML in which the Base64 code of each drawing is decoded."""
     return re.sub('(?<=base64,)[^"]+', lambda match: base64.b64decode(match[0]).decode(), html)
 
 
@@ -135,12 +135,12 @@ def test_a_test_has_ten_sound_questions(form: str) -> None:
         assert 1 <= item["answer"] <= 4
         assert item["reason"]
     right = [item["answer"] for item in items]
-    assert max(map(right.count, right)) < 7  # no letter is a good guess
+    assert max(map(right.count, right)) < 7  # always guessing the same letter is no good strategy
     assert str(test_sheet(form, solutions=True)).count('class="solution"') == 10
     assert "solution" not in str(test_sheet(form, solutions=False))
 
 
-def test_the_gain_is_the_share_of_what_could_be_gained() -> None:
+def test_the_gain_is_the_share_of_the_greatest_possible_gain() -> None:
     assert normalised_gain(40, 70) == pytest.approx(0.5)
     assert normalised_gain(0, 100) == 1
     assert normalised_gain(50, 40) == pytest.approx(-0.2)
@@ -148,7 +148,7 @@ def test_the_gain_is_the_share_of_what_could_be_gained() -> None:
     assert [(metric.label, metric.value) for metric in app.metric] == [(WORDS["gain"], "0.50")]
     without_gain = on_page(PAGE, before="100", after="100", sheet="post")
     assert not without_gain.metric
-    (printed,) = sheets(without_gain)  # one sheet on the page, so one is printed
+    (printed,) = sheets(without_gain)  # the page has only one sheet, so only one is printed
     assert text("lesson_tests")["post"][0]["options"][2] in printed
 
 
@@ -169,7 +169,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     app.text_area(key="own_stop_0_options").set_value("this\n*that")
     app.text_area(key="own_stop_0_reasons").set_value("no\nyes").run()
     assert not app.warning
-    # Another page is opened and left: what was typed is still there.
+    # The typed texts are still there after another page was open.
     app.switch_page(HOME).run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="own_stop_0_options").value == "this\n*that"
@@ -183,7 +183,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert question
     assert (question.options, question.answer) == (("this", "that"), 2)
     assert tomllib.loads(as_toml(lesson))["title"] == "Mine"
-    with monkeypatch.context() as patch:  # a link that leads others to their own computer says so
+    with monkeypatch.context() as patch:  # a note says that the link works only on this computer
         patch.setattr("pages.lessons.editor.app_address", lambda: "http://localhost:8501")
         app.run()
         assert app.code[0].value.startswith("http://localhost:8501/?lesson=")
@@ -196,11 +196,11 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     app.button(key="own_stop_0_remove").click().run()
     assert len(unpack(app.code[0].value.partition("lesson=")[2]).stops) == 1
     app.button(key="own_put_back").click().run()
-    assert unpack(app.code[0].value.partition("lesson=")[2]) == lesson  # at its place, with its words and its question
+    assert unpack(app.code[0].value.partition("lesson=")[2]) == lesson  # the stop is back, with its texts and question
     assert "own_put_back" not in [button.key for button in app.button]
 
 
-def test_a_view_with_the_longest_batch_is_kept_whole_and_what_is_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_batch_is_kept_and_a_longer_parameter_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = "\n".join(["a" * (TEXT_CHARACTERS - 1)] * (SENTENCES - 1))
     app = on_page("pages/masks/page.py", model="reverse", source="abc", batch=batch)
     app.button(key="keep_view").click().run()
@@ -225,7 +225,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypa
     assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
 
 
-def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None:
+def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
     app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2", head="1")
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
@@ -265,7 +265,7 @@ def test_questions_of_ones_own_are_checked_against_the_run_of_the_view() -> None
         ("decoding", "next", "next-token", "After <sos>: b "),
     ],
 )
-def test_what_a_page_lets_predict_can_be_asked_in_a_lesson_of_ones_own(page: str, kind: str, truth: str, told: str) -> None:
+def test_the_editor_offers_the_questions_of_each_page(page: str, kind: str, truth: str, told: str) -> None:
     app = on_page(f"pages/{page}/page.py", model="reverse", source="cab")
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
@@ -283,11 +283,11 @@ def test_what_a_page_lets_predict_can_be_asked_in_a_lesson_of_ones_own(page: str
     assert truth_of(stop)
     assert any(told in shown(caption.value) for caption in app.caption)
     drawn = str(picture(stop, solutions=False))
-    assert bool(drawn) == (page != "masks")  # whose picture is the answer
+    assert bool(drawn) == (page != "masks")  # the picture of Masks would reveal the answer
     assert (WORDS["pictures"]["empty_bars"] in drawn) == (page == "decoding")
 
 
-def test_a_page_that_is_loaded_again_has_the_views_that_the_tab_has_kept() -> None:
+def test_the_copy_in_the_tab_restores_the_kept_views_after_a_reload() -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", present="1")
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
@@ -295,7 +295,7 @@ def test_a_page_that_is_loaded_again_has_the_views_that_the_tab_has_kept() -> No
     copy = sent(app)["copy"]
     assert json.loads(copy)["views"][0]["fields"]["say"] == "Words"
     assert "present" not in json.loads(copy)["views"][0]["view"]
-    # As after a reload: a new session has another view, and the browser sends the copy.
+    # As after a reload: a new session has no views, and the browser sends the copy.
     again = AppTest.from_function(taken)
     hostile = [
         None,
@@ -326,7 +326,7 @@ def taken() -> None:
 
 
 def sent(app: AppTest) -> dict[str, Any]:
-    """The data of the script that keeps a copy in the tab."""
+    """The data of the script that stores a copy in the tab."""
     return next(json.loads(each.proto.json) for each in app.get("bidi_component") if '"copy"' in each.proto.json)
 
 
@@ -343,7 +343,7 @@ def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
 
 @pytest.mark.browser
 def test_nothing_is_printed_after_the_sheet(visitor: Visitor) -> None:
-    """Room below it could fill a page of its own."""
+    """Empty space below the sheet could fill another page of paper."""
     page = visitor.open("lessons?sheet=pre", whole=True)
     page.emulate_media(media="print")
     end = page.locator(".lesson-sheet").evaluate("sheet => sheet.getBoundingClientRect().bottom")

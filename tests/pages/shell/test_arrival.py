@@ -1,4 +1,5 @@
-"""A link opens a page at the part it names, on a laptop and on a phone; Back opens a page where it was left."""
+"""A link scrolls its page to the part that it names, on a laptop and on a phone. Back restores the scroll position of a
+page."""
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
@@ -13,14 +14,14 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def wait_at(page: Page, part: str) -> None:
-    """Wait until a part stands below the header, and stays there."""
+    """Wait until the heading of a part is right below the header."""
     page.wait_for_function(f"name => document.getElementById(name) && Math.abs(({TOP})(name) - 76) < 3", arg=part)
 
 
-def test_a_link_opens_at_the_part_it_names(visitor: Visitor) -> None:
+def test_a_link_scrolls_to_the_part_that_it_names(visitor: Visitor) -> None:
     page = visitor.page
     page.set_viewport_size(PHONE)
-    # The part named stands below others that are drawn only when they are on screen, and one above it is drawn on the way back.
+    # Parts above the named part are drawn only when they are on screen. One of them is drawn after scrolling back up.
     visitor.open("decoding?model=reverse&source=headlight#forcing")
     wait_at(page, "forcing")
     assert page.url.endswith("#forcing")
@@ -29,20 +30,20 @@ def test_a_link_opens_at_the_part_it_names(visitor: Visitor) -> None:
     page.mouse.move(200, 400)
     page.mouse.wheel(0, -2_000)
     visitor.settle()
-    assert page.evaluate(TOP, "forcing") > 200  # what a person scrolls to is left alone
+    assert page.evaluate(TOP, "forcing") > 200  # after a person has scrolled, the page does not scroll by itself
 
 
-def test_a_link_opens_at_a_part_whose_heading_is_not_drawn_before_it_is_on_screen(visitor: Visitor) -> None:
+def test_a_link_scrolls_to_a_heading_that_is_drawn_only_on_screen(visitor: Visitor) -> None:
     page = visitor.open("turning#english-french-static")
     wait_at(page, "english-french-static")
 
 
-def test_a_link_opens_the_part_that_has_the_anchor_it_names(visitor: Visitor) -> None:
+def test_an_anchor_in_a_link_opens_the_part_with_its_heading(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=headlight#padding")
     page.locator("#padding").wait_for()
     visitor.settle()
     assert page.url.endswith("part=padding#padding")
-    # Another part that a person picks is the one that the address names.
+    # If a person picks another part, the address names that part.
     visitor.choose("Look at", "× √d_model")
     page.locator("#scaling").wait_for()
     visitor.settle()
@@ -50,9 +51,9 @@ def test_a_link_opens_the_part_that_has_the_anchor_it_names(visitor: Visitor) ->
 
 
 @pytest.mark.parametrize("look", ["map", "steps", "no-such-look"])
-def test_a_link_opens_at_the_look_it_names(visitor: Visitor, look: str) -> None:
-    """The address of a look, as it stands in the browser after it was picked, names no heading. The default is dropped from the
-    address, and so is a look that does not exist."""
+def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -> None:
+    """The address of a picked look has `part`, but no anchor of a heading. The default look and an unknown look are removed
+    from the address."""
     page = visitor.page
     page.set_viewport_size(PHONE)
     visitor.open(f"attention?model=reverse&source=torch&part={look}")
@@ -60,7 +61,7 @@ def test_a_link_opens_at_the_look_it_names(visitor: Visitor, look: str) -> None:
     visitor.settle()
     wait_at(page, "head")
     assert ("part=" in page.url) == (look == "steps")
-    # It was drawn before it was on screen. The first press in it is not lost.
+    # The part was drawn before it was on screen. The first click in it has an effect.
     page.locator(".st-key-part").get_by_text("lines", exact=True).click()
     page.wait_for_url("**part=lines*")
 
@@ -71,7 +72,7 @@ def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None
     assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
 
 
-def test_back_opens_the_look_that_was_left(visitor: Visitor) -> None:
+def test_back_restores_the_picked_look(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=torch#head")
     page.locator(".st-key-part").wait_for()
     visitor.settle()
@@ -86,7 +87,7 @@ def test_back_opens_the_look_that_was_left(visitor: Visitor) -> None:
     expect(page.get_by_role("radio", name="what-if")).to_be_checked()
 
 
-def test_an_example_opens_at_its_part_and_back_where_it_was_left(visitor: Visitor) -> None:
+def test_an_example_scrolls_to_its_part_and_back_restores_the_scroll_position(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     start = next(start for start in text("home")["starts"] if start["query"].get("part") == "what-if")
     card = page.get_by_role("link", name=start["title"], exact=False).first

@@ -17,13 +17,18 @@ MAIN, SIDEBAR = 0, 1  # the first number of an element's place
 
 
 class At(NamedTuple):
-    """Where a visitor goes."""
+    """The server for a `Session`, of which only the address is needed."""
 
     address: str
 
 
 class Answer(NamedTuple):
-    """What the browser gets for a click: the elements of that run alone, by their places; and the address afterwards."""
+    """What the browser receives for a click.
+
+    Attributes:
+        elements: place → element, only for the elements that the click's run sent.
+        query: the parameters of the address after the run.
+    """
 
     elements: dict[tuple[int, ...], Element]
     query: dict[str, str]
@@ -41,12 +46,12 @@ def answers(url: str, page: str, *clicks: dict[str, Any], **query: str) -> list[
         await session.close()
         return received
 
-    # In a thread of its own: Playwright has an event loop running in this one.
+    # Run it in another thread, because Playwright's event loop runs in this one.
     with ThreadPoolExecutor() as pool:
         return pool.submit(lambda: asyncio.run(visit())).result()
 
 
-def test_a_click_in_the_page_sends_the_page_alone(url: str) -> None:
+def test_a_click_in_the_page_sends_only_the_page(url: str) -> None:
     (run,) = answers(url, "attention", {"layer": "1"}, model="reverse", source="abc")
     assert {place[0] for place in run.elements} == {MAIN}
     assert "page_link" not in {element.kind for element in run.elements.values()}
@@ -63,12 +68,12 @@ def test_another_text_sends_the_page_and_what_to_look_for(url: str) -> None:
 
 
 def test_a_text_of_an_untrained_model_sends_the_sidebar_too(url: str) -> None:
-    """Its number of parameters is there, and depends on the words of the text."""
+    """The sidebar has the model's number of parameters, which depends on the words of the text."""
     (run,) = answers(url, "attention", {"source": "a b c d"}, model="vanilla", source="a b")
     assert "text_input" in {element.kind for place, element in run.elements.items() if place[0] == SIDEBAR}
 
 
-def test_after_an_interrupted_run_all_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_interrupted_run_the_whole_app_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     state, reruns = {COMPLETE: False}, []
     monkeypatch.setattr("pages.shell.body.st", SimpleNamespace(session_state=state, rerun=reruns.append))
     draw_alone(BODY)
@@ -87,12 +92,12 @@ def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
     expect(page.get_by_role("textbox", name="Further source texts")).not_to_have_value("")
 
 
-def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_does_not_lose_the_names_of_drawn_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
     links = Memory(drawn={"layer", "head"})
     address = {"layer": "2", "head": "3", "row": "1"}
     monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state={MEMORY: links}, query_params=address))
     start_page()
-    links.drawn.add("row")  # and then another click stops the run
+    links.drawn.add("row")  # another click then interrupts the run before `end_page`
     start_page()
     links.drawn.add("layer")
     end_page()
@@ -100,7 +105,7 @@ def test_a_run_that_was_interrupted_loses_no_name(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_part_that_a_link_names_stays_until_its_page_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page before used the same name; the new one draws its parts when they come on screen."""
+    """The previous page had a widget with the same name. The new page draws its parts only when they come on screen."""
     state = {MEMORY: Memory(page="tokens", drawn={"part"}), "page": "attention"}
     address = {"part": "what-if"}
     monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state=state, query_params=address))
@@ -110,8 +115,9 @@ def test_a_part_that_a_link_names_stays_until_its_page_draws_it(monkeypatch: pyt
     assert address == {"part": "what-if"}
 
 
-def test_a_session_keeps_what_a_click_leaves_as_it_is(url: str) -> None:
-    """The client of the benchmarks shows after clicks in the page and in the sidebar what a run of the whole app shows."""
+def test_a_session_keeps_the_elements_that_a_click_does_not_send(url: str) -> None:
+    """After clicks in the page and in the sidebar, the client of the benchmarks has the same elements as after a run of the
+    whole app."""
 
     async def visit() -> tuple[dict[tuple[int, ...], Element], dict[tuple[int, ...], Element], int]:
         session = Session(At(url), "attention", {"model": "reverse", "source": "headlight"})

@@ -1,4 +1,4 @@
-"""Every page can be read and used by everybody, by WCAG 2.2: contrast in both themes, axe-core, headings, large letters.
+"""Every page is accessible according to WCAG 2.2: contrast in both themes, axe-core, headings, large letters.
 
 Each page is opened once, because opening it takes longer than all checks.
 """
@@ -35,7 +35,7 @@ LINKS = (
     "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )
-# These are opened with the parts below the first screen too; together they have every kind of chart.
+# The links that are opened with the parts below the first screen, too. Together they have every kind of chart.
 WHOLE = tuple(link for link in LINKS if link.startswith(("tokens", "masks", "attention", "layers")))
 # The findings of axe-core that are serious or critical, each with the first elements: [rule, elements].
 FINDINGS = """async (rules) => {
@@ -45,13 +45,13 @@ FINDINGS = """async (rules) => {
     return violations.filter(({id, impact}) => ["serious", "critical"].includes(impact) || id === "heading-order")
         .map(({id, nodes}) => [id, nodes.slice(0, 3).map(({html}) => html)]);
 }"""
-# Red, green and blue of the page's ground, from 0 to 255.
+# Red, green and blue of the page's background, from 0 to 255.
 GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor.match(/[0-9]+/g).map(Number)"
-# How many px of the page lie beyond its right side, outside of boxes that scroll.
+# Width in px by which the page is wider than the screen, without boxes that scroll.
 SIDEWAYS = "document.querySelector('.stMain').scrollWidth - document.querySelector('.stMain').clientWidth"
 
 
-# Text of figures by colour, without text inside cells and bars, whose background is data.
+# Colour → texts of figures in it. Texts inside cells and bars are left out, because their background depends on the data.
 WRITTEN = """() => {
     const found = {};
     for (const text of document.querySelectorAll(".js-plotly-plot text")) {
@@ -62,8 +62,9 @@ WRITTEN = """() => {
 }"""
 
 
-# Text of the page as [contrast with its background, text], lowest contrast first, without figures, formulas and disabled
-# widgets. Translucent colours are blended as in a browser; a pixel drawn in a colour gives its RGB for any CSS notation.
+# Texts of the page as [contrast with the background, text], lowest contrast first, without figures, formulas and disabled
+# widgets. Translucent colours are blended as in a browser. A pixel is drawn in each colour to get its RGB from any CSS
+# notation.
 PALEST = """() => {
     const pen = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
     const read = (colour) => {
@@ -103,8 +104,8 @@ PALEST = """() => {
 }"""
 
 
-# Pictures that tell no number to a person who cannot see them, by what they are called: charts, and canvases and SVGs that a
-# screen reader is told of. A data frame has a table in its canvas.
+# Labels of the pictures whose text for screen readers has no number: charts, drawings, canvases, and SVGs with the role of an
+# image. A data frame is left out, because its canvas has a table for screen readers.
 UNTOLD = """() => {
     const found = [];
     const up = (element) => element.parentElement ?? element.getRootNode().host;
@@ -131,13 +132,13 @@ def luminance(colour: Sequence[float]) -> float:
 
 
 def contrast(one: str, other: Sequence[float]) -> float:
-    """The contrast ratio of a colour of CSS and one of red, green and blue by WCAG 2.2, from 1 to 21."""
+    """The contrast ratio of WCAG 2.2, from 1 to 21, between a CSS colour and a colour as red, green and blue."""
     dark, light = sorted((luminance([float(part) for part in re.findall(r"[\d.]+", one)[:3]]), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_a_page_can_be_read_and_used_by_everybody(visitor: Visitor, link: str) -> None:
+def test_a_page_is_accessible(visitor: Visitor, link: str) -> None:
     page = visitor.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     visitor.open(link, whole=link in WHOLE)
@@ -147,19 +148,20 @@ def test_a_page_can_be_read_and_used_by_everybody(visitor: Visitor, link: str) -
     assert page.evaluate(UNTOLD) == []
     page.emulate_media(color_scheme="dark")
     check_contrast(page)
-    # With letters of twice the size, formulas and code are wider than their places, as on a phone.
+    # With letters of twice the size, formulas and code are wider than their boxes, as on a phone.
     page.evaluate("document.documentElement.style.fontSize = '200%'; dispatchEvent(new Event('resize'))")
     page.wait_for_function(f"{SIDEWAYS} <= 0")
     visitor.settle()
     assert findings(page, "scrollable-region-focusable") == []
 
 
-def test_the_focus_is_seen_on_switches_charts_and_the_page_and_not_under_the_bar(visitor: Visitor) -> None:
+def test_the_focus_is_visible_on_switches_charts_and_the_page_and_not_under_the_bar(visitor: Visitor) -> None:
     visitor.page.emulate_media(color_scheme="dark")
     page = visitor.open("attention?source=the+cat&part=map", whole=True)
     page.wait_for_function(f"({GROUND})[0] < 128")
-    page.keyboard.press("Tab")  # from here on the keyboard has the focus
-    # What gets the focus, and where its frame is: the page fills the screen, so its frame is inside.
+    page.keyboard.press("Tab")  # after a key, the browser shows the focus
+    # The focused element, the element with the frame, and the frame's offset. The page fills the screen, so its frame is
+    # inside.
     for target, framed, offset in (
         (".stMain", ".stMain", "-2px"),
         (".stCheckbox input", ".stCheckbox label", "2px"),
@@ -170,7 +172,7 @@ def test_the_focus_is_seen_on_switches_charts_and_the_page_and_not_under_the_bar
         for name, value in (("outline-width", "2px"), ("outline-style", "solid"), ("outline-offset", offset)):
             expect(frame).to_have_css(name, value)
         assert contrast(frame.evaluate("element => getComputedStyle(element).outlineColor"), page.evaluate(GROUND)) > 3
-    # What stands above the screen comes below the bar at the top.
+    # A focused element above the screen is scrolled to below the bar at the top.
     page.evaluate("document.querySelector('.stMain').scrollTo(0, 9999)")
     box = page.get_by_role("radio").first
     box.focus()
@@ -230,19 +232,19 @@ def test_every_page_is_opened() -> None:
 
 
 def add_axe(page: Page) -> None:
-    """Load axe-core into a page: `npm ci --prefix .ci` installs it."""
+    """Load axe-core into a page. `npm ci --prefix .ci` installs it."""
     if not AXE.exists() and os.environ.get("HEADLIGHT_BROWSER") != "required":
         pytest.skip("axe-core is not installed: npm ci --prefix .ci")
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
 
 def findings(page: Page, *rules: str) -> list[Any]:
-    """The serious findings of axe-core, of all its rules but contrast or of these."""
+    """The serious findings of axe-core for the given rules; without rules, for all rules except contrast."""
     return page.evaluate(FINDINGS, list(rules) or None)
 
 
 def check_contrast(page: Page) -> None:
-    """Text has level AA of contrast, text on figures AAA, as soon as the theme has reached all of the page."""
+    """Check that text has contrast of level AA, and text on figures of level AAA, after the whole page has the theme."""
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     page.wait_for_function(f"({GROUND})[0] {'<' if dark else '>'} 128")
     for _ in range(20):

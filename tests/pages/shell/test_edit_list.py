@@ -1,4 +1,4 @@
-"""The edits of the model: they last while a person looks around, and end where an address without them is opened."""
+"""The edits of the model: they stay while a person opens other pages, and end if an address without edits is opened."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,7 +16,7 @@ def follow() -> None:
     ("from_history", "linked", "left"),
     [(False, False, ["no positions"]), (True, False, []), (True, True, ["no positions"])],
 )
-def test_an_address_without_edits_ends_those_of_before(
+def test_an_address_without_edits_removes_earlier_edits(
     from_history: bool, linked: bool, left: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(edit_list, "opens_from_history", lambda: from_history)

@@ -1,4 +1,4 @@
-"""A fault of the app: an apology with a number on the page, the reason under that number in the log."""
+"""An unexpected error of the app: the page shows an apology with a number, and the log has the reason with this number."""
 
 import re
 
@@ -8,7 +8,7 @@ from pages.ui import head_grid
 from tests.pages.apps import on_page
 
 
-def test_a_fault_has_the_same_number_on_the_page_and_in_the_log(
+def test_an_unexpected_error_has_the_same_number_on_the_page_and_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object, **__: object) -> None:

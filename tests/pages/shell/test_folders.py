@@ -1,4 +1,4 @@
-"""Models of Hugging Face in folders of the server: the list of them, and every page on one of each kind."""
+"""Models of Hugging Face in folders of the server: their list, and every page with a model of each kind."""
 
 import json
 import os
@@ -32,7 +32,7 @@ FRAME = ("history", "parts", "present", "tour")
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with four folders that cannot be opened, beside those of the three kinds."""
+    """A folder with four folders that cannot be opened. The folders of the three kinds of models are listed, too."""
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "config.json").write_text("{")
     for name in ("reverse", "bert@v2", "my-bert"):
@@ -43,7 +43,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def sentences() -> dict[str, str]:
-    """The sentence of each folder that cannot be opened."""
+    """Name of a folder that cannot be opened → the sentence that says why."""
     return {name: str(folder.problem) for name, folder in folders.folders().items() if folder.problem}
 
 
@@ -66,7 +66,7 @@ def test_folders_are_listed_with_their_sizes_and_problems() -> None:
 
 
 @pytest.mark.usefixtures("named")
-def test_what_is_too_large_or_lacks_packages_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(monkeypatch: pytest.MonkeyPatch) -> None:
     folders._folders.cache_clear()
     monkeypatch.setattr("transformer.huggingface.files.MODEL_MEGABYTES", 0.001)
     assert sentences()["gpt2"] == "'model.safetensors' in the folder 'gpt2' has 0 MB; allowed are 0.001."
@@ -81,7 +81,7 @@ def test_what_is_too_large_or_lacks_packages_is_said_beforehand(monkeypatch: pyt
     folders._folders.cache_clear()
 
 
-def test_a_folder_that_fails_when_it_is_opened_harms_nothing(named: Path) -> None:
+def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(named: Path) -> None:
     shutil.copytree(folder_of("bert"), named / "wordless")
     (named / "wordless" / "tokenizer.json").write_text("{}")
     folders._folders.cache_clear()
@@ -106,10 +106,10 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
     assert shown_errors(app) == ""
     assert text("common")["agrees"] in captions(app)
     pictures = [*app.get("plotly_chart"), *(part for part in app.get("bidi_component") if part.key not in FRAME)]
-    if (page, kind) == ("decoding", "bert"):  # it writes nothing
+    if (page, kind) == ("decoding", "bert"):  # an encoder alone writes no text
         assert not app.get("plotly_chart")
         assert "encoder alone" in app.info[0].value
-    elif (page, kind) != ("masks", "bert"):  # where nothing is hidden, there is no mask to draw
+    elif (page, kind) != ("masks", "bert"):  # its attention hides nothing, so no mask is drawn
         assert pictures
 
 
@@ -119,9 +119,9 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         ("llama", {"head_dim": 6}, "attention", "steps"),  # all heads together are wider than the residual stream
         ("t5", {"d_kv": 5}, "attention", "steps"),
         ("phi3", {}, "layers", "filmstrip"),  # two parts of a layer have no title
-        ("modernbert", {}, "layers", "filmstrip"),  # modules of an encoder alone with names of their own
+        ("modernbert", {}, "layers", "filmstrip"),  # an encoder alone whose modules have unusual names
         ("opt-post-norm", {}, "positions", "sum"),  # rows of the table are narrower than the residual stream
-        ("electra", {}, "layers", "residual-stream"),  # the same of an encoder
+        ("electra", {}, "layers", "residual-stream"),  # the same in an encoder
     ],
 )
 def test_models_of_unusual_widths_are_drawn(
@@ -138,7 +138,7 @@ def test_models_of_unusual_widths_are_drawn(
 
 
 @pytest.mark.usefixtures("named")
-def test_lines_of_our_own_network_are_not_said_to_have_computed_the_run_of_another() -> None:
+def test_a_note_says_that_the_source_lines_of_our_network_did_not_compute_the_run_of_another() -> None:
     remark = text("common")["recorded_source"].format(model="gpt2")
     for page, remarked in (("masks", True), ("decoding", False)):  # the generator is the same for both
         app = unfold(on_page(f"pages/{page}/page.py", model="gpt2", source=KINDS["gpt2"]), "computed")
@@ -148,8 +148,8 @@ def test_lines_of_our_own_network_are_not_said_to_have_computed_the_run_of_anoth
 
 
 @pytest.mark.usefixtures("named")
-def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
-    """Parts that compute steps again are drawn then, and the page says which of both runs."""
+def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
+    """In our own network, the parts that compute steps again are drawn. The page says which network runs."""
     save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
     save_tokenizer(named / "opus")
     folders._folders.cache_clear()
@@ -163,10 +163,10 @@ def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
     assert runs().agreement(key, (source,), (None,)).rounding
     assert "up to rounding" in checked
     assert len(runs().trace(key, (source,), (None,), ())) == len(runs().own_network(key).taps)
-    masks = on_page("pages/masks/page.py", model=own, source=source)  # its leaks are measured with runs of our own network
+    masks = on_page("pages/masks/page.py", model=own, source=source)  # runs of our own network measure its leaks
     assert shown_errors(masks) == ""
     assert text("common")["recorded"].format(model=own) not in [info.value for info in masks.info]
-    # A Marian that our network cannot hold says why.
+    # If our network cannot represent a Marian, the page says why.
     refused = on_page("pages/attention/page.py", model=folders.own_network_name("marian"), source=source)
     assert "both stacks have the same heads; in this model they are 2 and 4" in shown_errors(refused)
     folders._folders.cache_clear()
@@ -174,7 +174,7 @@ def test_a_marian_runs_in_our_own_network_on_wish(named: Path) -> None:
 
 @pytest.mark.usefixtures("named")
 def test_what_if_compares_the_guesses_of_an_encoder_alone() -> None:
-    """It writes no answer, so none is compared, and no link leads to the page on which a model writes."""
+    """The model writes no answer, so no answers are compared, and there is no link to the page on which a model writes."""
     words = text("whatif")
     edits = "silence encoder layer 1"
     app = on_page("pages/attention/page.py", model="bert", source=KINDS["bert"], part="what-if", edits=edits)
@@ -186,7 +186,7 @@ def test_what_if_compares_the_guesses_of_an_encoder_alone() -> None:
         spec["data"] for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart")) if len(spec["data"]) == 2
     ]
     (clean, edited), *_ = [pair for pair in bars if pair[0]["type"] == "bar"]
-    assert len(clean["x"]) == 1  # the place of the mask
+    assert len(clean["x"]) == 1  # only the position of the mask
     trace = runs().trace(trained_key("bert"), (KINDS["bert"],), (None,), ())
     place = trace.source_tokens[0].index("<mask>")
     np.testing.assert_allclose(array(clean["y"]), trace.probabilities[0, place].max(), atol=1e-4)
@@ -197,7 +197,8 @@ def captions(app: AppTest) -> list[str]:
     return [caption.value for caption in app.caption]
 
 
-# Page and kind of model → where the page says that words are drawn, what stands in its picture, and settings of the page.
+# Page and kind of model → the text file with the note that words are drawn, a word in the page's picture, and the page's
+# settings.
 JOINED = {
     ("home", "marian"): ("common", "sleeps.", {}),
     ("attention", "gpt2"): ("common", "sleeps.", {}),
@@ -212,7 +213,7 @@ JOINED = {
 
 @pytest.mark.usefixtures("named")
 @pytest.mark.parametrize(("page", "kind"), JOINED)
-def test_pieces_are_joined_to_words_on_wish(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_can_be_joined_to_words(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     group, word, settings = JOINED[page, kind]
     script = f"pages/{page}/page.py"
     if page == "attention":
@@ -238,11 +239,11 @@ def test_looks_that_compute_with_pieces_do_not_say_that_words_are_drawn(monkeypa
     for look in ("map", "steps"):
         app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true", part=look)
         count[look] = sum(text("common")["joined"] in caption for caption in captions(app))
-    assert count == {"map": 2, "steps": 1}  # of all heads, and of this head
+    assert count == {"map": 2, "steps": 1}  # the picture of all heads, and that of this head
     RESULTS.clear()
 
 
-def test_a_bias_on_the_scores_is_hatched_where_a_mask_hides_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(folders.VARIABLE, str(folder_of("t5")))
     app = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat")
     assert shown_errors(app) == ""
@@ -266,7 +267,7 @@ def test_a_bias_on_the_scores_is_hatched_where_a_mask_hides_them(monkeypatch: py
 
 
 def pictures(app: AppTest) -> str:
-    """All that a page draws, as text."""
+    """All pictures of a page as text."""
     charts = [chart.proto.spec for chart in app.get("plotly_chart")]
     drawn = [str(part.proto) for part in app.get("bidi_component") if part.key not in FRAME]
     return " ".join([*charts, *drawn, *(html.proto.body for html in app.get("html"))])
@@ -274,7 +275,7 @@ def pictures(app: AppTest) -> str:
 
 @pytest.mark.usefixtures("named")
 def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None:
-    """It reads both in one row, and its own answer is compared with the target alone."""
+    """The model reads text and target in one row. Its own answer is compared only with the target."""
     source = KINDS["gpt2"]
     tokens = runs().answer(trained_key("gpt2"), source, ()).tokens
     app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]))

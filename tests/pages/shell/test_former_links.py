@@ -1,4 +1,4 @@
-"""Links of earlier versions open the same view today; choices in a link are ids, independent of their labels."""
+"""Links of earlier versions open the same view today. Choices in a link are ids, independent of their labels."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -99,7 +99,7 @@ def test_value_of_todays_name_wins() -> None:
 
 @pytest.mark.parametrize("page", [page for page in FORMERLY if page != "home"])
 def test_former_link_opens_the_same_view(page: str) -> None:
-    """One link has all former names of a page; the address then has today's names of all widgets that are drawn."""
+    """One link has all former names of a page. After it is opened, the address has today's names of all drawn widgets."""
     former = {name: values[0] for name, values in FORMERLY[page].items()}
     app = on_page(f"pages/{page}/page.py", model="reverse", source="abcd", batch="ab", **former)
     assert not app.exception
@@ -118,12 +118,12 @@ def test_links_without_a_part_open_the_part_of_their_widgets(page: str, part: st
     assert "part" not in with_part(page, {"source": ["a"], "first": ["1"]})
 
 
-def test_link_to_a_cell_of_the_table_opens_it() -> None:
+def test_link_to_a_cell_of_the_table_opens_the_table() -> None:
     app = on_page("pages/positions/page.py", model="reverse", source="abc", position="7")
     assert app.number_input(key="position").value == 7
     assert app.query_params["part"] in ("table", ["table"])
     app.segmented_control(key="part").set_value("swap").run()
-    assert "part" not in app.query_params  # the first part; the address of an open page is left as it is
+    assert "part" not in app.query_params  # the default part; `position` in the address does not open another one
     assert app.selectbox(key="first").value == 1
 
 

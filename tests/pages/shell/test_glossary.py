@@ -1,4 +1,4 @@
-"""The glossary lists its terms on every page, while it is open, and explains those in the sentences of a page."""
+"""The glossary lists its terms on every page while it is open, and shows the meanings of the terms in a page's sentences."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from pages.ui.text import text
 from tests.pages.apps import on_page, unfold
 from tests.pages.conftest import Visitor
 
-# The words on the blocks of Home's map, and those that the sentences of the pages set in bold.
+# The words on the blocks of Home's map, and the words that are bold in the sentences of the pages.
 ON_MAP = ("add & norm", "memory", "linear", "softmax", "feed-forward", "<sos>")
 IN_SENTENCES = ("query", "key", "value", "head", "attention weight", "mask", "token")
 
@@ -25,13 +25,13 @@ def test_every_term_is_listed_once_below_a_page() -> None:
 
 
 @pytest.mark.browser
-def test_a_term_in_bold_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
+def test_a_bold_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
-    # The text is a term, too: it stands in bold above the pictures, and is none of the page's words.
+    # The typed text is a term, too. It is bold above the pictures, but it is not marked, because it is not a word of the app.
     page = visitor.open("attention?model=reverse&source=vector", whole=True)
     query, tip = page.locator(".term", has_text="query").first, page.locator(".meaning")
     page.wait_for_function("document.querySelectorAll('.term').length > 3")
-    assert page.locator(".term", has_text="query").count() == 1  # where it is met first
+    assert page.locator(".term", has_text="query").count() == 1  # only its first mention
     assert page.locator(".term", has_text="vector").count() == 0
     assert query.get_attribute("aria-description") == terms["query"]
     query.hover()
@@ -42,7 +42,7 @@ def test_a_term_in_bold_is_explained_by_pointing_a_tap_and_the_keyboard(visitor:
     expect(tip).to_have_text(terms["query"])
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
-    page.locator(".term", has_text="attention weight").click()  # set in bold as it is in a sentence
+    page.locator(".term", has_text="attention weight").click()  # this term is bold in a sentence
     expect(tip).to_have_text(terms["attention weight"])
     box = tip.bounding_box()
     assert box is not None
@@ -53,7 +53,7 @@ def test_a_term_in_bold_is_explained_by_pointing_a_tap_and_the_keyboard(visitor:
     expect(tip).to_have_count(0)
 
 
-# The words marked without an element of their own, each with the middle of its rectangle.
+# Highlighted word without an element of its own → the middle of its rectangle.
 MARKED = """() => Object.fromEntries([...CSS.highlights.get('term') ?? []].map((range) => {
     const {left, top, width, height} = range.getBoundingClientRect();
     return [range.toString().toLowerCase(), [left + width / 2, top + height / 2]];
@@ -74,21 +74,21 @@ WORD_IN = """([start, word]) => {
 
 
 def marked(page: Page, *names: str) -> dict[str, Any]:
-    """The words that are marked once these are."""
+    """The highlighted words, and the middle of each, after the given names are highlighted."""
     page.wait_for_function(f"(names) => names.every((name) => name in ({MARKED})())", arg=names)
     return page.evaluate(MARKED)
 
 
 @pytest.mark.browser
-def test_a_term_in_plain_words_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
+def test_a_term_that_is_not_bold_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
     page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
     words = marked(page, "token", "decoder")
-    assert "vocabulary" not in words  # set in bold before
+    assert "vocabulary" not in words  # it is bold in an earlier sentence
     assert "vector" not in words
     page.mouse.move(*words["token"])
     expect(tip).to_have_text(terms["token"])
-    # Without a mark, but for the first mention, the tip stands below its own word.
+    # A later mention has no mark. The tip is below that mention.
     later = page.evaluate(WORD_IN, ["The model never writes", "tokens"])
     page.mouse.move(5, 5)
     expect(tip).to_have_count(0)
@@ -99,17 +99,17 @@ def test_a_term_in_plain_words_is_explained_by_pointing_and_a_tap(visitor: Visit
     assert abs(box["y"] - later[1]) < 30
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
-    # A typed word is none of the page's, wherever it stands, bold or not.
+    # A typed word is not explained anywhere, bold or not.
     for start in ("The source has", "the vector"):
         page.mouse.click(*page.evaluate(WORD_IN, [start, "vector"]))
         page.wait_for_timeout(250)
         assert tip.count() == 0
     page.mouse.click(*page.evaluate(WORD_IN, ["The source has", "<unk>"]))
     expect(tip).to_have_text(terms["<unk>"])
-    # So in a lesson's words, which are drawn anew by an answer.
+    # The terms in the text of a lesson are explained, too. An answer draws that text again.
     visitor.open("attention?lesson=first-look&lesson_stop=3")
     words = marked(page, "token", "softmax")
-    assert "query" not in words  # its bold words can be pressed
+    assert "query" not in words  # it is bold there, so it is a button
     page.mouse.click(*words["softmax"])
     expect(tip).to_have_text(terms["softmax"])
 

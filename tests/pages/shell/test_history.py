@@ -1,4 +1,4 @@
-"""State in the address, tested in a browser: from page to page, Back and Forward, reload, and on a new server."""
+"""State in the address, tested in a browser: after a change of page, Back and Forward, a reload, and on a new server."""
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -39,11 +39,11 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     changed = {**LINKED, "source": "1 2 3"}
     page.go_back()
     visitor.settle()
-    assert held(page) == LINKED  # Back undoes what was typed
+    assert held(page) == LINKED  # Back undoes the typing
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
-    assert held(page) == LINKED  # then restores the view as it was left
+    assert held(page) == LINKED  # the second Back restores the view of the previous page
     page.go_forward()
     page.go_forward()
     page.get_by_role("heading", name="The head that turns", level=1).wait_for()
@@ -66,7 +66,7 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
 
 
 def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visitor) -> None:
-    """Choices on three pages, which are left by the navigation and by a link of the tour."""
+    """Choices on three pages. The navigation and a link of the tour lead from one page to the next."""
     page = visitor.open("masks?model=reverse&source=torch", whole=True)
     undo = page.get_by_role("button", name=text("common")["undo"])
     assert not undo.is_visible()
@@ -77,7 +77,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     addresses.append(page.url)
     visitor.choose("encoder", "encoder")
     addresses.append(page.url)
-    # The press that ends typing sends the text; what it presses is a choice of its own.
+    # A click on another widget ends the typing and sends the text. The click itself is a second choice.
     page.get_by_label("Source text", exact=True).fill("lamp")
     visitor.choose("decoder", "decoder")
     assert "source=lamp" in page.url
@@ -88,14 +88,14 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     page.wait_for_url(addresses[-1])
     visitor.settle()
     page.mouse.move(700, 400)
-    page.mouse.wheel(0, 10)  # from here on the page stays where it is scrolled to
+    page.mouse.wheel(0, 10)  # after this, the page no longer scrolls by itself
     visitor.see_all()
     link = page.get_by_test_id("stMain").get_by_role("link", name="Layers").last  # the next stop of the tour
     link.scroll_into_view_if_needed()
     left = page.evaluate(SCROLL)
     link.click()
     page.get_by_role("heading", name="Layers", level=1).wait_for()
-    page.wait_for_function(f"{SCROLL} === 0")  # another page opens at its top
+    page.wait_for_function(f"{SCROLL} === 0")  # another page starts at its top
     visitor.settle()
     addresses.append(page.url)
     page.keyboard.press("ArrowRight")
@@ -113,9 +113,9 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     assert not undo.is_visible()
 
 
-def test_back_in_a_lesson_leads_to_no_address_that_nobody_chose(visitor: Visitor) -> None:
+def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor: Visitor) -> None:
     page = visitor.open("?lesson=first-look&lesson_stop=2")
-    page.wait_for_url("**/attention?**")  # the view of the stop takes the place of an address without one
+    page.wait_for_url("**/attention?**")  # the address with the stop's view replaces the address without a view
     visitor.settle()
     undo = page.get_by_role("button", name=text("common")["undo"])
     assert page.evaluate("history.state.entry") == 0
@@ -127,7 +127,7 @@ def test_back_in_a_lesson_leads_to_no_address_that_nobody_chose(visitor: Visitor
     page.locator(".st-key-lesson_bar .question button").first.click()
     page.wait_for_url("**answers=**")
     visitor.settle()
-    undo.click()  # an answer stays, so this undoes the start
+    undo.click()  # Back does not undo an answer, so this undoes the start
     page.get_by_role("heading", name="Lessons", level=1).wait_for()
     page.wait_for_url("**/lessons")
 

@@ -1,4 +1,4 @@
-"""Links with markup in every value, in a real browser: nothing of it runs, and no other host is asked."""
+"""Links with markup in every value, in a real browser: the markup does not run, and no other host is contacted."""
 
 from itertools import cycle
 from urllib.parse import urlencode
@@ -11,7 +11,7 @@ from tests.pages.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
-# Five values in each session. Words are tokens of an untrained model, so each stands in figures, tables and lists as well.
+# Five values for each link. An untrained model takes each word as a token, so the values are also in figures, tables and lists.
 NASTIEST = [*MARKUP, *CHARACTERS[:2]]
 VALUES = list(zip(*(NASTIEST[start::5] for start in range(5)), strict=True))
 PAGES = {
@@ -25,7 +25,7 @@ PAGES = {
 }
 UNTRAINED = {"model": "own-sizes", "n_layers": "1", "n_heads": "1", "d_model": "8", "d_ff": "8"}
 TRAINED = {"model": "english-french"}
-# What no page has of its own: elements and attributes that could run a script or load something.
+# Elements and attributes that could run a script or load a file. The links must not add any of them to a page.
 PLANTED = "[onerror], [onload], [src='x'], [href^='javascript' i], script:not([src]):not([type]), iframe, [src*='elsewhere']"
 
 

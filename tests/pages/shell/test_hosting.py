@@ -1,4 +1,4 @@
-"""The app in a browser when its server dies, and behind nginx with the headers of a careful host."""
+"""The app in a browser after its server was killed, and behind nginx with strict security headers."""
 
 import re
 import time
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 APP = ROOT / "app.py"
 
 
-def test_an_open_tab_goes_on_when_its_server_is_killed_and_started_again(
+def test_an_open_tab_continues_after_its_server_is_killed_and_started_again(
     known: BrowserContext, record_property: Callable[[str, object], None]
 ) -> None:
     with serving(APP) as server:
@@ -47,13 +47,14 @@ def test_an_open_tab_goes_on_when_its_server_is_killed_and_started_again(
 
 
 @needs_nginx
-def test_no_page_breaks_the_policy_of_nginx(known: BrowserContext, url: str) -> None:
+def test_no_page_violates_the_content_security_policy_of_nginx(known: BrowserContext, url: str) -> None:
     with behind_nginx(url, url) as address:
         visitor = Visitor(known, address)
         page = visitor.open("?model=reverse&source=abc")
         for file in page_files():
             name = name_of(file)
-            # Within the site, because the policy came with the document: only the first page loads the scripts of Streamlit.
+            # Open the page with a link of the app, so that the document and its policy stay, and Streamlit's scripts load only
+            # once.
             page.get_by_test_id("stSidebarNav").get_by_role("link", name=text(name)["title"], exact=True).click()
             page.wait_for_url(re.compile(rf"/{'' if name == 'home' else name}(\?|$)"))
             visitor.settle()

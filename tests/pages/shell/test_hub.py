@@ -1,4 +1,4 @@
-"""The box for a model of a hub, which is a small server on this machine."""
+"""The box for a model of a hub. In these tests the hub is a small server on this machine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ def download_of(app: AppTest) -> hub_downloads.Download:
     return one
 
 
-def test_two_visitors_get_a_model_that_is_downloaded_once(hub: Hub) -> None:
+def test_a_model_that_two_visitors_request_is_downloaded_once(hub: Hub) -> None:
     hub.gate.clear()
     first, second = (unfold(on_page(MASKS, model="reverse"), hub_box.MENU) for _ in range(2))
     for app in (first, second):
@@ -53,7 +53,7 @@ def test_two_visitors_get_a_model_that_is_downloaded_once(hub: Hub) -> None:
     one = download_of(first)
     assert one is download_of(second)
     assert one.alive
-    pressed(first, "hub_cancel")  # the other one still waits
+    pressed(first, "hub_cancel")  # the second visitor still waits
     assert hub_box.DOWNLOAD not in first.session_state
     hub.gate.set()
     one.thread.join()
@@ -61,7 +61,7 @@ def test_two_visitors_get_a_model_that_is_downloaded_once(hub: Hub) -> None:
     assert hub.listings == 1
     assert second.sidebar.selectbox(key="model").value == NAME
     assert shown_errors(second) == ""
-    assert second.session_state["source"]  # an example of such a model
+    assert second.session_state["source"]  # the text box has an example of this kind of model
     linked = on_page(MASKS, model=NAME, source="the cat")
     assert linked.sidebar.selectbox(key="model").value == NAME
     assert shown_errors(linked) == ""
@@ -81,7 +81,7 @@ def test_a_link_asks_before_it_downloads_and_errors_are_sentences(hub: Hub) -> N
     assert hub.requests == []
 
 
-def test_few_wait_for_a_download(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_waiting_downloads_is_limited(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.gate.clear()
     monkeypatch.setattr(hub_downloads, "HUB_WAITING", 1)
     for name in ("tiny", "other"):
@@ -90,7 +90,7 @@ def test_few_wait_for_a_download(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> N
         hub_downloads.start(hubs.hub_id("owner/third"), "a visitor")
 
 
-def test_there_is_no_box_where_the_operator_has_not_allowed_it(hub: Hub) -> None:
+def test_there_is_no_box_if_the_operator_has_not_allowed_it(hub: Hub) -> None:
     folders.HUB = False  # restored by the fixture
     app = on_page(MASKS, model="owner/tiny")
     assert text("hub")["refused"].format(name="owner/tiny") in [shown(warning.value) for warning in app.sidebar.warning]

@@ -1,4 +1,4 @@
-"""Tests of every page, without a browser. New pages are found by their folders."""
+"""Tests of every page, without a browser. A new page is included automatically, by its folder."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def test_no_page_is_directly_in_the_pages_folder() -> None:
 
 
 def test_pages_do_not_import_from_each_other() -> None:
-    """import-linter checks packages only, and a folder with `page.py` alone is not a package."""
+    """import-linter checks only packages, and a folder that has only `page.py` is not a package."""
     for page in PAGES:
         imported = re.findall(r"^\s*(?:from|import) pages\.(\w+)", (ROOT / page).read_text(), re.MULTILINE)
         assert {*imported} <= {"ui", "shell", Path(page).parent.name}
@@ -60,7 +60,7 @@ CHECK_CONTRACTS = "from importlinter.cli import lint_imports; raise SystemExit(l
 
 
 def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_path: Path) -> None:
-    """Adds the two files of the recipe in docs/CONTRIBUTING.md to a copy of the app."""
+    """The two files of the recipe in docs/CONTRIBUTING.md are added to a copy of the app."""
     recipe = (ROOT / "docs" / "CONTRIBUTING.md").read_text().partition("## Add a page")[2].partition("\n## ")[0]
     files = {kind: re.search(rf"```{kind}\n(.*?)```", recipe, re.DOTALL) for kind in ("toml", "python")}
     ignored = shutil.ignore_patterns("__pycache__")
@@ -69,7 +69,7 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
     for name in ("app.py", "pyproject.toml", "assets/app.css", "assets/checkpoints", ".streamlit"):
         (tmp_path / name).symlink_to(ROOT / name)
     folder = tmp_path / "pages" / "lengths"
-    folder.mkdir(exist_ok=True)  # somebody who follows the recipe may have this very page
+    folder.mkdir(exist_ok=True)  # it exists if a reader has followed the recipe in this repository
     for path, block in ((tmp_path / "assets/text/en/lengths.toml", files["toml"]), (folder / "page.py", files["python"])):
         assert block
         path.write_text(textwrap.dedent(block[1]), encoding="utf-8")
@@ -99,24 +99,24 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
 
 @pytest.fixture(scope="module", params=PAGES)
 def page(request: pytest.FixtureRequest) -> str:
-    """Each page in turn; all tests of one page run one after another and share its app."""
+    """The file of a page. All tests of a page run one after another and share its app."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def app(page: str) -> AppTest:
-    """The page, open; the first test of a page sees it as it opens."""
+    """The open page. Only the first test of a page gets it in its initial state."""
     return on_page(page)
 
 
 def check(app: AppTest) -> None:
-    """Fail where the page shows an exception, or an error that says the fault is ours."""
+    """Fail if the page shows an exception, or an error that says that the fault is on our side."""
     assert not app.exception
     assert not [error.value for error in app.error if "our side" in error.value]
 
 
 def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
-    """Source sent while closed would load the highlighter on a first visit, and add its bytes to every click."""
+    """Source code in a closed part would load the highlighter on a first visit, and would be sent again with every click."""
     assert not app.exception
     assert not app.error
     assert app.title
@@ -141,7 +141,7 @@ def test_page_shows_every_model(app: AppTest) -> None:
         assert not app.error, model
 
 
-# Every name that the pages have in quotes, so also that of each parameter of a link; the model and its texts stay valid.
+# Every quoted name in the code of the pages, which includes every parameter of a link. The model and its texts stay valid.
 NAMES = {name for file in (ROOT / "pages").rglob("*.py") for name in re.findall(r'"([a-z_]+)"', file.read_text())}
 KEPT_VALID = {"model", "source", "target", "batch", "batch_targets"}
 

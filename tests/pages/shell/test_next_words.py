@@ -1,4 +1,4 @@
-"""The chips below the box, for a world that knows which words fit next."""
+"""The chips below the text box, for a world whose grammar gives the possible next words."""
 
 from pages.shell import next_words
 from tests.pages.apps import on_page
@@ -22,7 +22,7 @@ def test_a_model_without_a_grammar_has_no_chips() -> None:
     assert next_words.next_words("reverse", "abc") == ()
 
 
-def test_all_words_are_listed_once_asked_for() -> None:
+def test_all_words_are_listed_on_request() -> None:
     app = on_page(HOME, model="english-french")
     assert not app.sidebar.dataframe
     app.session_state["all_words"] = True
@@ -30,6 +30,6 @@ def test_all_words_are_listed_once_asked_for() -> None:
     assert list(app.sidebar.dataframe[0].value["word"])[:1]
 
 
-def test_the_limit_stands_below_the_box() -> None:
+def test_the_limit_is_below_the_box() -> None:
     app = on_page(HOME, model="sort")
     assert any("1 to 12 letters from a to z; up to 12 characters" in caption.value for caption in app.sidebar.caption)

@@ -1,4 +1,4 @@
-"""Parts below the first screen: drawn when they have been on screen, until another page is opened."""
+"""Parts below the first screen: each is drawn after it was on screen, and stays until another page is opened."""
 
 import re
 
@@ -16,20 +16,20 @@ BELOW = ["branch", "edits", "beam", "lens", "pushed", "forcing", "smoothing"]
 BOXES = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part)"
 
 
-def test_what_has_not_been_on_screen_is_neither_computed_nor_sent() -> None:
+def test_parts_that_were_not_on_screen_are_neither_computed_nor_sent() -> None:
     app = on_page(WRITING, model="reverse", source="abc")
     charts = len(app.main.get("plotly_chart"))
     del app.session_state[ALL]
     app.run()
     assert not app.main.get("plotly_chart")
     assert charts > 1
-    # All boxes in one element.
+    # All boxes are in one element.
     (boxes,) = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
     assert set(re.findall('data-part="(.*?)"', boxes)) == {"stages", *BELOW}
     app.session_state[SEEN] = {"lens"}
     app.run()
     assert len(app.main.get("plotly_chart")) == 1
-    # The part stands between the boxes before it and those after it.
+    # The part is between the boxes before it and the boxes after it.
     before, after = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
     assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [
         ["stages", "beam", "branch", "edits"],
@@ -37,7 +37,7 @@ def test_what_has_not_been_on_screen_is_neither_computed_nor_sent() -> None:
     ]
 
 
-def test_the_box_of_a_section_holds_its_heading() -> None:
+def test_the_box_of_a_section_contains_its_heading() -> None:
     app = on_page("pages/training/page.py", model="copy", source="abc")
     headings = {header.proto.anchor: header.value for header in app.header}
     del app.session_state[ALL]
@@ -61,7 +61,7 @@ def test_a_part_that_is_drawn_at_once_stays() -> None:
     assert "head" not in app.run().session_state[UNSEEN]
 
 
-def test_another_page_forgets_what_was_seen() -> None:
+def test_another_page_resets_the_parts_that_were_on_screen() -> None:
     app = on_page(WRITING, model="reverse", source="abc")
     del app.session_state[ALL]
     app.session_state[SEEN] = {"lens"}
@@ -80,12 +80,12 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     expect(lens).to_be_visible()
     visitor.settle()
     assert "smoothing" in page.evaluate(BOXES)
-    # What has been seen stays after a click on another text.
+    # A part that was on screen stays after another text is typed.
     visitor.type("Source text", "lamp")
     expect(lens).to_be_visible()
     visitor.see_all()
     assert page.evaluate(BOXES) == []
-    # A step redraws only what is on screen; what shows a step and is below waits until it is seen again.
+    # A step redraws only the parts on screen. The parts below that depend on the step are drawn when they are on screen again.
     page.get_by_label("Step", exact=True).press("ArrowRight")
     page.wait_for_function(f"{BOXES}.length")
     visitor.settle()
@@ -100,7 +100,7 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
 @pytest.mark.browser
 def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
-    # To the middle of the last box, and then each place of the page at each frame until the part is there.
+    # Scroll to the middle of the last box, then note the scroll position at each frame until the part is drawn.
     places = page.evaluate(
         """async () => {
             const page = document.querySelector('.stMain');
@@ -118,7 +118,7 @@ def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_a_link_to_a_choice_in_a_part_below_is_kept_until_it_is_drawn(visitor: Visitor) -> None:
+def test_a_choice_in_a_link_is_kept_until_its_part_is_drawn(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 400})
     page = visitor.open("training?model=reverse&source=abc&measure=diagonal")
     assert "turned" in page.evaluate(BOXES)
@@ -137,10 +137,10 @@ def test_an_anchor_that_names_no_heading_is_ignored(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
-def test_values_that_no_page_sends_are_ignored(visitor: Visitor) -> None:
+def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abc")
     visitor.settle()
-    # The last one: boxes near the screen may have been reported by their own names just before.
+    # Check the last box, because boxes near the screen can have been reported with their real names before.
     page.evaluate("document.querySelectorAll('.unseen').forEach((box, place) => { box.dataset.part = `<b>${place}`; })")
     last = page.evaluate(BOXES)[-1]
     page.locator(".unseen").last.scroll_into_view_if_needed()
@@ -164,7 +164,7 @@ def test_reports_that_are_not_lists_of_names_are_ignored(sent: object, monkeypat
 
 
 @pytest.mark.parametrize("sent", [None, {}, {"anchor": None}, {"anchor": ["waves"]}, {"anchor": "waves"}, "table", ["table"]])
-def test_reports_that_are_no_anchors_open_nothing(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_that_are_not_anchors_open_no_part(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
     state = {PICKED: ("swap", {"swap": ["swap"], "table": ["table", "waves"]}), PART: "swap", ANCHOR: sent}
     monkeypatch.setattr(parts.st, "session_state", state)
     parts._open()
@@ -172,7 +172,7 @@ def test_reports_that_are_no_anchors_open_nothing(sent: object, monkeypatch: pyt
     state[ANCHOR] = {"anchor": "table"}
     parts._open()
     assert state[PART] == "table"
-    state[PICKED] = None  # the page was left
+    state[PICKED] = None  # another page is open
     state[ANCHOR] = {"anchor": "swap"}
     parts._open()
     assert state[PART] == "table"

@@ -1,4 +1,4 @@
-"""Presenting: `present=1` and what it draws; in a browser, the keys, and the size of every letter on two projectors."""
+"""Presenting: what the app draws with `present=1`; in a browser, the keys, and the size of every letter on two projectors."""
 
 import pytest
 from playwright.sync_api import ViewportSize, expect
@@ -13,8 +13,8 @@ from tests.pages.conftest import Visitor
 PROJECTORS: tuple[ViewportSize, ...] = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
 SCROLL = "document.querySelector('.stMain').scrollTop"
 END = "document.querySelector('.stMain').scrollHeight - document.querySelector('.stMain').clientHeight"
-# All texts that are seen and have less than 18 px on the screen: those of pages, of charts, of our components, and what was
-# painted on canvases since `WATCH_CANVASES`.
+# All visible texts smaller than 18 px on the screen: texts of pages, charts and our components, and texts that were painted on
+# canvases after `WATCH_CANVASES` ran.
 SMALL = """() => {
     const least = 17.9;
     const small = [...window.painted ?? []].filter(([, size]) => size < least).map((painted) => painted.join());
@@ -35,7 +35,7 @@ SMALL = """() => {
     look(document.querySelector('.stMain'));
     return small;
 }"""
-# From now on notes how large words are that are painted on a canvas.
+# From now on, note the size of each text that is painted on a canvas.
 WATCH_CANVASES = """() => {
     const {prototype} = CanvasRenderingContext2D;
     const {fillText} = prototype;
@@ -48,7 +48,7 @@ WATCH_CANVASES = """() => {
         return fillText.call(this, words, ...place);
     };
 }"""
-# Texts that reach over a side of the screen, outside of boxes that scroll, or over the edge of what cuts them off.
+# Texts that extend beyond the screen, outside of boxes that scroll, or beyond the edge of an element that cuts them off.
 CUT_OFF = """() => {
     const cut = [];
     const isCut = (element, words) => {
@@ -88,14 +88,14 @@ CUT_OFF = """() => {
     look(document.querySelector('.stMain'));
     return cut;
 }"""
-# Controls without a name, and whether the page scrolls sideways.
+# Controls without a name; and below, the width in px by which the page is wider than the screen.
 NAMELESS = """() => [...document.querySelectorAll('.stMain :is(button, a[href], input, select, textarea)')].filter((control) =>
     control.checkVisibility() && !(control.ariaLabel || control.innerText?.trim() || control.title || control.labels?.length
         || control.getAttribute('aria-labelledby'))).map((control) => control.outerHTML.slice(0, 80))"""
 SIDEWAYS = "document.querySelector('.stMain').scrollWidth - document.querySelector('.stMain').clientWidth"
 
 
-def test_a_link_presents_and_the_text_above_the_page_is_that_of_the_sidebar() -> None:
+def test_a_link_presents_and_the_box_above_the_page_has_the_text_of_the_sidebar() -> None:
     app = on_page("pages/attention/page.py", model="reverse", source="torch", present="1")
     assert app.session_state[PRESENT]
     (box,) = [box for box in app.text_input if box.key == SOURCE]
@@ -103,7 +103,7 @@ def test_a_link_presents_and_the_text_above_the_page_is_that_of_the_sidebar() ->
     box.set_value("lamp").run()
     assert app.session_state["source"] == "lamp"
     assert not [button for button in app.button if button.label == text("present")["start"]]
-    # Another page of the session presents as well.
+    # Another page of the session is presented, too.
     app.switch_page("pages/tokens/page.py").run()
     assert app.query_params[PRESENT] == "1"
     assert [box.value for box in app.text_input if box.key == SOURCE] == ["lamp"]
@@ -117,7 +117,7 @@ def test_a_page_that_does_not_read_the_source_text_has_no_box_for_it(page: str) 
     assert SOURCE not in [box.key for box in app.text_input]
 
 
-def test_without_it_a_button_below_the_page_starts() -> None:
+def test_a_button_below_the_page_starts_presenting() -> None:
     app = on_page("pages/tokens/page.py", model="reverse", source="torch")
     assert SOURCE not in [box.key for box in app.text_input]
     (start,) = [button for button in app.button if button.label == text("present")["start"]]
@@ -126,7 +126,7 @@ def test_without_it_a_button_below_the_page_starts() -> None:
 
 
 @pytest.mark.browser
-def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visitor) -> None:
+def test_every_text_is_large_and_a_clicker_steps_through_the_parts(visitor: Visitor) -> None:
     page = visitor.page
     page.set_viewport_size(PROJECTORS[0])
     visitor.open("attention?model=reverse&source=torch&kind=cross&present=1", whole=True)
@@ -140,12 +140,12 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     heading = page.locator("#overview")
     page.wait_for_function(f"{SCROLL} > 0")
     assert abs((heading.bounding_box() or {})["y"] - 16) < 20
-    # The next part is further down than the screen is high: what is between is seen before it.
+    # The next part is more than a screen below, so the step first shows the content between.
     before = page.evaluate(SCROLL)
     page.keyboard.press("PageDown")
     page.wait_for_function(f"{SCROLL} > {before}")
     assert page.evaluate(SCROLL) - before < PROJECTORS[1]["height"]
-    # The last part is higher than the screen, too.
+    # The last part is taller than the screen, too.
     for _ in range(8):
         page.keyboard.press("PageDown")
     page.wait_for_function(f"{SCROLL} > {END} - 1")
@@ -153,7 +153,7 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
         page.keyboard.press("PageUp")
     page.wait_for_function(f"{SCROLL} === 0")
     words = text("present")["bar"]
-    # Neither a text box nor a list lets a key of the bar through; a switch that was pressed does.
+    # While a text box or a list has the focus, the keys of the bar have no effect. While a switch has it, they do.
     for control, covers in (("<textarea>", 0), ("<input>", 0), ("<input role='combobox'>", 0), ("<input type='checkbox'>", 1)):
         page.evaluate(
             "control => { document.querySelector('#typed')?.remove(); const box = document.createElement('div');"
@@ -171,7 +171,7 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     page.keyboard.press("f")
     expect(page.get_by_text(words["frozen"])).to_be_visible()
     address = page.url
-    # The part that Page Down prepares is named, and seen once the picture is taken away.
+    # Page Down chooses a part. Its name is shown on the still picture, and the part is visible after the picture is removed.
     page.keyboard.press("PageDown")
     expect(page.locator("#still > p")).to_contain_text("Press F to show “")
     named = page.locator("#still > p").inner_text()
@@ -183,7 +183,7 @@ def test_everything_is_large_and_a_clicker_leads_through_the_parts(visitor: Visi
     visitor.settle()
     assert page.url == address
     assert page.evaluate(SCROLL) == 0
-    # The teacher types another text: the page changes beneath the picture, which shows it after the next press.
+    # The teacher types another text. The page changes under the still picture, and is visible after the next key.
     box, chart = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart']"
     box.fill("lamp")
     box.press("Enter")
@@ -215,7 +215,7 @@ def test_every_part_of_every_page_is_large_and_whole_on_both_projectors(name: st
     page.set_viewport_size(PROJECTORS[1])
     visitor.open(f"{name}?present=1" if name != PAGES[0] else "?present=1", whole=True)
     page.evaluate(WATCH_CANVASES)
-    # Each part on the narrower screen, where there is less room for letters; what is as wide is as large on the other one.
+    # Check each part only on the narrower screen, because it has less room. The wider screen has the same letter size.
     for size, part in [(PROJECTORS[1], ""), (PROJECTORS[0], ""), *((PROJECTORS[0], part) for part in parts[1:])]:
         page.set_viewport_size(size)
         if part:

@@ -1,4 +1,4 @@
-"""Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is visible at once."""
+"""Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is on the first screen."""
 
 from itertools import pairwise
 
@@ -68,13 +68,13 @@ def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> Non
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
     box = visitor.open("attention").locator(".st-key-overview").bounding_box()
     assert box is not None
-    assert box["y"] + box["height"] / 2 < 720 - 10  # two layers, so half the box is the first one with its labels
+    assert box["y"] + box["height"] / 2 < 720 - 10  # the upper half of the box is the first of two layers
 
 
 @pytest.mark.parametrize(
     "shown",
     [
-        '[data-testid="stMetricValue"] >> nth=0',  # how far a prediction moves without the causal mask
+        '[data-testid="stMetricValue"] >> nth=0',  # by how much a prediction changes without the causal mask
         ".st-key-leak-future-off",
     ],
 )
@@ -85,7 +85,7 @@ def test_the_leak_is_on_the_first_screen_of_masks_on_a_projector(visitor: Visito
     assert box["y"] + min(box["height"], 100) <= 768
 
 
-# The picture that each page is about.
+# Page → the selector of its main picture.
 PICTURES = {
     "": ".st-key-map",
     "tokens": "ol.tokens",
@@ -107,7 +107,7 @@ def test_a_phone_shows_the_picture_of_a_page_on_its_first_screen(visitor: Visito
     assert box["y"] + min(box["height"], 120) <= 740
 
 
-# Texts that are read to their end, at any size of letters.
+# Texts that must be readable as a whole at any letter size.
 READ = """.stMain :is(.stMarkdownEllipsis, [data-testid='stPageLink'] span, [data-tag] span,
     [data-testid='stFileUploaderDropzoneInstructions'] span)"""
 CUT = """(texts) => texts.filter((box) => box.clientWidth && getComputedStyle(box).overflow !== "visible")
@@ -123,7 +123,7 @@ def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, 
     assert page.locator(READ).evaluate_all(CUT) == []
 
 
-def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_size(browser: Browser, url: str) -> None:
+def test_ticks_of_a_chart_do_not_overlap_with_letters_of_twice_the_size(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url, viewport={"width": 390, "height": 844})
     visitor.page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
     page = visitor.open("positions")
@@ -136,11 +136,11 @@ def test_ticks_of_a_chart_do_not_lie_over_one_another_with_letters_of_twice_the_
     assert visitor.complaints == []
 
 
-# Where a part of the page begins and ends, in px from the top.
+# The top and the bottom of a part of the page, in px from the top of the screen.
 SPAN = "part => [part.getBoundingClientRect().top, part.getBoundingClientRect().bottom]"
 
 
-def test_names_and_buttons_on_a_phone_lie_over_nothing(browser: Browser, url: str) -> None:
+def test_legends_and_buttons_on_a_phone_overlap_no_other_part(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     chart = visitor.open("masks").locator(".st-key-leak-future-off")
     names, bars = (chart.locator(part).first.evaluate(SPAN) for part in (".legend .bg", ".nsewdrag"))

@@ -13,7 +13,7 @@ from transformer.pipeline import pipeline as pipelines
 from transformer.worlds import world
 
 ATTENTION = "pages/attention/page.py"
-# Pages that draw the run of the sidebar; "turning" has models of its own, and "lessons" draws none.
+# Pages that draw the run of the sidebar. "turning" has its own models, and "lessons" draws no run.
 READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name not in ("turning", "lessons")]
 
 
@@ -34,7 +34,7 @@ def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: s
         assert not shown_errors(app)
 
 
-def test_unknown_tokens_give_one_warning_a_side_that_names_the_first() -> None:
+def test_unknown_tokens_give_one_warning_for_each_side_that_names_the_first_tokens() -> None:
     app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
     assert len(app.warning) == 2
     first, second = (warning.value.replace("\\", "") for warning in app.warning)
@@ -55,7 +55,7 @@ def test_warnings_of_a_batch_name_their_text(page: str) -> None:
         "The source of text 2 has “1”",
         "The target of text 3 has “2”",
         f"Text 3 has {len(letters)} tokens",
-        f"The rule that made the training pairs answers **{letters[::-1]}**",  # it is too long for the model, which errs
+        f"The rule that made the training pairs answers **{letters[::-1]}**",  # the model's answer to such a long text is wrong
     ]
     alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
     assert alone[0].startswith("The source has “1”")
@@ -120,7 +120,7 @@ def pictures(app: AppTest) -> list[str]:
 
 
 def answered(app: AppTest, answer: str) -> bool:
-    """Whether the banner names an answer; on the page of a training, which has no answer yet, its film does."""
+    """Whether the banner names an answer, or, on the page Training, the caption of its film."""
     return any(answer in element.value for element in [*app.main.markdown, *app.main.caption])
 
 
@@ -177,27 +177,27 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
         ("english-french", "the cat the dog", "No sentence in training had “the” after “the cat” in this way"),
     ],
 )
-def test_what_was_never_in_training_is_remarked_beside_the_answer(model: str, source: str, remark: str) -> None:
+def test_a_text_unlike_any_in_training_gets_a_warning(model: str, source: str, remark: str) -> None:
     app = on_page(ATTENTION, model=model, source=source)
     assert not app.exception
     assert any(remark in warning.value.replace("\\", "") for warning in app.warning)
 
 
-def test_what_was_in_training_is_not_remarked() -> None:
+def test_a_text_like_those_in_training_gets_no_warning() -> None:
     for model, source in (("addition", "417+85"), ("dates", "14-7-98"), ("sort", "hahahaha"), ("english-french", "i see it .")):
         app = on_page(ATTENTION, model=model, source=source)
         assert not app.exception
         assert not app.warning
 
 
-def test_an_unknown_name_is_warned_of_once_and_an_unknown_word_elsewhere_with_words_that_fit() -> None:
+def test_an_unknown_name_and_another_unknown_word_get_one_warning_each() -> None:
     (warning,) = on_page("pages/home/page.py", model="english-french", source="my name is zorblax").warning
     assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
     (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
     assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
 
 
-def test_a_wrong_answer_stands_beside_the_right_one() -> None:
+def test_a_wrong_answer_is_shown_with_the_right_one() -> None:
     for model, wrong in (("reverse", False), ("reverse@000168", True)):
         app = on_page(ATTENTION, model=model, source="abcdefgh")
         answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
@@ -205,7 +205,7 @@ def test_a_wrong_answer_stands_beside_the_right_one() -> None:
         assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
 
 
-def test_an_answer_the_model_is_not_sure_of_is_marked() -> None:
+def test_an_uncertain_answer_is_marked() -> None:
     def said(model: str) -> list[str]:
         return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "is not sure of" in m.value]
 

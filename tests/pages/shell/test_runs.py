@@ -23,9 +23,10 @@ def test_models_are_cached_by_value_within_bytes() -> None:
     assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a", "a"), (None, None), ())
     assert own.trace(one, ("a",), (None,), ()) is not own.trace(one, ("a",), ("a",), ())
     base = Untrained.of("vanilla", ["a"])
-    # Room for a model of the paper's size and its traces. Heavy runs come one at a time, so two of them need not fit.
+    # The cache has room for a model of the paper's size and its traces. Heavy runs are drawn one at a time, so it need not have
+    # room for two such models.
     assert 1.5 * 4 * base.parameters < CACHE_MEGABYTES << 20
-    tables = 3 * SIZES["d_model"] * (LARGEST_ID + 1)  # of the source, of the target, and the output
+    tables = 3 * SIZES["d_model"] * (LARGEST_ID + 1)  # the embeddings of source and target, and the output
     assert 4 * (PARAMETERS + runs.BUILT * tables) < CACHE_MEGABYTES << 20
 
 
@@ -53,13 +54,13 @@ def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     built = [own.pipeline(key) for key in keys]
     assert built[0] is first
     assert own.pipeline(keys[-1]) is built[-1]
-    assert own.pipeline(keys[0]) is not first  # the one that was not used for longest was dropped
+    assert own.pipeline(keys[0]) is not first  # it was dropped, because its last use was the oldest
     assert first.nbytes < held == store.nbytes
     layers = {own.own_network(key).encoder.layers[0].feed_forward.expand.weight.data_ptr() for key in keys}
     assert len(layers) == 1
 
 
-def test_a_right_answer_is_found_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_right_answer_is_computed_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     own = runs.Runs(Store(10**8))
     pipeline = own.own_pipeline("reverse")
     wrong = "abcabcabcabcabcabcabcabc"  # longer than any text of the training
@@ -75,7 +76,7 @@ def test_a_right_answer_is_found_from_the_trace_that_the_page_draws(monkeypatch:
     assert trace.target_tokens == (("<sos>", *"pmal"),)
 
 
-def test_an_edited_run_is_kept_where_its_trace_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_predictions_of_an_edited_run_are_cached_even_if_its_trace_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[object] = []
 
     def counted(network: Any, source: Any, target: Any, wanted: Any, edits: Any) -> Predictions:
@@ -92,7 +93,7 @@ def test_an_edited_run_is_kept_where_its_trace_is_too_large(monkeypatch: pytest.
     assert asked[0].given.tolist() != asked[1].given.tolist()
 
 
-def test_weights_that_are_in_use_when_the_cache_drops_them_are_not_drawn_again() -> None:
+def test_weights_that_are_still_in_use_are_shared_after_the_cache_has_dropped_them() -> None:
     sizes = {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1}
     one, other = (Untrained.of("vanilla", [text], sizes=sizes) for text in ("held", "later"))
     held = runs.Runs(Store(10**8)).pipeline(one)

@@ -1,4 +1,4 @@
-"""The sidebar and the view it gives to a page: every kind of model, a batch, and examples."""
+"""The sidebar and the view that a page gets from it: every kind of model, a batch, and examples."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,7 +18,7 @@ WORDS = text("sidebar")
 
 
 def script() -> None:
-    """The sidebar alone; puts its view into the session as `seen`."""
+    """Draw only the sidebar. Stores its view in the session as `seen`."""
     import streamlit as st
 
     from pages.shell.error_boundary import explained
@@ -205,7 +205,7 @@ def test_untrained_model_has_importance_and_edits() -> None:
 # --- changing models ---------------------------------------------------------------------------------------------------
 
 
-def test_texts_come_back_with_the_model_they_were_typed_for() -> None:
+def test_texts_come_back_with_the_model_for_which_they_were_typed() -> None:
     app = opened(model="reverse", source="torch", target="hc", batch="ab")
     view = view_of(chosen(app, "dates"))
     assert view.sources == (starts("dates")[0].source,)
@@ -246,14 +246,14 @@ def test_hint_is_shown_only_while_the_example_is_unchanged() -> None:
     assert not app.sidebar.info
 
 
-def test_hint_belongs_to_the_pages_that_show_what_it_speaks_of() -> None:
+def test_hint_is_shown_only_on_the_pages_that_it_is_about() -> None:
     app = opened(model="reverse", source=starts("reverse")[0].source)
     assert not app.sidebar.info
     app.session_state["page"] = "attention"
     assert [info.value for info in app.run().sidebar.info] == [starts("reverse")[0].look_for]
 
 
-def test_a_lesson_gets_no_hint_which_would_answer_its_questions() -> None:
+def test_a_lesson_gets_no_hint_because_it_would_answer_its_questions() -> None:
     view = {"model": "reverse", "source": starts("reverse")[0].source}
     lesson = {"lesson": "first-look", "lesson_stop": "3"}
     assert [bool(on_page("pages/attention/page.py", **view, **more).sidebar.info) for more in ({}, lesson)] == [True, False]

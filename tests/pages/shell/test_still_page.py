@@ -1,4 +1,4 @@
-"""What is on screen stays where it is when somebody clicks: the sum of the browser's layout shifts is 0.1 at most."""
+"""The content of the screen does not move after a click: the sum of the browser's layout shifts is at most 0.1."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.pages.conftest import ROOT, Visitor, serving
 
 pytestmark = pytest.mark.browser
 MOST = 0.1
-# Notes the shifts from now on, those within half a second after a click too.
+# From now on, record all layout shifts, including those within half a second after a click.
 WATCH = """() => {
     window.shifts = [];
     window.watching ??= new PerformanceObserver((list) => window.shifts.push(...list.getEntries()));
@@ -54,7 +54,7 @@ st.html("<div style='height: 90vh'>below</div>")
 
 
 def test_the_first_spinner_of_a_visit_moves_nothing(known: BrowserContext, tmp_path: Path) -> None:
-    """The browser loads its script when it is first shown; until then, a placeholder stands there."""
+    """The browser loads the spinner's script at its first use. Until then, a placeholder is in its place."""
     script = tmp_path / "spinner.py"
     script.write_text(SPINNER, encoding="utf-8")
     with serving(script) as address:
@@ -88,7 +88,7 @@ draw_page(page)
 with st.container(key="ending"):
     st.container(horizontal=True).button("Below every page")
 """
-# Notes at every frame whether the button below the page is seen.
+# Count the frames in which the button below the page is visible.
 FRAMES = """() => {
     window.frames_with_end = 0;
     const look = () => {
@@ -101,8 +101,8 @@ FRAMES = """() => {
 }"""
 
 
-def test_the_end_of_a_page_is_not_seen_while_the_page_is_drawn(known: BrowserContext, tmp_path: Path) -> None:
-    """A new page comes in steps from a slow server. What stands below every page is not seen in it."""
+def test_the_elements_below_a_page_are_not_visible_while_the_page_is_drawn(known: BrowserContext, tmp_path: Path) -> None:
+    """A slow server sends a new page in steps. Meanwhile, the elements below every page are hidden."""
     script = tmp_path / "slow.py"
     script.write_text(SLOW, encoding="utf-8")
     with serving(script) as address:

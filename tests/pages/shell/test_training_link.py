@@ -1,4 +1,4 @@
-"""Every page on which a head can be picked leads to the training of that head."""
+"""Every page on which a head can be picked has a link to the training of that head."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.pages.apps import on_page
 
 
 def links(app: AppTest) -> list[str]:
-    """The addresses of trainings on a page: of buttons, and in its paragraphs."""
+    """The addresses of the links to the page Training: of buttons, and in paragraphs."""
     assert not app.exception
     buttons = [each.proto.url for each in app.main.get("link_button")]
     written = [url for each in [*app.main.markdown, *app.main.caption] for url in re.findall(r"\]\((.*?)\)", each.value)]
@@ -23,7 +23,7 @@ TEXT = "training?model=reverse&source=abc"
 @pytest.mark.parametrize(
     ("page", "query", "addresses"),
     [
-        ("attention", HEAD, 2 * [f"{TEXT}&kind=cross&layer=2&head=3"]),  # beside the picked tile, and over its map
+        ("attention", HEAD, 2 * [f"{TEXT}&kind=cross&layer=2&head=3"]),  # one beside the picked tile, one above its map
         (
             "layers",
             {"part": "filmstrip", "group": "decoder-2"},
@@ -36,12 +36,12 @@ TEXT = "training?model=reverse&source=abc"
         ("decoding", {}, []),
     ],
 )
-def test_a_picked_head_leads_to_its_training(page: str, query: dict[str, str], addresses: list[str]) -> None:
+def test_a_picked_head_has_a_link_to_its_training(page: str, query: dict[str, str], addresses: list[str]) -> None:
     file = f"pages/{page}/page.py"
     assert links(on_page(file, model="reverse", source="abc", **query)) == addresses
-    assert links(on_page(file, model="copy", source="abc", **query)) == []  # it has no snapshots
+    assert links(on_page(file, model="copy", source="abc", **query)) == []  # this model has no snapshots
 
 
-def test_a_typed_target_goes_along() -> None:
+def test_a_typed_target_is_in_the_link() -> None:
     app = on_page("pages/attention/page.py", model="reverse", source="a b", target="x&y", kind="decoder")
     assert {*links(app)} == {"training?model=reverse&source=a+b&target=x%26y&kind=decoder&layer=1&head=1"}

@@ -1,4 +1,4 @@
-"""Turns: no more runs at a time than allowed, and a turn always comes back."""
+"""Turns: the number of runs at a time is limited, and every turn is released in the end."""
 
 import contextlib
 import functools
@@ -20,7 +20,7 @@ from tests.pages.apps import on_page
 from transformer.pipeline.untrained import Untrained
 
 
-def test_no_more_runs_at_a_time_than_allowed() -> None:
+def test_the_number_of_runs_at_a_time_is_limited() -> None:
     lock, running, most = threading.Lock(), 0, 0
 
     def run() -> None:
@@ -41,13 +41,13 @@ def test_no_more_runs_at_a_time_than_allowed() -> None:
     assert most == RUNS
 
 
-def test_a_turn_within_a_turn_is_the_same() -> None:
+def test_a_turn_within_a_turn_takes_no_second_turn() -> None:
     def take() -> None:
         with turn():
             pass
 
     with contextlib.ExitStack() as stack:
-        for _ in range(RUNS + 1):  # would wait for ever
+        for _ in range(RUNS + 1):  # would wait forever if each took a turn
             stack.enter_context(turn())
         others = threading.Thread(target=take)
         others.start()
@@ -55,7 +55,7 @@ def test_a_turn_within_a_turn_is_the_same() -> None:
         assert not others.is_alive() or RUNS == 1
 
 
-def test_freed_memory_is_given_back_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_is_returned_to_the_system_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     times, given = iter([0.0, 0.5, 2.0, 2.5, 3.9, 4.0]), []
     monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: next(times)))
     monkeypatch.setattr(turns, "return_freed_memory", lambda: given.append(1))
@@ -68,7 +68,7 @@ def test_freed_memory_is_given_back_now_and_then(monkeypatch: pytest.MonkeyPatch
     assert counts == [0, 1, 1, 1, 2]
 
 
-def test_heavy_work_leaves_its_turn_to_others_and_is_done_alone() -> None:
+def test_heavy_work_releases_its_turn_and_runs_one_at_a_time() -> None:
     in_the_lane, leave, most = threading.Semaphore(0), threading.Event(), []
 
     def heavy() -> None:
@@ -100,7 +100,7 @@ def test_heavy_work_leaves_its_turn_to_others_and_is_done_alone() -> None:
     assert most == []
 
 
-def test_heavy_work_that_fails_leaves_the_line() -> None:
+def test_heavy_work_that_fails_lets_the_next_heavy_work_run() -> None:
     for _ in range(RUNS + 1):
         with pytest.raises(ValueError, match="wrong"), turn(), aside():
             raise ValueError("wrong")
@@ -123,7 +123,7 @@ def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) 
     taken: list[bool] = []
 
     class Model:
-        """Stands for a network."""
+        """Stands in for a network."""
 
     def built(*_: object) -> SimpleNamespace:
         taken.append(any_turn_is_taken())
@@ -137,20 +137,20 @@ def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr("pages.shell.turns.RESULTS", Store(10_000))
         with turn():
             work()
-            assert any_turn_is_taken()  # it has its turn again
+            assert any_turn_is_taken()  # the run has taken its turn again
     assert len(taken) >= 3
     assert not any(taken)
 
 
-def test_a_large_model_that_is_built_is_at_hand() -> None:
+def test_a_large_model_that_is_built_stays_in_memory() -> None:
     shared, key = Runs(Store(300 << 20)), Untrained.of("vanilla", ("a b",))
     assert shared.kept_pipeline(key) is None
     pipeline = shared.pipeline(key)
     assert shared.kept_pipeline(key) is pipeline
 
 
-def test_a_result_that_is_dropped_meanwhile_is_computed_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache that another session empties as soon as it has said what it has."""
+def test_a_result_that_another_session_drops_is_computed_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another session empties the cache right after the cache has reported that it has the result."""
 
     class Forgetful(Store):
         def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
@@ -168,11 +168,11 @@ def test_a_result_that_is_dropped_meanwhile_is_computed_without_a_turn(monkeypat
     no_turn = store.cached(lambda _: not any_turn_is_taken())
     assert no_turn("a")
     with turn():
-        assert waited_aside("", no_turn, "a")  # what the cache had, or the same without a turn
+        assert waited_aside("", no_turn, "a")  # the cached result, or a new one that is computed without a turn
 
 
 def any_turn_is_taken() -> bool:
-    """Whether another thread could not take all turns at once."""
+    """Whether a turn is taken, so that another thread cannot take all turns at once."""
     taken: list[bool] = []
 
     def take() -> None:
@@ -187,30 +187,30 @@ def any_turn_is_taken() -> bool:
     return taken[0]
 
 
-def test_a_turn_comes_back_after_an_error() -> None:
+def test_a_turn_is_released_after_an_error() -> None:
     for _ in range(RUNS + 1):
         with pytest.raises(ValueError, match="wrong"), turn():
             raise ValueError("wrong")
 
 
-def test_a_page_that_ends_early_gives_its_turn_back() -> None:
+def test_a_page_that_ends_early_releases_its_turn() -> None:
     for _ in range(RUNS + 1):
         app = on_page("pages/attention/page.py", model="vanilla", source="a " * 400)
         assert app.error
 
 
-def test_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
+def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
     lock, drawing, most, free, ended = threading.Lock(), 0, 0, [], threading.Semaphore(0)
 
     def draw() -> None:
         nonlocal drawing, most
         with turn():
             enter_line("waiting")
-            enter_line("waiting")  # the same run
+            enter_line("waiting")  # a second call in the same run has no effect
             with lock:
                 drawing += 1
                 most = max(most, drawing)
-            with aside():  # gives its turn away
+            with aside():  # releases its turn
                 time.sleep(0.02)
             with lock:
                 drawing -= 1
@@ -219,7 +219,7 @@ def test_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_tur
     threads = [threading.Thread(target=draw) for _ in range(3 * RUNS)]
     for thread in threads:
         thread.start()
-    for _ in range(5):  # others are served meanwhile
+    for _ in range(5):  # meanwhile, other runs get turns
         with turn():
             free.append(1)
         time.sleep(0.01)
@@ -229,11 +229,11 @@ def test_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_tur
     assert most == 1
     assert len(free) == 5
     with turn():
-        enter_line("waiting")  # free again, also after a run that failed
+        enter_line("waiting")  # the line is free again, and below also after a run that failed
     with contextlib.suppress(ValueError), turn():
         enter_line("waiting")
         raise ValueError
     with turn():
         enter_line("waiting")
-    enter_line("waiting")  # without a turn there is no end of it
+    enter_line("waiting")  # without a turn it must not take the line, because nothing would release it
     assert not turns._LINE.locked()

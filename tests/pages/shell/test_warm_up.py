@@ -1,4 +1,4 @@
-"""What a server does before its first visitor."""
+"""The work of a server before its first visitor."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-// What a person has chosen or written in a question of a lesson.
+// Changes of an answer to a question of a lesson: marked tokens, an order, a typed number.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-"""Classes: the store with its limits, both sides on the pages, and thirty sessions that answer at once."""
+"""Classes: the store with its limits, the pages of teacher and student, and thirty sessions that answer at once."""
 
 import asyncio
 import re
@@ -30,13 +30,13 @@ from tests.pages.shell.test_body import At
 
 PAGE = "pages/lessons/page.py"
 LESSON = "first-look"
-# A stop of it that lets a person choose between options, counted from 0.
+# A stop of this lesson with a question that has options, counted from 0.
 STOP = next(index for index, stop in enumerate(shipped()[LESSON].stops) if stop.question and stop.question.kind == "choose")
 WORDS = text("lesson")["class"]
 
 
 class Clock:
-    """A clock that a test moves; in seconds."""
+    """A clock in seconds that only a test changes."""
 
     now = 0.0
 
@@ -51,7 +51,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Classes:
-    """Classes of this test alone."""
+    """A store of classes for one test."""
     store = Classes(clock)
     monkeypatch.setattr(classes, "_SHARED", store)
     return store
@@ -71,7 +71,7 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
     assert re.fullmatch(f"[{ALPHABET}]{{{CODE_LENGTH}}}", code)
     for student, answers in {"a": ["1", "2"], "b": ["2"], "c": ["2", "3", "2"], "d": []}.items():
         store.join(code, student)
-        store.join(code, student)  # a page that is loaded again
+        store.join(code, student)  # as after a reload of the page
         assert all(store.answer(code, student, 4, given) for given in answers)
     hidden = Tally(joined=4, answered=3, changed=0, shown=False, first={}, last={})
     seen = Tally(joined=4, answered=3, changed=1, shown=False, first={"1": 1, "2": 2}, last={"2": 3})
@@ -89,7 +89,7 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
     assert store.tally(code, 4, secret) is None
 
 
-def test_a_class_is_gone_after_its_time(store: Classes, clock: Clock) -> None:
+def test_a_class_ends_after_its_time(store: Classes, clock: Clock) -> None:
     code, secret = store.open(LESSON)
     store.join(code, "a")
     clock.now = 60.0 * CLASS_MINUTES
@@ -103,7 +103,7 @@ def test_a_class_is_gone_after_its_time(store: Classes, clock: Clock) -> None:
     assert not store._classes
 
 
-def test_many_classes_students_and_answers_are_refused_and_change_nothing(store: Classes, clock: Clock) -> None:
+def test_classes_students_and_answers_beyond_the_limits_are_refused(store: Classes, clock: Clock) -> None:
     code, secret = store.open(LESSON)
     for number in range(CLASS_STUDENTS):
         store.join(code, str(number))
@@ -122,7 +122,7 @@ def test_many_classes_students_and_answers_are_refused_and_change_nothing(store:
     tally_of(store, code, 0)
     with pytest.raises(LessonError, match=f"has {MOST_CLASSES} classes, as many as it can. Try again in"):
         store.open(LESSON)
-    clock.now = 601.0  # the others have been left alone for so long that one makes room
+    clock.now = 601.0  # the other classes had no request for so long that one is dropped
     newest, _ = store.open(LESSON)
     assert store.tally(code, 0) is not None
     assert [store.tally(other, 0) for other, _ in others].count(None) == 1
@@ -147,11 +147,11 @@ def test_threads_lose_no_answer(store: Classes) -> None:
     assert store._classes[code].answers == 20 * 120
 
 
-# --- both sides on the pages -------------------------------------------------------------------------------------------------
+# --- the pages of teacher and student ----------------------------------------------------------------------------------------
 
 
 def panel(app: AppTest) -> str:
-    """What the panel of the class shows, without escapes."""
+    """The HTML and the captions of the page, which include the panel of the class."""
     html = [each.proto.body for each in app.get("html") if "<div" in each.proto.body]
     return " ".join([*html, *(caption.value for caption in app.main.caption)])
 
@@ -185,14 +185,14 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     number = by_link.session_state[seat.SEAT].student
     assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
     assert by_link.query_params["lesson"] in (LESSON, [LESSON])
-    # Loaded again: the same student, who cannot have the notes for the teacher by presenting.
+    # A reload makes the session the same student again. Presenting does not give a student the notes for the teacher.
     again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1), "present": "1"})
     assert bar(again)["notes"] is None
     assert bar(again)["class"] == {"code": code, "secret": ""}
     teacher.run()
     assert "2 joined" in panel(teacher)
 
-    # The answers are as the bar sends them.
+    # The answers have the form in which the bar sends them.
     store.answer(code, number, STOP, "1")
     store.answer(code, number, STOP, "2")
     on_stop = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
@@ -218,11 +218,11 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     again.button(key="class_look").click().run()
     assert rows(panel(again)) == rows(panel(on_stop))
 
-    # In front of a class the choice has short labels, so that the panel is one line.
+    # On a projector the choice has short labels, so that the panel is one line.
     large = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
     assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
     assert rows(panel(large)) == rows(panel(on_stop))
-    # The class sees how to join, and nothing that only its teacher may have.
+    # The students see how to join, but not the link and the secret of the teacher.
     monkeypatch.setattr(invitation, "app_address", lambda: "https://school.example/headlight")
     large.button(key="class_show_code").click().run()
     assert not large.code
@@ -236,7 +236,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
     full = on_page(HOME, **{"class": code})
     assert f"class {code} is full" in shown(full.warning[0].value)
-    assert bar(full)["lesson"] == lesson.title  # which goes on without the class
+    assert bar(full)["lesson"] == lesson.title  # the lesson is open without the class
 
     full_says = WORDS["full"].format(most=2)
     assert full_says not in panel(on_stop.run()) + panel(again.run())
@@ -247,7 +247,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
 
     teacher.switch_page(PAGE).run()
     teacher.button(key="open_class").click().run()
-    assert code not in store._classes  # a session teaches one class
+    assert code not in store._classes  # a session teaches only one class
     (code,) = store._classes
     teacher.button(key="class_close").click().run()
     assert not teacher.exception
@@ -257,7 +257,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert "is over" in panel(again)
 
 
-def test_an_unknown_code_and_several_replicas_are_said(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
     for code in ("ABCDEF", "<b>", "x" * 5_000, "ABCDEF-<script>", "../.."):
         app = on_page(HOME, **{"class": code, "teacher": "é"})
         assert not app.exception
@@ -275,7 +275,7 @@ def test_an_unknown_code_and_several_replicas_are_said(store: Classes, monkeypat
     assert "this server runs as 3" in shown(app.warning[0].value)
 
 
-def test_a_teacher_whose_page_was_loaded_again_is_the_teacher_with_what_the_tab_has_kept(store: Classes) -> None:
+def test_the_secret_from_the_tab_makes_a_session_the_teacher_again_after_a_reload(store: Classes) -> None:
     def page() -> None:
         import streamlit as st
 
@@ -313,12 +313,12 @@ def test_a_teacher_whose_page_was_loaded_again_is_the_teacher_with_what_the_tab_
         ("", False),
     ],
 )
-def test_an_address_that_phones_cannot_reach_is_told_from_others(address: str, local: bool) -> None:
+def test_an_address_that_phones_cannot_reach_is_recognised(address: str, local: bool) -> None:
     assert invitation.is_local(address) == local
 
 
 @pytest.mark.parametrize(("own", "told"), [("192.168.1.20", "http://192.168.1.20:8777"), ("", "http://…:8777")])
-def test_a_class_on_a_local_address_is_told_what_to_start_instead(
+def test_a_class_on_a_local_address_shows_the_command_to_start_instead(
     own: str, told: str, store: Classes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(invitation, "app_address", lambda: "http://localhost:8777")
@@ -329,15 +329,15 @@ def test_a_class_on_a_local_address_is_told_what_to_start_instead(
     assert "--server.address 0.0.0.0 --server.port 8777" in warning.value
     assert told in warning.value
     unfold(app, INVITE)
-    assert "data:image" not in panel(app)  # a code that leads a phone to itself
-    # In front of a class it is one line, until the teacher asks for the code.
+    assert "data:image" not in panel(app)  # the QR code would lead a phone to the phone itself
+    # On a projector the warning is one line, until the teacher shows the code.
     app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
     assert not app.warning
     assert text("lesson")["class"]["local_short"] in [caption.value for caption in app.caption]
     assert told in app.button(key="class_show_code").click().run().warning[0].value
 
 
-def test_each_address_has_a_picture_of_its_own_that_has_room_around_it() -> None:
+def test_each_address_has_its_own_qr_code_with_a_border() -> None:
     one, other = (invitation.qr_picture(f"https://school.example/?class={code}") for code in ("ABCDEF", "ABCDEG"))
     assert one != other
     drawn = segno.make("https://school.example/?class=ABCDEF", error="m", micro=False)
@@ -345,7 +345,7 @@ def test_each_address_has_a_picture_of_its_own_that_has_room_around_it() -> None
     assert f"viewBox='0 0 {side} {side}'" in unquote(one)
 
 
-def test_the_page_of_a_teacher_asks_no_more_when_the_class_is_over(store: Classes) -> None:
+def test_the_page_of_a_teacher_stops_updating_when_the_class_is_over(store: Classes) -> None:
     def page() -> None:
         import streamlit as st
 
@@ -394,7 +394,7 @@ def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], tabl
 
 
 def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None:
-    """Over the websocket, with the values that the bar of a browser sends, hostile ones among them."""
+    """The sessions use the websocket, and send the values that the bar of a browser sends, and hostile values."""
     question = shipped()["one-lesson"].stops[0].question
     assert question
     count = len(question.options)
@@ -427,7 +427,7 @@ def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None
         students = await asyncio.gather(*(student(code, number) for number in range(30)))
         await teacher.click(**{f"class_sees_{code}_0": WORDS["seen_by"]["everybody"]})
         await students[0].rerun()
-        assert all(each.query["class"] != code for each in students)  # each is somebody else
+        assert all(each.query["class"] != code for each in students)  # the address of each student has a number of its own
         await asyncio.gather(*(each.close() for each in (teacher, *students)))
         return " ".join(teacher.texts), " ".join(students[0].texts)
 
@@ -441,7 +441,7 @@ def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None
 
 
 @pytest.mark.browser
-def test_a_class_that_cannot_be_joined_is_said_at_the_first_stop_of_its_lesson(visitor: Visitor) -> None:
+def test_a_warning_about_a_class_that_cannot_be_joined_stays_at_the_first_stop(visitor: Visitor) -> None:
     page = visitor.open("?class=ABCDEF&lesson=first-look")
     page.wait_for_url("**source=**")  # the stop has opened its own view
     visitor.settle()

@@ -43,7 +43,7 @@ def stop_of(name: str, index: int) -> Stop:
 
 
 def bar(app: AppTest) -> dict[str, Any]:
-    """The data that the page has sent to the bar of the lesson."""
+    """The data that the server has sent to the bar of the lesson."""
     for each in app.get("bidi_component"):
         if '"questions"' in each.proto.json:
             return json.loads(each.proto.json)
@@ -94,7 +94,7 @@ def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> N
     ],
 )
 def test_the_words_of_a_stop_agree_with_its_experiment(name: str, changes: dict[int, bool]) -> None:
-    """What is revealed says how the experiment ends; other weights of a model can end it differently."""
+    """The revealed text says how the experiment ends. With other weights of a model, it can end differently."""
     for number, expected in changes.items():
         truth = truth_of(stop_of(name, number - 1))
         assert truth
@@ -114,7 +114,7 @@ def test_without_scaling_the_largest_share_of_each_row_grows(name: str, index: i
 
 
 def test_without_cross_attention_the_same_words_are_written_for_every_sentence() -> None:
-    """First look, stop 1."""
+    """Stop 1 of First look says so."""
     stop = stop_of("first-look", 0)
     written = {
         dict(truth.words)["after"]
@@ -125,8 +125,8 @@ def test_without_cross_attention_the_same_words_are_written_for_every_sentence()
     assert written != {"–"}
 
 
-def test_untrained_it_writes_letters_without_any_order() -> None:
-    """First look, stop 7."""
+def test_the_first_snapshot_writes_letters_without_any_order() -> None:
+    """Stop 7 of First look says so."""
     view = view_of(stop_of("first-look", 6))
     first = snapshot_name(view["model"], min(snapshots(view["model"])))
     answer = runs().answer(first, view["source"], ()).text
@@ -134,38 +134,38 @@ def test_untrained_it_writes_letters_without_any_order() -> None:
 
 
 def test_a_model_without_the_head_that_it_needs_guesses_the_pronoun() -> None:
-    """One lesson, stop 8; Does attention explain?, stop 2."""
+    """Stop 8 of One lesson and stop 2 of Does attention explain? say so."""
     assert 0.4 < runs().pipeline("english-french").card.measures["pronouns"]["right_without"] < 0.6
 
 
 def of_each_page() -> list[tuple[str, dict[str, str]]]:
-    """The pages that stops open, each with its longest view for each of its parts: pages read the same names whatever the
-    text, and opening one takes a second."""
+    """The pages of the stops, each with the longest view of each of its parts. Other views are left out, because opening one
+    takes a second, and a page reads the same parameters for every text."""
     views: dict[tuple[str, str, str], dict[str, str]] = {}
     for name, index in STOPS:
         stop = stop_of(name, index)
         view = view_of(stop)
         key = (stop.page, view.get("part", ""), view.get("method", ""))
-        if view.keys() - SIDEBAR:  # those of the sidebar have tests of their own
+        if view.keys() - SIDEBAR:  # the parameters of the sidebar have their own tests
             views[key] = max(views.get(key, {}), view, key=len)
     return [(page, view) for (page, _, _), view in sorted(views.items())]
 
 
 @pytest.mark.parametrize(("page", "view"), of_each_page(), ids=str)
-def test_the_page_of_a_stop_takes_every_parameter_of_its_view(page: str, view: dict[str, str]) -> None:
+def test_the_page_of_a_stop_reads_every_parameter_of_its_view(page: str, view: dict[str, str]) -> None:
     with watched() as (names, _):
         app = on_page(SCRIPTS[page], **view)
     assert not app.exception
     assert not app.error
     assert view.keys() <= names | SIDEBAR
     for name in view.keys() & {"model", "source", "kind", "layer", "head", "part", "method", "force", "batch"}:
-        if name in app.session_state:  # a value that is not accepted is replaced by the default
+        if name in app.session_state:  # an invalid value is replaced by the default
             taken = app.session_state[name]
-            values = taken if isinstance(taken, list) else [taken]  # tokens are forced at several steps
+            values = taken if isinstance(taken, list) else [taken]  # `force` is a list with several tokens
             assert view[name] in [*values, *map(option_id, values)], name
 
 
-def test_a_stop_takes_its_head_from_the_card_of_the_model() -> None:
+def test_a_stop_gets_its_head_from_the_card_of_the_model() -> None:
     stop = Stop(
         title="a", say="layer {layer}, head {head}", page="attention", view=(("model", "english-french"),), head="turning"
     )
@@ -190,8 +190,8 @@ def asked(**truth: Any) -> Stop:
     return Stop(title="a", say="b", page="attention", view=view, question=question)
 
 
-def test_a_question_is_about_the_head_that_the_page_opens_on() -> None:
-    """A lesson that is written by hand need not name a head."""
+def test_a_question_is_about_the_head_with_which_the_page_opens() -> None:
+    """A lesson that is written by hand can leave out the head."""
     question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="<sos>"))
     for model in ("reverse", "english-french"):
         stop = Stop(title="t", say="s", page="attention", view=(("model", model), ("source", "abc")), question=question)
@@ -202,7 +202,7 @@ def test_a_question_is_about_the_head_that_the_page_opens_on() -> None:
     assert head_of(of_encoder) == ("encoder", 0, 0)
 
 
-def test_truths_are_those_of_the_trace() -> None:
+def test_truths_agree_with_the_trace() -> None:
     trace = runs().trace("reverse", ("cab",), (None,), ())
     row = trace.weights("cross", 1)[0, 0, 0]
 
@@ -228,7 +228,7 @@ def test_truths_are_those_of_the_trace() -> None:
     assert value(name="vector-length").number == trace.config.d_model
     assert value(name="next-word-probability", query="<sos>").number == pytest.approx(float(trace.probabilities[0, 0].max()))
     assert dict(value(name="next-word-probability", query="<sos>").words)["token"] == "b"
-    # The target is <sos> b a c <eos> less its end; the first row may look at itself alone.
+    # The target is <sos> b a c <eos> without <eos>. The first row may attend only to itself.
     assert value(name="mask-row", query="<sos>").row == (1, 0, 0, 0)
     assert value(name="mask-row", query="a").row == (1, 1, 1, 0)
     vectors = trace["source_embedding.position"].numpy().reshape(-1, trace.config.d_model)[:5]
@@ -242,7 +242,7 @@ def test_truths_are_those_of_the_trace() -> None:
     assert answers[0] == answers[1] == "bac"
 
 
-def test_of_several_tokens_the_most_probable_is_right() -> None:
+def test_the_most_probable_of_several_tokens_is_the_right_answer() -> None:
     probabilities = runs().trace("reverse", ("cab",), (None,), ()).probabilities[0, 0]
     vocabulary = runs().pipeline("reverse").vocabulary("target")
     shares = {token: percent(float(probabilities[vocabulary.ids([token])[0]])) for token in "abc"}
@@ -274,7 +274,7 @@ def test_rows_of_masks_and_positions_are_judged() -> None:
     assert judge(alike, "1", cosines).says.startswith("1 · x is the position itself.")
 
 
-def test_numbers_in_words_are_those_of_the_trace() -> None:
+def test_numbers_in_a_text_agree_with_the_trace() -> None:
     stop = asked(name="head-count")
     cell = runs().trace("reverse", ("cab",), (None,), ())["decoder.layers.1.cross_attention.scores"].values[0, 0, 0, 3]
     assert filled(stop, "It is {score <sos> b}.") == f"It is {float(cell):.3g}.".replace("-", "−")
@@ -318,7 +318,7 @@ def test_a_judgement_gives_the_exact_reason() -> None:
     assert judge(order, "0-2-1", None).says == "Place 2 is “second”, not “third”. Because."
 
 
-def test_a_judgement_has_no_signs_of_styles() -> None:
+def test_a_judgement_has_no_style_markup() -> None:
     options, reasons = ("*copy* it", "**read** `<pad>`."), ("No, `copy`.", "It *is*.")
     choose = Question(kind="choose", ask="?", options=options, reasons=reasons, answer=1)
     assert judge(choose, "2", None).says == "It is."
@@ -345,7 +345,7 @@ def test_answers_survive_the_address() -> None:
     assert parse("") == parse("0~1") == parse("x") == parse("1~") == parse("1~<b>") == parse("1~" + "1" * 50) == {}
 
 
-def test_an_answer_must_fit_its_question() -> None:
+def test_an_answer_must_be_valid_for_its_question() -> None:
     choose = Question(kind="choose", ask="?", options=("a", "b"), answer=1)
     assert [fits(choose, given, 0) for given in ("1", "2", "0", "3", "1-2", "", "x")] == [True, True] + [False] * 5
     order = Question(kind="order", ask="?", options=("a", "b"))
@@ -369,14 +369,14 @@ def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
     assert "lesson_stop=4&answers=2~1~2" in data["next"]
     (question,) = data["questions"]
     assert question["tokens"][:2] == ["<sos>", "h"]
-    assert not question["weights"]  # the answer is not sent before it is due
+    assert not question["weights"]  # the right answer is not sent before the question is answered
     assert data["reveal"] == []
-    assert data["notes"] is None  # neither presenting nor in front of a class
-    assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no second way on below
+    assert data["notes"] is None  # the session neither presents nor teaches a class
+    assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no links of the tour below
 
 
 def frames(app: AppTest) -> list[tuple[float, float, str]]:
-    """The middle of each framed cell of a map, as (key, query), and the dashes of its line."""
+    """Key, query and line style of each framed cell of a map."""
     (spec,) = [
         each.proto.spec for each in app.get("plotly_chart") if "head-map" in each.proto.id and "picked" not in each.proto.id
     ]
@@ -390,9 +390,9 @@ def frames(app: AppTest) -> list[tuple[float, float, str]]:
     [
         ("3~1-9~", {}, [(1, 0, "solid"), (9, 0, "solid")]),
         ("3~1~9", {}, [(1, 0, "dot"), (9, 0, "solid")]),
-        ("3~1", {}, [(1, 0, "solid")]),  # wrong: what it says names the right token, so it cannot be changed
-        ("3~99~", {}, []),  # fits no row
-        ("3~1~9", {"head": "2"}, []),  # asked about another head
+        ("3~1", {}, [(1, 0, "solid")]),  # it cannot be changed, because the judgement names the right token
+        ("3~99~", {}, []),  # not a token of the row
+        ("3~1~9", {"head": "2"}, []),  # another head than that of the question
         ("3~1~9", {"source": "lamp"}, []),
         ("3~1~9", {"hide_special": "true"}, []),
     ],
@@ -408,7 +408,7 @@ def test_the_marks_of_an_answer_are_framed_on_the_map(
 
 
 def picture(app: AppTest) -> dict[str, Any] | None:
-    """The data of the picture to mark on; None if it is not drawn."""
+    """The data of the picture on which tokens are marked; None if it is not drawn."""
     assert not app.exception
     drawn = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"closed"' in each.proto.json]
     return drawn[0] if drawn else None
@@ -449,7 +449,7 @@ def test_in_a_class_the_picture_stays_until_the_answer_is_kept_or_changed() -> N
 
 
 @pytest.mark.parametrize("marked", ["99", "0-9999", "1.2.3.4", "<b>", "-1", "1" * 50, "9~1~shown"])
-def test_marks_of_a_hostile_address_mark_at_most_what_the_question_allows(marked: str) -> None:
+def test_a_hostile_address_marks_no_more_tokens_than_the_question_allows(marked: str) -> None:
     view = view_of(stop_of("first-look", 2))
     drawn = picture(on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked=marked, **view))
     assert drawn
@@ -457,7 +457,7 @@ def test_marks_of_a_hostile_address_mark_at_most_what_the_question_allows(marked
 
 
 @pytest.mark.parametrize(("most", "rows"), [(400, 10), (50, 1)])
-def test_of_a_large_map_only_the_row_is_drawn(most: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_row_of_a_large_map_is_drawn(most: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shell.lessons.picture.MOST_CELLS", most)
     stop = stop_of("first-look", 2)
     question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="2"))
@@ -468,7 +468,7 @@ def test_of_a_large_map_only_the_row_is_drawn(most: int, rows: int, monkeypatch:
     assert (len(drawn["rows"]), drawn["row"], drawn["marks"]) == (rows, 2 if rows > 1 else None, [offset + 3])
 
 
-def test_a_wrong_answer_can_be_changed_once_and_both_stay() -> None:
+def test_a_wrong_answer_can_be_changed_once_and_both_answers_stay() -> None:
     question = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1"))["questions"][0]
     assert (question["right"], question["may_change"], question["settled"]) == (False, True, False)
     data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1~2"))
@@ -494,7 +494,7 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     assert [question["stop"] for question in data["questions"]] == [2, 7]
     assert [question["open"] for question in data["questions"]] == [True, False]
     assert data["questions"][1]["right"]
-    # A question that had no answer before stays with its judgement, too.
+    # A question that is first answered at the end stays with its judgement, too.
     late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~2"))["questions"]
     assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
     marks = [[answer[-1] for answer in line[1:]] for line in data["sheet"]]
@@ -509,7 +509,7 @@ def test_the_end_asks_the_missed_questions_again() -> None:
         ("2~2_5~1", "You answered 2 of 7 questions; right: 1."),
     ],
 )
-def test_the_end_counts_no_question_as_wrong_that_was_not_answered(answers: str, sentence: str) -> None:
+def test_the_end_does_not_count_unanswered_questions_as_wrong(answers: str, sentence: str) -> None:
     data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
     assert data["say"][0][1][0][1].startswith(sentence)
     assert len(data["questions"]) == 7 - answers.count("2~2")
@@ -538,7 +538,7 @@ def test_an_order_is_short_on_the_sheet() -> None:
 HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</script> {0.__class__} {kind}"
 
 
-def test_a_hostile_lesson_in_a_link_only_shows_its_words() -> None:
+def test_a_hostile_lesson_in_a_link_is_shown_as_plain_text() -> None:
     stop = Stop(
         title=HOSTILE,
         say=f"{HOSTILE} said",
@@ -558,14 +558,14 @@ def test_a_hostile_lesson_in_a_link_only_shows_its_words() -> None:
     assert "page that this app does not have" in json.dumps(data["reveal"])
 
 
-def test_a_stop_whose_words_are_its_title_says_them_once() -> None:
-    """As one that was kept in the app, before anything was written for it."""
+def test_a_text_that_equals_the_title_of_its_stop_is_shown_once() -> None:
+    """A view that was kept in the app is such a stop until its author writes a text."""
     app = on_page(SCRIPTS["home"], lesson=pack(Lesson(title="t", stops=(Stop(title="Home", say="Home", page="home"),))))
     assert (bar(app)["title"], bar(app)["say"]) == ("Home", [])
 
 
 @pytest.mark.parametrize("name", ["nothing", "<b>", "my-file", "z.AAAA"])
-def test_a_lesson_that_is_not_there_is_said(name: str) -> None:
+def test_an_unknown_lesson_gives_a_warning(name: str) -> None:
     app = on_page(SCRIPTS["home"], lesson=name, lesson_stop="x", answers="~~~")
     assert not app.exception
     assert [warning.icon for warning in app.warning] == [":material/school:"]
@@ -576,8 +576,8 @@ def test_a_lesson_that_is_not_there_is_said(name: str) -> None:
 
 @pytest.mark.browser
 def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
-    """One short link opens the lesson on its page, presented; then keys alone: answers, the way on as with a clicker, and the
-    missed question again."""
+    """A short link opens the lesson, presented, on the page of the stop. After that, mostly keys are used: for the answers, for
+    the next stops like a clicker, and for the missed question at the end."""
     lesson = shipped()["first-look"]
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("?lesson=first-look&lesson_stop=2&present=1")
@@ -594,23 +594,23 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     page.wait_for_function("section => section.scrollTop > 0", arg=section.element_handle())  # down to the judgement
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
-    assert section.evaluate("section => section.scrollTop") == 0  # what is said at a stop is read from its beginning
+    assert section.evaluate("section => section.scrollTop") == 0  # the text of a new stop is shown from its beginning
     section.get_by_role("button", name="query", exact=True).press("Enter")
     section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
     title = page.locator("h1").first
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
-    # Nothing can be checked yet, and the button says so in letters that can be read.
+    # There is no mark to check yet, so the button is disabled. Its label is still readable.
     check = page.locator(".st-key-lesson-check button")
     expect(check).to_be_disabled()
     assert check.evaluate("button => getComputedStyle(button).color") != "rgb(255, 255, 255)"
-    # Marked on the picture, and nowhere else. Back takes the last mark away.
+    # Tokens can be marked only on the picture. Back removes the last mark.
     expect(section.get_by_role("button", name="t", exact=True)).to_have_count(0)
     cells = page.locator(".marking .cell:enabled")
     cells.first.focus()
     for key in ("End", "ArrowLeft", "Space"):
         page.keyboard.press(key)
     expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
-    page.wait_for_url("**marked=9")  # else the address could change for both marks at once, which Back undoes together
+    page.wait_for_url("**marked=9")  # otherwise one change of the address could have both marks, and Back would undo both
     visitor.settle()
     cells.nth(1).click()
     page.wait_for_url("**marked=1.9")
@@ -624,13 +624,13 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(page.locator(".marking")).to_have_count(0)
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
-    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the picture, too
+    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the page's own map, too
     page.keyboard.press("PageUp")
     section.get_by_text("2 of 7").wait_for()
     for stop in range(3, len(lesson.stops) + 1):
         page.keyboard.press("PageDown")
         section.get_by_text(f"{stop} of 7").wait_for()
-        # The focus goes with the person, to the question if it is open: the next key is for the bar again.
+        # The focus moves to the question if it is open, otherwise to the name, so that the bar gets the next key.
         place = "question open" if lesson.stops[stop - 1].question and stop > 3 else "name"
         page.wait_for_function(f"() => document.activeElement?.shadowRoot?.activeElement?.className === '{place}'")
     page.keyboard.press("PageDown")
@@ -643,7 +643,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
     assert "lesson" not in page.url
-    # The end of a longer one, with the notes for the teacher in a second window, whose keys lead on as well.
+    # The end of a longer lesson, with the notes for the teacher in a second window. Keys in that window change the stop, too.
     stops = shipped()["one-lesson"].stops
     page = visitor.open(f"?lesson=one-lesson&lesson_stop={len(stops) - 1}&present=1")
     section.get_by_text(f"{len(stops) - 1} of {len(stops)}").wait_for()
@@ -663,7 +663,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.get_by_text("The end of “One lesson”").wait_for()
 
 
-# Whether the bar of a lesson lies over what has the focus, which is none of its own.
+# Whether the bar of a lesson covers the focused element, if that element is not in the bar.
 COVERED = """() => {
     let [active, host] = [document.activeElement, document.activeElement];
     while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
@@ -674,7 +674,7 @@ COVERED = """() => {
 
 
 @pytest.mark.browser
-def test_the_focus_begins_at_the_question_and_is_never_under_the_bar(visitor: Visitor) -> None:
+def test_the_focus_starts_at_the_question_and_is_never_under_the_bar(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("lessons")
     start = page.get_by_role("button", name="Start First look")
@@ -688,7 +688,7 @@ def test_the_focus_begins_at_the_question_and_is_never_under_the_bar(visitor: Vi
     question = shipped()["first-look"].stops[0].question
     assert question
     assert page.evaluate(f"{focused}.textContent") == question.options[0]
-    # Upwards through a page with an answer, from its end.
+    # Move the focus from the end of a page with an answer upwards.
     visitor.open("attention?lesson=first-look&lesson_stop=4&answers=4~1~1")
     page.get_by_role("button", name=text("glossary")["title"]).focus()
     for _ in range(30):
@@ -698,8 +698,8 @@ def test_the_focus_begins_at_the_question_and_is_never_under_the_bar(visitor: Vi
 
 
 @pytest.mark.browser
-def test_on_a_projector_the_row_that_is_asked_for_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
-    """The row is the eleventh of the map. The sidebar, of which the stop speaks, lies over the page when it is asked for."""
+def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
+    """The row is the eleventh row of the map. The stop mentions the sidebar, which a key shows over the page."""
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
     page = visitor.open("attention?lesson=does-attention-explain&lesson_stop=1&present=1")
     cells = page.locator(".marking .cell:enabled")
@@ -718,31 +718,31 @@ def test_on_a_projector_the_row_that_is_asked_for_and_then_its_marks_are_on_scre
 
 @pytest.mark.browser
 @pytest.mark.parametrize("size", PROJECTORS, ids=str)
-def test_on_a_projector_the_words_leave_room_for_the_picture(visitor: Visitor, size: ViewportSize) -> None:
-    """Stop 1 of First look has the most words."""
+def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, size: ViewportSize) -> None:
+    """Stop 1 of First look has the longest text."""
     visitor.page.set_viewport_size(size)
     page = visitor.open("?lesson=first-look&lesson_stop=1&present=1")
     for seen in (page.locator(".bar .question button").last, page.get_by_text("Encoder: reads")):
         expect(seen).to_be_in_viewport(ratio=1)
-    assert page.locator(".bar section").evaluate("bar => bar.scrollHeight - bar.clientHeight") == 0  # all words are seen
+    assert page.locator(".bar section").evaluate("bar => bar.scrollHeight - bar.clientHeight") == 0  # the whole text is visible
     assert page.evaluate(SMALL) == []
     assert page.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.browser
-def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visitor: Visitor) -> None:
-    """There most of the bar scrolls away with the page, so only a press of “Show this stop” scrolls to the part; the end of the
-    bar stays above it."""
+def test_on_a_phone_each_stop_starts_at_its_text_and_a_link_scrolls_to_its_part(visitor: Visitor) -> None:
+    """On a phone most of the bar scrolls away with the page. So only a click on “Show this stop” scrolls to the part. The end
+    of the bar stays above the part."""
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?lesson=first-look&lesson_stop=3")
     section = page.locator(".bar section")
     tokens = section.locator(".tokens button")
-    expect(tokens).to_have_count(0)  # they are marked on the picture below
+    expect(tokens).to_have_count(0)  # tokens are marked on the picture below the bar
     section.get_by_role("button", name="Show it now").click()
     expect(tokens).to_have_text(["<sos>", *"headlight", "<eos>"])
     section.locator("a.next").click()
     section.get_by_text("4 of 7").wait_for()
-    page.wait_for_timeout(1500)  # the bar scrolls to a part in less
+    page.wait_for_timeout(1500)  # scrolling to a part would take less time
     assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.get_by_text("Yes, it changes.").click()
     section.get_by_text("Right.", exact=True).wait_for()
@@ -753,7 +753,7 @@ def test_on_a_phone_a_stop_is_read_before_its_part_is_shown_up_to_the_end(visito
     }""")
     expect(section.locator(".reveal p").last).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
-    # The map is wider than the screen: the keyboard reaches it, to scroll it.
+    # The map is wider than the screen, so it can be focused and scrolled with keys.
     expect(page.locator(".st-key-head-map")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
         section.locator("a.next").click()

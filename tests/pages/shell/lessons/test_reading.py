@@ -1,4 +1,4 @@
-"""A lesson is read from a file or a link, and everything in it is checked: it can come from anybody."""
+"""Reading a lesson from a file or a link. Every value is checked, because lessons are untrusted input."""
 
 import base64
 import hashlib
@@ -40,14 +40,14 @@ def test_a_shipped_lesson_survives_a_file_and_a_table(file: Path) -> None:
     assert read_lesson(json.loads(json.dumps(as_table(read)))) == read
 
 
-def test_the_lesson_of_the_documentation_is_one() -> None:
+def test_the_lesson_in_the_documentation_is_valid() -> None:
     recipe = (FOLDER.parents[1] / "docs" / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Add a lesson")[2]
     read = read_toml(recipe.partition("```toml\n")[2].partition("```")[0].encode())
     assert read.stops[0].question
     assert read.stops[0].question.truth
 
 
-def test_the_documentation_quotes_what_the_lessons_say() -> None:
+def test_the_quotations_in_the_documentation_are_in_the_lessons() -> None:
     def plain(words: str) -> str:
         return " ".join(re.sub("[*`]", "", words).split())
 
@@ -132,7 +132,7 @@ def test_a_wrong_lesson_is_refused_with_a_sentence(values: Any, sentence: str) -
         assert part.strip() in str(error.value)
 
 
-def test_limits_are_those_of_the_file() -> None:
+def test_files_beyond_the_limits_or_without_toml_are_refused() -> None:
     assert LESSON_PARAMETERS < 34
     with pytest.raises(LessonError, match="bytes; a lesson may have up to"):
         read_toml(b" " * (LESSON_BYTES + 1))
@@ -169,7 +169,7 @@ def test_a_damaged_link_is_refused(value: str) -> None:
 
 
 def test_a_lesson_too_long_for_a_link_is_refused() -> None:
-    # Digests cannot be compressed.
+    # The text consists of digests, because they cannot be compressed well.
     words = "".join(hashlib.sha256(bytes([place])).hexdigest() for place in range(250))
     long = read_lesson(lesson(stops=[STOP | {"say": words[place : place + 4000]} for place in range(0, len(words), 4000)]))
     with pytest.raises(LessonError, match="characters in a link; up to 6,000 are allowed"):
@@ -178,7 +178,7 @@ def test_a_lesson_too_long_for_a_link_is_refused() -> None:
         unpack(PACKED + "A" * LESSON_LINK)
 
 
-def test_every_truth_says_what_it_gives_and_needs() -> None:
+def test_a_question_about_every_truth_can_be_read() -> None:
     for name, form in TRUTHS.items():
         settings = dict.fromkeys(form.needs, "source")
         kind = {"number": "number", "row": "tokens", "yes or no": "choose", "option": "choose"}[form.gives]
