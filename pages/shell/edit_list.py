@@ -1,7 +1,8 @@
 """The list of edits of the model, on the pages that can run it edited; the link holds them as phrases."""
 
+from contextlib import AbstractContextManager
+
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.view import View
 from pages.ui.compat import opens_from_history
@@ -56,8 +57,8 @@ def edit_button(label: str, phrase: str, help: str | None = None, menu: str = ""
     st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 
 
-def edit_menu(label: str, icon: str, key: str) -> DeltaGenerator:
-    """Draw a menu for buttons that add edits."""
+def edit_menu(label: str, icon: str, key: str) -> AbstractContextManager[object]:
+    """Draw a menu for buttons that add edits. The buttons are drawn in the context that it returns."""
     return st.popover(label, icon=icon, key=key, on_change="rerun")
 
 
