@@ -300,7 +300,7 @@ def _answer(view: View, trace: Trace) -> Node:
 
 
 def _filled(view: View, trace: Trace) -> Node:
-    """The token that an encoder alone finds most probable in the place of each mask, or of every token if there is no mask."""
+    """The most probable token of an encoder alone at each mask. If the text has no mask, that at every token."""
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
     rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
     masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]

@@ -49,7 +49,8 @@ def flow_of(stops: Sequence[Stop]) -> Flow:
 
 
 def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
-    """The chain of the last row that ends in the only input of a stop, so that the stop continues it; None if there is none."""
+    """The chain in the last row whose end is the only input of a stop. The stop continues this chain. None without such a
+    chain."""
     for chain in rows[-1] if rows else []:
         if inputs == [chain[-1].path] and branch_of(chain[-1].path) == branch_of(stop.path):
             return chain

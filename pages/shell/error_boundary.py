@@ -52,7 +52,7 @@ def sentence(error: Sentence) -> str:
 
 
 def warn_remark(world_name: str, source: str) -> None:
-    """Draw the remark of the model's world on a text: why its answer should not be trusted. Draws nothing if there is none."""
+    """Draw the remark of the model's world on a text: why its answer should not be trusted. Draws nothing without a remark."""
     remark = remark_on(world_name, source)
     if remark is not None:
         st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
@@ -60,7 +60,7 @@ def warn_remark(world_name: str, source: str) -> None:
 
 @cached
 def remark_on(world_name: str, source: str) -> Remark | None:
-    """The remark that `warn_remark` draws; None if there is none."""
+    """The remark that `warn_remark` draws; None for a text without a remark."""
     return world(world_name).remark(source) if world_name in WORLDS else None
 
 

@@ -43,7 +43,7 @@ def show_hub() -> None:
 
 
 def arrived() -> str | None:
-    """The name of the model whose download has just ended for this session; None if there is none. Each name is returned once.
+    """The name of the model whose download for this session has just ended; otherwise None. Each name is returned once.
     Call it before the picker of models is drawn, because the picker removes an unknown name from the address."""
     asked = st.query_params.get("model", "")
     if "/" in asked and hub_allowed() and asked not in folders() and asked not in folder_models():

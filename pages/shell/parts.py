@@ -54,9 +54,7 @@ def seen(part: str, height: int, at_once: bool = False) -> bool:
     Args:
         part: the name of the part, unique on its page.
         height: the approximate height of the part in px, so that the parts below it hardly move when it is drawn.
-        at_once: whether to draw the part before it is on screen. It is then noted as seen, so that a click in it does not
-            remove
-            it.
+        at_once: whether to draw the part before it is on screen. It is then noted as seen, so that it stays after a click.
     """
     if at_once and SEEN in st.session_state:
         st.session_state[SEEN].add(part)
