@@ -12,20 +12,17 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 
-from pages.shell.body import COMPLETE, draw_page
-from pages.shell.edit_list import follow_edits
+from pages.lessons import follow_lesson, lesson_bar, lesson_is_open, lesson_picture, show_keep
 from pages.shell.former_links import read_former_link
-from pages.shell.glossary import show_glossary
-from pages.shell.lessons.keeping import show_keep
-from pages.shell.lessons.open_lesson import follow_lesson, lesson_is_open
-from pages.shell.lessons.picture import lesson_picture
-from pages.shell.lessons.player import lesson_bar
-from pages.shell.navigation import foot, navigation
-from pages.shell.present import present_bar, present_button, start_presenting
-from pages.shell.server import middleware, routes
-from pages.shell.sidebar import sidebar
-from pages.shell.turns import turn
-from pages.shell.warm_up import warm_up
+from pages.shell.frame.body import COMPLETE, draw_page
+from pages.shell.frame.glossary import show_glossary
+from pages.shell.frame.navigation import foot, navigation
+from pages.shell.frame.present import present_bar, present_button, start_presenting
+from pages.shell.frame.sidebar import sidebar
+from pages.shell.server.requests import middleware, routes
+from pages.shell.server.warm_up import warm_up
+from pages.shell.view.edit_list import follow_edits
+from pages.shell.view.turns import turn
 from pages.training.live_return import keep_training
 from pages.ui.compat import (
     advertise_nothing,
@@ -57,7 +54,7 @@ def visit() -> None:
     follow_lesson()
     follow_edits()
     keep_training()
-    sidebar()
+    sidebar(in_lesson=lesson_is_open())
     present_bar()
     lesson_bar()
     lesson_picture()

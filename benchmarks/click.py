@@ -21,9 +21,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.server import ROOT, Server, serving
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.session import SIDEBAR, Session
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 
 MODEL = "reverse"
 SEEN, NEW = 2.5, 5.0  # promised, as ratios to the bare page

@@ -30,11 +30,11 @@ from dataclasses import asdict, dataclass, field
 
 import psutil
 
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.click import new_texts
 from benchmarks.replicas import Replicas, cookie_of, serving_replicas
-from benchmarks.server import ROOT, Server, serving
 from benchmarks.session import SIDEBAR, PageError, Session
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 
 SHARED_TEXT = "headlight"
 MODEL = "reverse"

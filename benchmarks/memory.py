@@ -11,9 +11,9 @@ import argparse
 import asyncio
 import random
 
-from benchmarks.server import ROOT, Server, serving
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.session import Session
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 from transformer import Pipeline
 
 VISITORS, CLICKS = 4, 10  # visitors at a time; new texts of one visitor

@@ -72,7 +72,7 @@ from plotly.subplots import make_subplots
 import plotly.graph_objects as go
 
 from pages.ui.pickers import pick
-from pages.shell.runs import runs
+from pages.shell.view.runs import runs
 from transformer.pipeline.untrained import Untrained
 
 asked = st.query_params

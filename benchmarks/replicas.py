@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.server import ROOT, Server, free_port, serving
+from benchmarks.app_server import ROOT, Server, free_port, serving
 
 SETTINGS = ROOT / "deploy" / "nginx.conf"
 # Debian installs nginx in a folder that is only in root's PATH.

@@ -17,7 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from pages.shell.parts import WATCH
+from pages.shell.frame.parts import WATCH
 
 # Element of the page → the field of `WidgetState` that holds its value.
 VALUE_FIELDS = {
@@ -86,7 +86,7 @@ class Session:
         parameters: key → the URL parameter that the widget is bound to, for bound widgets; a click writes it into `query`.
         elements: place on the page → element, for all elements that the browser shows.
         sent: place on the page → element, for the elements of the last run. A run of fragments does not change the others.
-        unseen: names of the parts of the page that are drawn when they are scrolled to (pages/shell/parts.py).
+        unseen: names of the parts of the page that are drawn when they are scrolled to (pages/shell/frame/parts.py).
         cookie: the cookie that a proxy in front of the server gave the visitor; it is sent back.
     """
 

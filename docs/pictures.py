@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 from PIL import Image
 from playwright.sync_api import FloatRect, Page, sync_playwright
 
-from benchmarks.server import ROOT, serving
+from benchmarks.app_server import ROOT, serving
 from pages.ui.compat import key_class
 from tests.pages.conftest import ARGUMENTS, CHROMIUM, Visitor
 

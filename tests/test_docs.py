@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cards import table
+from benchmarks.model_cards import table
 from transformer.network.config import PRESETS, TransformerConfig
 
 ROOT = Path(__file__).parents[1]

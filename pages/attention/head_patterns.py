@@ -5,13 +5,13 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool
 
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
-from transformer.analysis.words import WordTrace
+from transformer.analysis.word_trace import WordTrace
 from transformer.worlds import WORLDS, world
 
 # A pattern whose share is smaller than this is not named in a sentence.

@@ -13,11 +13,10 @@ from jaxtyping import Bool, Float
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
-from pages.shell.lessons.marks import Marks, marks_on
-from pages.shell.lessons.open_lesson import linked_lesson
-from pages.shell.runs import BYTES_EACH
-from pages.shell.training_link import training_address
-from pages.shell.view import View, sizes_of
+from pages.lessons import Marks, marks_on
+from pages.shell.links.training_link import training_address
+from pages.shell.view.runs import BYTES_EACH
+from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show, show_small
 from pages.ui.escaping import literal
@@ -25,14 +24,15 @@ from pages.ui.export_menu import saving
 from pages.ui.format import byte_size, fixed, linked_token, numbered_tokens, whole
 from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.limits import GRID_BYTES, LINES_WEIGHTS, MAP_TOKENS, SAVED_WEIGHTS, SMALL_MAP_TOKENS, TRACE_FILE_MEGABYTES
+from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import choice_label, pick, unfolding
-from pages.ui.text import figure_labels, linked_language, text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.head_measures import rollout
-from transformer.analysis.words import WordTrace
+from transformer.analysis.word_trace import WordTrace
 from transformer.figures import KIND_COLORS, head_map, small_head_map
 from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_map
-from transformer.pipeline.export import trace_file
+from transformer.pipeline.trace_export import trace_file
 from transformer.tracing.paths import Kind, Side
 
 # This many rows of the answer are listed, each with a link to the step that it wrote.
@@ -238,7 +238,7 @@ def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
 def _show_writing(view: View, trace: Trace) -> None:
     """List which row wrote which token of the answer. Each token links to the step that wrote it."""
     words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
-    query = {**linked_language(), **linked_lesson(), "model": view.model, **sizes_of(view.model), "source": view.source}
+    query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
     count = len(view.answer().tokens) + view.answer().ended
     read = trace.target_tokens[0][first : first + count]
     written = vocabulary.tokens_of(view.expected(trace)[first : first + count])

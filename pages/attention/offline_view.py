@@ -5,13 +5,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pages.attention.lines import LinesState, lines_data, signed
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.component import packed
 from pages.ui.head_grid import grid_data
 from pages.ui.offline import offline_page, place
 from pages.ui.text import text
 from transformer import Trace
-from transformer.figures.attention import quantized
+from transformer.figures.attention_figures import quantized
 from transformer.figures.theme import KIND_COLORS
 
 HERE, UI = Path(__file__).parent, Path(__file__).parents[1] / "ui"

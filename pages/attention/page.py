@@ -2,19 +2,19 @@
 
 import streamlit as st
 
+from pages.attention.attention_steps import show_steps
 from pages.attention.head_patterns import show_pattern
+from pages.attention.head_question import SILENCE, head_question, show_question
 from pages.attention.heads import show_combined, show_lines, show_map, show_overview
-from pages.attention.prediction import SILENCE, head_question, show_question
 from pages.attention.silence import show_other_need, show_silence
-from pages.attention.steps import show_steps
-from pages.attention.whatif import show_whatif
-from pages.shell.card_heads import head_to_show
+from pages.attention.what_if import show_whatif
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
-from pages.shell.pieces import pick_words, say_joined
-from pages.shell.run_banner import show_run
-from pages.shell.training_link import show_training_link
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import seen
+from pages.shell.links.training_link import show_training_link
+from pages.shell.view.card_heads import head_to_show
+from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
 from pages.ui.text import text

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from pages.attention.prediction import SILENCE
-from pages.shell.lessons.waiting import waits_for
-from pages.shell.view import View
+from pages.attention.head_question import SILENCE
+from pages.lessons import waits_for
+from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick_or_none

@@ -6,19 +6,19 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.decoding.settings import write
-from pages.decoding.steps import Run, quoted_tokens
-from pages.decoding.words import joined_tokens, joined_weights
-from pages.shell.view import View
+from pages.decoding.answer_steps import Run, quoted_tokens
+from pages.decoding.decoding_settings import write
+from pages.decoding.whole_words import joined_tokens, joined_weights
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
 from pages.ui.text import figure_labels, text
-from transformer.analysis.words import Group
+from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
-from transformer.figures.decoding import TreeNode, beam_tree, stage_bars
+from transformer.figures.decoding_figures import TreeNode, beam_tree, stage_bars
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
-from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.paths import Kind
 
 KEY, NODE = "beam-tree", "node"

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from pages.decoding.answer_steps import Run
 from pages.decoding.forced import FORCE, MOST_FORCED, Forced, force, take_back
-from pages.decoding.steps import Run
 from pages.decoding.two_answers import show_two_answers
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.text import text
-from transformer.figures.decoding import percent
+from transformer.figures.decoding_figures import percent
 
 SHOWN_TOKENS = 5
 

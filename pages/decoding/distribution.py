@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.decoding.settings import CONTROLS
-from pages.decoding.steps import Run, with_rest
+from pages.decoding.answer_steps import Run, with_rest
+from pages.decoding.decoding_settings import CONTROLS
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.text import figure_labels, text
-from transformer.figures.decoding import draw_bars, percent, stage_bars
+from transformer.figures.decoding_figures import draw_bars, percent, stage_bars
 from transformer.pipeline.decoding.controls import Temperature
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.decoding.steps import Run
+from pages.decoding.answer_steps import Run
 from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.decoding.written import run_of
-from pages.shell.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
-from pages.shell.runs import Edits
-from pages.shell.view import View
+from pages.shell.view.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
+from pages.shell.view.runs import Edits
+from pages.shell.view.view import View
 from pages.ui.text import text
 from transformer.tracing.phrases import all_interventions, at_head
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.decoding.steps import Run
+from pages.decoding.answer_steps import Run
 from pages.decoding.written import run_of
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.link_values import publish, seed

@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.decoding.steps import Run
-from pages.shell.view import View
+from pages.decoding.answer_steps import Run
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
@@ -14,7 +14,7 @@ from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import answer_lens
-from transformer.figures.decoding import contribution_bars, lens_map
+from transformer.figures.decoding_figures import contribution_bars, lens_map
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.tracing.readout import Readout
 

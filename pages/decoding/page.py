@@ -4,22 +4,22 @@ from dataclasses import replace
 
 import streamlit as st
 
+from pages.decoding.answer_player import picked_step, show_player
 from pages.decoding.beam import show_beam
 from pages.decoding.branch import show_branch, show_undo
+from pages.decoding.decoding_settings import PLAIN, pick_settings, write
 from pages.decoding.distribution import show_distribution
 from pages.decoding.edits import edits_in_force, show_edits
 from pages.decoding.forced import forced_tokens, with_forced
 from pages.decoding.insides import show_contributions, show_lens
-from pages.decoding.player import picked_step, show_player
-from pages.decoding.prediction import NEXT, show_guess
-from pages.decoding.settings import PLAIN, pick_settings, write
-from pages.decoding.training import show_forcing, show_smoothing
-from pages.decoding.words import text_words
+from pages.decoding.next_token_question import NEXT, show_guess
+from pages.decoding.whole_words import text_words
+from pages.decoding.writing_lessons import show_forcing, show_smoothing
 from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import row_of_parts, section
-from pages.shell.run_banner import answer_of, show_agreement, show_answer, show_texts
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import row_of_parts, section
+from pages.shell.view.run_banner import answer_of, show_agreement, show_answer, show_texts
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
 from pages.ui.pickers import pick
@@ -27,7 +27,7 @@ from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
-from transformer.analysis.words import Group
+from transformer.analysis.word_trace import Group
 from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.decoding.write import write as write_steps

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.decoding.steps import quoted_tokens
+from pages.decoding.answer_steps import quoted_tokens
 from pages.ui.text import text
 from transformer.analysis.forcing import parting
 from transformer.pipeline.protocol import Tokens

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pages.decoding.settings import PLAIN, Settings, write
-from pages.decoding.steps import Run
-from pages.shell.run_banner import show_answer
-from pages.shell.view import View
+from pages.decoding.answer_steps import Run
+from pages.decoding.decoding_settings import PLAIN, Settings, write
+from pages.shell.view.run_banner import show_answer
+from pages.shell.view.view import View
 from transformer.pipeline.pipeline import Answer
 
 

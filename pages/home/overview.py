@@ -4,24 +4,20 @@ from typing import Any
 
 import streamlit as st
 
-from pages.home.cards import Card, show_cards
-from pages.home.links import Link, sidebar_query
-from pages.shell.examples import TEXTS
-from pages.shell.lessons.library import shipped
-from pages.shell.lessons.open_lesson import lesson_is_open, start_of
-from pages.shell.lessons.views import card_head
-from pages.shell.models import open_description
-from pages.shell.navigation import name_of, tour
-from pages.shell.runs import available
-from pages.shell.view import View
+from pages.home.part_links import Link, sidebar_query
+from pages.home.tour_cards import Card, show_cards
+from pages.lessons import first_lesson
+from pages.shell.frame.navigation import name_of, tour
+from pages.shell.models.model_examples import TEXTS
+from pages.shell.models.model_texts import open_description
+from pages.shell.view.card_heads import card_head
+from pages.shell.view.runs import available
+from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import share, whole
 from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import PRESETS, Trace
-
-# The lesson for a first visit.
-FIRST_LESSON = "first-look"
 
 
 def show_numbers(view: View, trace: Trace) -> None:
@@ -73,12 +69,11 @@ def _query(start: dict[str, Any]) -> dict[str, str]:
 
 def show_first_lesson() -> None:
     """Draw a link to the first lesson. Draw nothing while a lesson is open or the page is presented."""
-    lesson = shipped().get(FIRST_LESSON)
-    if lesson and not lesson_is_open() and not presenting():
-        label = text("home")["first_lesson"].format(
-            title=lesson.title, count=_counted(len(lesson.stops)).lower(), minutes=round(lesson.minutes)
-        )
-        show_cards([Card(label, lesson.about, "", Link(*start_of(FIRST_LESSON, lesson)))], "first_lesson", label, base={})
+    first = first_lesson()
+    if first and not presenting():
+        title, about, stops, minutes, page, query = first
+        label = text("home")["first_lesson"].format(title=title, count=_counted(stops).lower(), minutes=minutes)
+        show_cards([Card(label, about, "", Link(page, query))], "first_lesson", label, base={})
 
 
 def show_tour() -> None:

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.home.map import show_map
+from pages.home.model_map import show_map
 from pages.home.overview import show_first_lesson, show_numbers, show_starts, show_tour
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
-from pages.shell.run_banner import show_run
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import seen
+from pages.shell.view.run_banner import show_run
 from pages.ui.text import text
 from transformer import Transformer
 

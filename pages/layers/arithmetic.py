@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.positions import position_to_show
+from pages.layers.position_cells import position_to_show
 from pages.layers.stops import title
 from pages.layers.tensors import picture
-from pages.shell.recorded import own_network
-from pages.shell.runs import runs
-from pages.shell.view import View
+from pages.shell.view.recorded import own_network
+from pages.shell.view.runs import runs
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text, unfolding
@@ -22,7 +22,7 @@ from transformer import Trace
 from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
 from transformer.figures.panels import Panel, TensorView
-from transformer.figures.residual import unit_bars
+from transformer.figures.residual_figures import unit_bars
 from transformer.network.layers import AddNorm, FeedForward
 from transformer.tracing.paths import TensorPath
 

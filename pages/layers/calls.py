@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from pages.shell.footer import show_computed
-from pages.shell.recorded import own_network
-from pages.shell.runs import Key, as_batches, runs
-from pages.shell.view import View
+from pages.shell.frame.footer import show_computed
+from pages.shell.view.recorded import own_network
+from pages.shell.view.runs import Key, as_batches, runs
+from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.component import picked
 from pages.ui.format import setting

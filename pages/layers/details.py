@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from pages.layers.stops import title, written
-from pages.layers.views import hidden, statistics
-from pages.shell.runs import runs
-from pages.shell.view import View
+from pages.layers.tensor_views import hidden, statistics
+from pages.shell.view.runs import runs
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, number, shape, whole
 from pages.ui.source import show_source
@@ -17,7 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.walk import Stop, caller
-from transformer.figures.head_steps import Matrix, tensor_map
+from transformer.figures.head_steps_figures import Matrix, tensor_map
 from transformer.figures.panels import MOST_COLUMNS, strongest
 from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask

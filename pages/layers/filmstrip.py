@@ -7,11 +7,11 @@ import streamlit as st
 from pages.layers.flow import Flow, flow_of
 from pages.layers.offline_strip import offline_strip
 from pages.layers.stops import group_title, heading
+from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers, strip, strip_data
-from pages.layers.views import tensor_of
-from pages.layers.walk import STOP
-from pages.shell.training_link import training_address
-from pages.shell.view import View
+from pages.layers.walk_part import STOP
+from pages.shell.links.training_link import training_address
+from pages.shell.view.view import View
 from pages.ui.component import picked
 from pages.ui.export_menu import saving
 from pages.ui.pickers import pick, pick_text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pages.layers.views import MASKS, branch_of
+from pages.layers.tensor_views import MASKS, branch_of
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
 

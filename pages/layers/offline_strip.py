@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.offline import offline_page, place
 
 HERE = Path(__file__).parent

@@ -5,13 +5,13 @@ import streamlit as st
 from pages.layers.arithmetic import show_arithmetic
 from pages.layers.calls import show_calls
 from pages.layers.filmstrip import show_filmstrip
-from pages.layers.ledger import show_ledger
-from pages.layers.residual import show_stream
-from pages.layers.walk import show_walk
+from pages.layers.ledger_part import show_ledger
+from pages.layers.residual_part import show_stream
+from pages.layers.walk_part import show_walk
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_next
-from pages.shell.pieces import pick_words, say_joined
-from pages.shell.run_banner import show_run
+from pages.shell.frame.footer import show_next
+from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from pages.lessons.before_after import show_tests
-from pages.lessons.editor import show_editor
-from pages.lessons.in_class import show_join, show_open
-from pages.lessons.listing import show_lessons, show_upload
-from pages.lessons.sheet import show_sheet
+from pages.lessons.class_mode.in_class import show_join, show_open
+from pages.lessons.content.grading import judge
+from pages.lessons.content.truths import truth_of
+from pages.lessons.desk.before_after import show_tests
+from pages.lessons.desk.editor import show_editor
+from pages.lessons.desk.listing import show_lessons, show_upload
+from pages.lessons.desk.sheet import show_sheet
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.lessons.grading import judge
-from pages.shell.lessons.truths import truth_of
-from pages.shell.parts import seen
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import seen
 from pages.ui.text import text
 
 words = text("lessons")

@@ -8,15 +8,15 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch_table import batch_table
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, numbered_tokens
 from pages.ui.pickers import pick_text, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
-from transformer.analysis.words import join_allowed, word_groups
-from transformer.figures.masks import mask_picture
+from transformer.analysis.word_trace import join_allowed, word_groups
+from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
 from transformer.worlds import WORLDS

@@ -7,13 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
-from pages.shell.training_link import show_training_link
+from pages.shell.links.training_link import show_training_link
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
-from transformer.figures.mask_conventions import Stages, convention_stages, empty_rows, written_number
+from transformer.figures.mask_conventions_figures import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.theme import KIND_COLORS
 from transformer.tracing.paths import Kind, TensorPath
 

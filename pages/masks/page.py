@@ -5,13 +5,13 @@ import streamlit as st
 from pages.masks.batch import beside_an_example, show_batch, show_masks, show_numbers, show_recorded
 from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
-from pages.masks.leaks import show_future, show_padding
-from pages.masks.prediction import show_drawing
+from pages.masks.leak_part import show_future, show_padding
+from pages.masks.mask_question import show_drawing
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import seen
-from pages.shell.pieces import pick_words
-from pages.shell.run_banner import show_run
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import seen
+from pages.shell.view.pieces import pick_words
+from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.network import masks

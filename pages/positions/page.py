@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from pages.positions.prediction import show_likeness
+from pages.positions.geometry_views import show_distances, show_rotation, show_waves
+from pages.positions.position_question import show_likeness
 from pages.positions.swap import show_swap
 from pages.positions.table import pick_table, show_cell, show_sum
-from pages.positions.views import show_distances, show_rotation, show_waves
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import pick_part
-from pages.shell.pieces import pick_words, say_joined
-from pages.shell.run_banner import show_run
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import pick_part
+from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.run_banner import show_run
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
 from transformer.network.embedding import Embedding, Learned, sinusoid

@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.positions.differences import show_difference
-from pages.shell.parts import seen
-from pages.shell.recorded import own_network
-from pages.shell.runs import Key, runs
-from pages.shell.view import View
+from pages.shell.frame.parts import seen
+from pages.shell.view.recorded import own_network
+from pages.shell.view.runs import Key, runs
+from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -18,8 +18,8 @@ from pages.ui.pickers import choice_label, pick, pick_position, unfolding
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
-from transformer.figures.position_geometry import change_bars
-from transformer.figures.token_geometry import aligned_maps
+from transformer.figures.position_geometry_figures import change_bars
+from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.phrases import interventions
 from transformer.worlds import WORLDS

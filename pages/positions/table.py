@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
@@ -17,9 +17,9 @@ from pages.ui.pickers import pick, pick_number, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.position_geometry import cell, sinusoidal_table, untrained_table
-from transformer.figures.head_steps import Matrix, tensor_map
-from transformer.figures.position_geometry import position_map
-from transformer.figures.token_geometry import aligned_maps
+from transformer.figures.head_steps_figures import Matrix, tensor_map
+from transformer.figures.position_geometry_figures import position_map
+from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.pipeline import Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Kind

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages.shell.models import accepts
+from pages.shell.models.model_texts import accepts
 from pages.ui.caches import cached
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted_token

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shell.parts import PAGE
+from pages.shell.frame.parts import PAGE
 from pages.ui.compat import opens_from_history
 from pages.ui.pickers import option_id
 

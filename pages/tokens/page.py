@@ -3,12 +3,12 @@
 import streamlit as st
 
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import pick_part
-from pages.shell.pieces import pick_words
-from pages.shell.run_banner import show_run
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import pick_part
+from pages.shell.view.pieces import pick_words
+from pages.shell.view.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
-from pages.tokens.vocabulary import show_nearest, show_plane, show_similarity, show_table
+from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
 from pages.ui.text import text
 from transformer.analysis.token_geometry import cosines
 from transformer.network.embedding import Embedding

@@ -10,15 +10,15 @@ import streamlit as st
 from jaxtyping import Float
 from markupsafe import Markup
 
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, number, numbered_tokens
 from pages.ui.pickers import pick, pick_text, unfolding
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Trace
-from transformer.analysis.words import Group, word_groups
-from transformer.figures.token_geometry import aligned_maps
+from transformer.analysis.word_trace import Group, word_groups
+from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.pipeline import Side
 from transformer.pipeline.protocol import TextPipeline, Tokens
 from transformer.tracing.trace import as_array

@@ -8,7 +8,7 @@ import threading
 
 import streamlit as st
 
-from pages.shell.turns import aside
+from pages.shell.view.turns import aside
 from pages.ui.caches import RESULTS, of_session
 from pages.ui.limits import EXPERIMENT_SECONDS
 from transformer import HeadlightError

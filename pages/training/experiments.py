@@ -3,13 +3,13 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.turns import turn
+from pages.shell.view.turns import turn
 from pages.training.background import Background, curves, trainings
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
-from transformer.figures.training import Series, step_lines
+from transformer.figures.training_figures import Series, step_lines
 from transformer.training.recipe import sizes
 from transformer.training.short_run import Point, ShortRun
 

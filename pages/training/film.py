@@ -16,11 +16,11 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import UInt8
 
-from pages.shell.body import BODY, draw_alone
 from pages.shell.error_boundary import explained
-from pages.shell.runs import right_answer, runs, snapshot_of
-from pages.shell.turns import turn
-from pages.shell.view import View
+from pages.shell.frame.body import BODY, draw_alone
+from pages.shell.view.runs import right_answer, runs, snapshot_of
+from pages.shell.view.turns import turn
+from pages.shell.view.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
 from pages.ui.caches import cached
@@ -34,7 +34,7 @@ from pages.ui.waiting import waited
 from transformer import Trace
 from transformer.analysis.label_smoothing import least_loss
 from transformer.figures import KIND_COLORS
-from transformer.figures.attention import quantized
+from transformer.figures.attention_figures import quantized
 from transformer.pipeline.pipeline import Answer
 from transformer.training.held_out import HeldOut, held_out
 from transformer.worlds import WORLDS

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.lessons.open_lesson import linked_lesson
-from pages.shell.runs import available, filmed, runs, snapshot_of, snapshots
-from pages.shell.view import View
-from pages.ui.text import linked_language, text
+from pages.shell.view.runs import available, filmed, runs, snapshot_of, snapshots
+from pages.shell.view.view import View
+from pages.ui.link_values import kept_in_links
+from pages.ui.text import text
 from transformer import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
 
@@ -47,7 +47,7 @@ def show_which(view: View) -> Frames | None:
         with st.container(horizontal=True):
             for name in available():
                 if snapshots(name):
-                    query = urlencode({**linked_language(), **linked_lesson(), "model": name})
+                    query = urlencode({**kept_in_links(), "model": name})
                     st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
         return None
     if source != view.model and snapshot_of(view.model) is None:

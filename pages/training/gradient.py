@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell.runs import runs
-from pages.shell.turns import waited_aside
+from pages.shell.view.runs import runs
+from pages.shell.view.turns import waited_aside
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -19,8 +19,8 @@ from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer import Pipeline
 from transformer.analysis.label_smoothing import least_loss, smoothed_target
-from transformer.figures.decoding import loss_bars
-from transformer.figures.training import Series, part_bars, step_lines
+from transformer.figures.decoding_figures import loss_bars
+from transformer.figures.training_figures import Series, part_bars, step_lines
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.runs import runs
+from pages.shell.view.runs import runs
 from pages.training.film import SNAPSHOT, Film, tests
 from pages.training.frames import Frames
 from pages.ui.caches import cached
@@ -17,7 +17,7 @@ from pages.ui.pickers import pick
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
-from transformer.figures.training import Series, step_lines
+from transformer.figures.training_figures import Series, step_lines
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import head_shifts
 from transformer.worlds import WORLDS

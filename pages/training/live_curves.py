@@ -13,7 +13,7 @@ from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.text import text
-from transformer.training.live import LiveTraining, Progress
+from transformer.training.live_run import LiveTraining, Progress
 from transformer.training.live_view import LiveView
 from transformer.worlds import world
 

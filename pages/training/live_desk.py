@@ -8,11 +8,11 @@ from weakref import WeakSet
 
 import streamlit as st
 
-from pages.shell.own_models import keep_left, own_store, take_left
+from pages.shell.models.own_models import keep_left, own_store, take_left
 from pages.ui.caches import of_session
 from pages.ui.limits import TRAINING_NICENESS, TRAININGS
-from transformer.training.live import LiveTraining, Progress
-from transformer.training.settings import LiveSettings
+from transformer.training.live_run import LiveTraining, Progress
+from transformer.training.training_settings import LiveSettings
 
 # Session key of the desk.
 DESK = "live_desk"

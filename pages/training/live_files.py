@@ -3,16 +3,16 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.own_models import add_own, own_name
-from pages.shell.sidebar import open_model
-from pages.shell.turns import aside
+from pages.shell.frame.sidebar import open_model
+from pages.shell.models.own_models import add_own, own_name
+from pages.shell.view.turns import aside
 from pages.training.live_desk import desk
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
 from transformer import CheckpointError, HeadlightError, Pipeline
-from transformer.training.live import LiveTraining
+from transformer.training.live_run import LiveTraining
 from transformer.worlds import WORLDS
 
 # Session keys: the result of the last upload as (accepted?, sentence), and the number of uploads. The number is part of the key

@@ -10,7 +10,7 @@ from pages.ui.text import text
 from transformer.analysis.head_measures import alignment_mask, measure, strongest
 from transformer.figures import KIND_COLORS
 from transformer.tracing.paths import Kind
-from transformer.training.live import LiveTraining, Progress
+from transformer.training.live_run import LiveTraining, Progress
 from transformer.training.live_view import LiveView
 from transformer.worlds import world
 

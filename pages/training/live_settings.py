@@ -10,8 +10,8 @@ from pages.ui.limits import TRAINING_MINUTES, TRAINING_STEPS
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer.network.cost import parameters
-from transformer.training.settings import LiveSettings
 from transformer.training.shortened import can_be_shortened
+from transformer.training.training_settings import LiveSettings
 from transformer.worlds import WORLDS, world
 
 SIZES = {"d_model": (16, 32, 64, 96, 128), "heads": (1, 2, 4, 8), "layers": (1, 2, 3), "d_ff": (32, 64, 128, 256, 512)}

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shell.own_models import add_own, own_models, own_name
-from pages.shell.sidebar import open_model
+from pages.shell.frame.sidebar import open_model
+from pages.shell.models.own_models import add_own, own_models, own_name
 from pages.ui.format import whole
 from pages.ui.text import text
-from transformer.training.live import LiveTraining, Progress
+from transformer.training.live_run import LiveTraining, Progress
 
 # Session key: the training whose model is in the sidebar, and the step at which the training ended, or None if it has not
 # ended.

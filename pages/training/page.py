@@ -3,15 +3,15 @@
 import streamlit as st
 
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.parts import row_of_parts, section
-from pages.shell.run_banner import show_texts
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import row_of_parts, section
+from pages.shell.view.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import film_of, pick_frame, show_film
 from pages.training.frames import show_which
 from pages.training.gradient import show_schedule, show_smoothing, show_step
 from pages.training.head_history import show_head_history
-from pages.training.live import show_live
+from pages.training.live_training import show_live
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.tracing.paths import Kind

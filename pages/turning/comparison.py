@@ -9,18 +9,18 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.error_boundary import sentence, warn_remark
-from pages.shell.lessons.open_lesson import linked_lesson
-from pages.shell.models import COMPARED, description, question_of
-from pages.shell.run_banner import warn_wrong
-from pages.shell.runs import available, runs
-from pages.shell.training_link import show_training_link
+from pages.shell.links.training_link import show_training_link
+from pages.shell.models.model_texts import COMPARED, description, question_of
+from pages.shell.view.run_banner import warn_wrong
+from pages.shell.view.runs import available, runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
+from pages.ui.link_values import kept_in_links
 from pages.ui.prediction import KEY, Prediction, asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.prediction import read as read_questions
 from pages.ui.tables import show_table
-from pages.ui.text import figure_labels, linked_language, text
+from pages.ui.text import figure_labels, text
 from transformer import HeadlightError, InputError, Intervention, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
@@ -171,8 +171,7 @@ def show_turning(model: str, first: str, second: str) -> None:
     _show_silenced(model, pipeline, (a, b), turning)
     _show_shift(_pair_shift((a, b), rows, turning), measures, is_told(model))
     view = {
-        **linked_language(),
-        **linked_lesson(),
+        **kept_in_links(),
         **{"model": model, "source": a.source, "kind": "cross", "layer": turning.layer + 1, "head": turning.head + 1},
     }
     with st.container(horizontal=True):

@@ -4,9 +4,9 @@ the head shows whether the answer depends on it."""
 import streamlit as st
 
 from pages.shell.error_boundary import explained
-from pages.shell.footer import show_computed, show_next
-from pages.shell.models import COMPARED, question_of
-from pages.shell.parts import seen
+from pages.shell.frame.footer import show_computed, show_next
+from pages.shell.frame.parts import seen
+from pages.shell.models.model_texts import COMPARED, question_of
 from pages.turning.comparison import is_told, needed_head, read, show_overview, show_turning
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.prediction import is_open

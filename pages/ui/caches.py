@@ -19,7 +19,7 @@ import streamlit as st
 from cachetools.keys import hashkey
 
 from pages.ui.limits import CACHE_MEGABYTES
-from transformer.huggingface.limits import TRACE_MEGABYTES
+from transformer.huggingface.hf_limits import TRACE_MEGABYTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")

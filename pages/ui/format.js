@@ -31,7 +31,7 @@ export function formatNumber(value) {
 
 /**
  * A share in per cent: 0.123 is "12.3%". A share that would round to zero is "<0.1%". The same as `percent` of
- * transformer/figures/decoding.py.
+ * transformer/figures/decoding_figures.py.
  *
  * @param {number} share
  */

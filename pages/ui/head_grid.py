@@ -14,7 +14,7 @@ from pages.ui.compat import no_callback
 from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import fixed, linked_token
 from pages.ui.text import text
-from transformer.figures.attention import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.theme import LINE, MASKED, WEIGHTS
 
 Tile = tuple[int, int]

@@ -7,7 +7,7 @@ limit, such as `HEADLIGHT_CACHE_MEGABYTES=200`. docs/HOSTING.md lists these vari
 import os
 
 from transformer.environment import setting
-from transformer.huggingface.limits import MODEL_MEGABYTES
+from transformer.huggingface.hf_limits import MODEL_MEGABYTES
 
 
 def cores() -> int:
@@ -52,7 +52,7 @@ TRACE_FILE_MEGABYTES = setting("TRACE_FILE_MEGABYTES", 500)
 FILES = setting("FILES", 8_192)
 
 # Runs of the app that compute at the same time; a run is the answer to one click. The other runs wait in line
-# (pages/shell/turns.py). More than one, so that the large model of one visitor does not stop all other visitors.
+# (pages/shell/view/turns.py). More than one, so that the large model of one visitor does not stop all other visitors.
 RUNS = setting("RUNS", 2)
 
 # Trainings that compute at the same time, each for one visitor in its own process; the other trainings wait in line. One

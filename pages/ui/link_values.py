@@ -9,13 +9,14 @@ The sources of a value, in this order: what the person just did, the address, an
 When an address is opened from the browser's history, only the address counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.ui.compat import opens_from_history
+from pages.ui.text import linked_language
 
 Value = TypeVar("Value")
 
@@ -26,6 +27,8 @@ OUTSIDE_PAGE = frozenset({"language", "live_run"})
 SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
 # Session key of the `Memory`. The memory is one value of the session, because Streamlit takes 5 µs to look up a value.
 MEMORY = "link_values"
+# Session key of the parameters that every link of the app keeps, such as those of an open lesson.
+KEPT = "kept_in_links"
 
 
 @dataclass
@@ -56,6 +59,16 @@ class Memory:
 def memory() -> Memory:
     """The memory of the session."""
     return st.session_state.setdefault(MEMORY, Memory())
+
+
+def keep_in_links(parameters: Mapping[str, str]) -> None:
+    """Set the parameters that every link of the app keeps besides the language. They replace those of the last call."""
+    st.session_state[KEPT] = dict(parameters)
+
+
+def kept_in_links() -> dict[str, str]:
+    """The parameters that every link of the app keeps: the language, and those of an open lesson."""
+    return {**linked_language(), **st.session_state.get(KEPT, {})}
 
 
 def start_run() -> None:

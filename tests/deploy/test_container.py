@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.server import ROOT
+from benchmarks.app_server import ROOT
 
 CONTAINERFILE = ROOT / "deploy" / "Containerfile"
 # pip installs hadolint beside Python, in a folder that may not be on the PATH.

@@ -6,7 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from benchmarks.server import ROOT
+from benchmarks.app_server import ROOT
 
 MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text(encoding="utf-8")))
 BY_KIND = {manifest["kind"]: manifest for manifest in MANIFESTS}

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.server import ROOT
+from benchmarks.app_server import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = ROOT / "uv.lock"

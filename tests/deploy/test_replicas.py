@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from websockets.exceptions import WebSocketException
 
+from benchmarks.app_server import ROOT, Server
 from benchmarks.load import percentile
 from benchmarks.replicas import Replicas, cookie_of, serving_replicas
-from benchmarks.server import ROOT, Server
 from benchmarks.session import SIDEBAR, Element, Session
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 from pages.ui.link_values import SHARED
 from tests.deploy.needs import needs_nginx
 

@@ -17,9 +17,9 @@ import streamlit as st
 import websockets
 from starlette.responses import PlainTextResponse
 
-from benchmarks.server import ROOT, serving
-from pages.shell.packed_files import PackedFiles
-from pages.shell.server import is_foreign
+from benchmarks.app_server import ROOT, serving
+from pages.shell.server.packed_files import PackedFiles
+from pages.shell.server.requests import is_foreign
 from pages.ui.compat import SCRIPTS
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()

@@ -10,7 +10,7 @@ from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 
 from pages.shell.former_links import EVERYWHERE, FORMER
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 from pages.ui import pickers
 from pages.ui.text import text
 from tests.pages.apps import on_page

@@ -23,8 +23,8 @@ import pytest
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.replicas import behind_nginx
-from benchmarks.server import ROOT, Server, serving
 from benchmarks.session import Session
 from pages.ui.limits import FILES
 from tests.deploy.needs import needs_nginx

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from pages.shell.models import available
+from pages.shell.models.model_texts import available
 from tests.fuzz.hostile import MARKUP, NUMBERS, any_texts, try_cases
 from tests.transformer.pipeline.checkpoints import checkpoint, forged
 from transformer import PRESETS, HeadlightError, Pipeline

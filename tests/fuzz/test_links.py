@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.models import available
+from pages.shell.models.model_texts import available
 from pages.ui.text import text
 from tests.fuzz.hostile import EMPTY, texts, try_cases
 from tests.fuzz.links import PAGES, parameters

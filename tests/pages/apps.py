@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.parts import ALL
+from pages.shell.frame.parts import ALL
 from tests.pages.conftest import ROOT
 
 APP = str(ROOT / "app.py")

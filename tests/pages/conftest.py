@@ -13,7 +13,7 @@ import jaxtyping
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
-from benchmarks import server
+from benchmarks import app_server as server
 
 # Called before these modules are imported, so that their failed asserts show values, as asserts in tests do.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")

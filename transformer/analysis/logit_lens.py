@@ -17,7 +17,7 @@ from torch import Tensor
 from transformer.analysis.checks import as_readout
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.tracing.readout import Readout
 
 

@@ -13,7 +13,7 @@ Arguments of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side`
 the text in the batch. A drawing raises an `InputError` or a `PathError` if the model or the run does not have what it needs.
 """
 
-from transformer.draw.attention import (
+from transformer.draw.draw_attention import (
     difference,
     head,
     heads,
@@ -25,13 +25,13 @@ from transformer.draw.attention import (
     steps,
     terms,
 )
-from transformer.draw.decoding import beam, contributions, distribution, lens, losses, smoothing
+from transformer.draw.draw_decoding import beam, contributions, distribution, lens, losses, smoothing
+from transformer.draw.draw_layers import costs, growth, layer, residual, tensor, units
+from transformer.draw.draw_masks import convention, empty_rows, mask, padding
+from transformer.draw.draw_positions import circle, distances, embedding, position_products, positions, rotation, swap, waves
+from transformer.draw.draw_tokens import rows, similarity, vocabulary
+from transformer.draw.draw_training import head_history, training, weight_sizes
 from transformer.draw.drawing import Drawing
-from transformer.draw.layers import costs, growth, layer, residual, tensor, units
-from transformer.draw.masks import convention, empty_rows, mask, padding
-from transformer.draw.positions import circle, distances, embedding, position_products, positions, rotation, swap, waves
-from transformer.draw.tokens import rows, similarity, vocabulary
-from transformer.draw.training import head_history, training, weight_sizes
 
 __all__ = [
     "Drawing",

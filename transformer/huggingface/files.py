@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from transformer.errors import CheckpointError
 from transformer.huggingface.families import FAMILIES
-from transformer.huggingface.limits import MODEL_MEGABYTES, PICKLED_WEIGHTS, TOKENIZER_MEGABYTES
+from transformer.huggingface.hf_limits import MODEL_MEGABYTES, PICKLED_WEIGHTS, TOKENIZER_MEGABYTES
 
 CONFIG, INDEX, WEIGHTS = "config.json", "model.safetensors.index.json", "model.safetensors"
 GENERATION = "generation_config.json"

@@ -20,7 +20,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformer.errors import CheckpointError
 from transformer.huggingface.families import FAMILIES, Family
 from transformer.huggingface.files import MEGABYTE, Folder, config_values, pickle_files, weight_files
-from transformer.huggingface.limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER
+from transformer.huggingface.hf_limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER
 from transformer.huggingface.pickles import read_pickles
 
 # Keys of a configuration that are ignored: those that choose an implementation, a type of numbers, or code, and the labels of a

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from transformer.environment import PREFIX
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import CONFIG, GENERATION, INDEX, MEGABYTE, NUMBER_BYTES, TOKENIZERS, WEIGHTS
-from transformer.huggingface.limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKENIZER_MEGABYTES
+from transformer.huggingface.hf_limits import HUB_MEGABYTES, MODEL_MEGABYTES, TOKENIZER_MEGABYTES
 
 # Environment variables: the hub's address, under the name of Hugging Face's own library; and the folder of downloaded models.
 ADDRESS, STORE = "HF_ENDPOINT", PREFIX + "HUB_FOLDER"

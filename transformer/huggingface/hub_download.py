@@ -12,8 +12,8 @@ from pathlib import Path
 
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import CONFIG, MEGABYTE, Folder, config_values
+from transformer.huggingface.hf_limits import HUB_MEGABYTES
 from transformer.huggingface.hub import SECONDS, HubFile, HubId, Plan, address, downloaded, folder_of, plan, store
-from transformer.huggingface.limits import HUB_MEGABYTES
 
 # Folder of incomplete downloads, beside the models.
 PARTIAL = ".partial"

@@ -12,9 +12,9 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.families import Family
 from transformer.huggingface.files import Folder
 from transformer.huggingface.folder import first_line, read_config, read_model
-from transformer.huggingface.limits import MODEL_TOKENS
-from transformer.huggingface.network import NO_PAD, Network
-from transformer.huggingface.pipeline import HuggingFacePipeline
+from transformer.huggingface.hf_limits import MODEL_TOKENS
+from transformer.huggingface.hf_network import NO_PAD, Network
+from transformer.huggingface.hf_pipeline import HuggingFacePipeline
 from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 from transformer.huggingface.writing_ids import WritingIds, read_writing_ids
 

@@ -173,13 +173,13 @@ class Pipeline:
 
     def write_folder(self, folder: str | Path) -> None:
         """Write the model as a folder of the class `MarianMTModel`, which `transformers` and `open` can read; see
-        `transformer.huggingface.export`.
+        `transformer.huggingface.hf_export`.
 
         Raises:
             CheckpointError: the packages for it are not installed, or Marian cannot represent the model.
         """
         try:
-            from transformer.huggingface.export import write_folder
+            from transformer.huggingface.hf_export import write_folder
         except ModuleNotFoundError as error:
             raise CheckpointError(NO_PACKAGE, package=error.name) from error
         write_folder(self, folder)

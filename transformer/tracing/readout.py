@@ -1,7 +1,7 @@
 """`Readout`: how a decoder computes logits from its residual stream, and which tensors it adds to that stream.
 
 The logit lens and the contributions to a logit need only the readout of a network, so they work for every network that has one.
-`readout_of` returns the readout of a `Transformer`, and `transformer.huggingface.readout` that of a model of Hugging Face.
+`readout_of` returns the readout of a `Transformer`, and `transformer.huggingface.hf_readout` that of a model of Hugging Face.
 """
 
 from dataclasses import dataclass

@@ -309,7 +309,7 @@ class Trace:
 
     @property
     def _word_bytes(self) -> int:
-        """Bytes of the weights, masks and copies that a `transformer.analysis.words.WordTrace` of this trace keeps."""
+        """Bytes of the weights, masks and copies that a `transformer.analysis.word_trace.WordTrace` of this trace keeps."""
         counts = {side: max(map(_word_count, self.words_of(side)), default=0) for side in self.sides}
         lengths = {side: max(map(len, self.ids_of(side))) for side in self.sides}
         counts = {side: count or lengths[side] for side, count in counts.items()}

@@ -27,7 +27,7 @@ import torch
 from transformer.errors import InputError
 from transformer.training.live_view import live_view
 from transformer.training.messages import Message, receive, send
-from transformer.training.settings import LiveSettings
+from transformer.training.training_settings import LiveSettings
 
 SECONDS_BETWEEN_REPORTS = 0.2
 # A run that is killed can be resumed from its last state. Making a state takes some milliseconds.

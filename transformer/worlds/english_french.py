@@ -13,15 +13,15 @@ from typing import ClassVar, Literal
 from transformer.errors import Remark
 from transformer.text.tokenizer import join_elided, split_english
 from transformer.text.vocabulary import Vocabulary
-from transformer.worlds.conversation.examples import EXAMPLES, SIGNATURE, STATIC_EXAMPLES
+from transformer.worlds.conversation.conversation_examples import EXAMPLES, SIGNATURE, STATIC_EXAMPLES
 from transformer.worlds.conversation.frames.courtesy import FIXED
 from transformer.worlds.conversation.frames.frame import OPENINGS
 from transformer.worlds.conversation.frames.reference import SAYINGS, Main, main_clause, reason
 from transformer.worlds.conversation.grammar import CONVERSATION, LONGEST, LONGEST_QUESTION, RIGID, Grammar, without_mark
 from transformer.worlds.conversation.lexicon import CITIES, NAMES
+from transformer.worlds.conversation.lexicon_words import read_words
 from transformer.worlds.conversation.nominal import NOUN_FORMS
 from transformer.worlds.conversation.path import DeadEndError, Draw
-from transformer.worlds.conversation.vocabulary import read_words
 from transformer.worlds.world import Pair, ReferencePair, Split, World
 
 ENGLISH, FRENCH = read_words("english"), read_words("french")

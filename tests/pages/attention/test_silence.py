@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.runs import runs
+from pages.shell.view.runs import runs
 from tests.pages.apps import on_page
 from transformer.tracing.interventions import Ablate
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.view import View
+from pages.shell.view.view import View
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors

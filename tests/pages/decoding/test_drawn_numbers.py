@@ -21,9 +21,9 @@ from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
-from transformer.figures.decoding import percent
+from transformer.figures.decoding_figures import percent
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Hypothesis, Sample
-from transformer.pipeline.decoding.tree import Written
 
 # Returns the values of the traces of the chart with a key, as the browser has drawn them.
 TRACES = """key => {

@@ -9,21 +9,21 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
+from pages.decoding.answer_steps import Run, as_json, player_steps, reason, table
 from pages.decoding.beam import tree_table
-from pages.decoding.settings import Settings, written
-from pages.decoding.steps import Run, as_json, player_steps, reason, table
-from pages.shell.runs import runs
-from pages.shell.view import View
+from pages.decoding.decoding_settings import Settings, written
+from pages.shell.view.runs import runs
+from pages.shell.view.view import View
 from pages.ui.escaping import quoted
 from pages.ui.format import fixed
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.conftest import Visitor
 from transformer import Pipeline
-from transformer.figures.decoding import percent
+from transformer.figures.decoding_figures import percent
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method, Sample
-from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.interventions import Ablate
 from transformer.worlds import world
 

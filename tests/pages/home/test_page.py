@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.home import links, overview
-from pages.home.links import Link
-from pages.shell.examples import TEXTS
-from pages.shell.lessons.library import shipped
-from pages.shell.navigation import page_files, tour
-from pages.shell.runs import runs
+from pages.home import overview
+from pages.home import part_links as links
+from pages.home.part_links import Link
+from pages.lessons.content.library import shipped
+from pages.lessons.playing.first_lesson import FIRST_LESSON
+from pages.shell.frame.navigation import page_files, tour
+from pages.shell.models.model_examples import TEXTS
+from pages.shell.view.runs import runs
 from pages.ui.text import text
 from tests.pages.apps import HOME, on_page, shown
 from tests.pages.conftest import Visitor
-from transformer.figures.attention import LEVELS, MASKED_LEVEL
-from transformer.figures.decoding import percent
+from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
+from transformer.figures.decoding_figures import percent
 from transformer.tracing.paths import Kind
 
 ROOT = Path(__file__).parents[3]
@@ -363,13 +365,10 @@ def test_on_a_projector_the_numbered_lines_leave_room_for_the_map(visitor: Visit
 
 def test_a_link_opens_the_first_lesson() -> None:
     (card,) = sent(opened(**SHIPPED), "cards")["cards"]
-    lesson = shipped()[overview.FIRST_LESSON]
+    lesson = shipped()[FIRST_LESSON]
     assert card["title"] == f"First visit? First look: seven stops, {round(lesson.minutes)} minutes"
     assert card["link"]["page"] == lesson.stops[0].page == "home"
-    assert (
-        card["link"]["query"].items()
-        >= {"lesson": overview.FIRST_LESSON, "lesson_stop": "1", **dict(lesson.stops[0].view)}.items()
-    )
+    assert card["link"]["query"].items() >= {"lesson": FIRST_LESSON, "lesson_stop": "1", **dict(lesson.stops[0].view)}.items()
 
 
 @pytest.mark.parametrize("count", [2, 11, 12])

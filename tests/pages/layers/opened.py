@@ -4,7 +4,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.layers.walk import STOP
+from pages.layers.walk_part import STOP
 from tests.pages.apps import on_page
 
 LAYER = "encoder.layers.0"

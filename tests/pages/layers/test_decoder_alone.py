@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.layers.walk import STOP
+from pages.layers.walk_part import STOP
 
 
 def decoder_alone_page() -> None:
@@ -15,11 +15,11 @@ def decoder_alone_page() -> None:
     from pages.layers.arithmetic import show_arithmetic
     from pages.layers.calls import show_calls
     from pages.layers.filmstrip import show_filmstrip
-    from pages.layers.ledger import show_ledger
-    from pages.layers.residual import show_stream
-    from pages.layers.walk import show_walk
-    from pages.shell.runs import runs
-    from pages.shell.view import View
+    from pages.layers.ledger_part import show_ledger
+    from pages.layers.residual_part import show_stream
+    from pages.layers.walk_part import show_walk
+    from pages.shell.view.runs import runs
+    from pages.shell.view.view import View
     from pages.ui.link_values import start_run
     from transformer.pipeline.untrained import Untrained
     from transformer.tracing.trace import run_traced

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.filmstrip import KEY
-from pages.layers.walk import PICTURE
+from pages.layers.walk_part import PICTURE
 from tests.pages.apps import unfold
 from tests.pages.layers.opened import LAYER, opened
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers, numbers
-from pages.layers.views import tensor_of
-from pages.shell.runs import Runs
+from pages.shell.view.runs import Runs
 from tests.pages.conftest import Visitor
 from transformer.analysis.walk import walk
 

@@ -5,8 +5,8 @@ from itertools import groupby, pairwise
 import pytest
 
 from pages.layers.flow import Flow, flow_of
-from pages.layers.views import MASKS
-from pages.shell.runs import Runs
+from pages.layers.tensor_views import MASKS
+from pages.shell.view.runs import Runs
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop, walk
 from transformer.pipeline.untrained import Untrained

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.stops import heading, title, written
-from pages.layers.views import hidden, statistics
-from pages.layers.walk import STOP, short_walk
+from pages.layers.tensor_views import hidden, statistics
+from pages.layers.walk_part import STOP, short_walk
 from pages.ui.text import text
 from tests.pages.apps import EXAMPLE
 from tests.pages.layers.opened import at_stop, opened

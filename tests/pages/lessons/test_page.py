@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.lessons.before_after import FORMS, normalised_gain, test_sheet
-from pages.lessons.pictures import picture
-from pages.lessons.sheet import sheet
-from pages.shell.lessons.keeping import KEPT
-from pages.shell.lessons.lesson import Lesson, Question, Stop, Truth
-from pages.shell.lessons.library import shipped
-from pages.shell.lessons.packing import unpack
-from pages.shell.lessons.reading import as_toml
-from pages.shell.lessons.truths import truth_of
-from pages.shell.runs import runs
+from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
+from pages.lessons.content.library import shipped
+from pages.lessons.content.packing import unpack
+from pages.lessons.content.reading import as_toml
+from pages.lessons.content.truths import truth_of
+from pages.lessons.desk.before_after import FORMS, normalised_gain, test_sheet
+from pages.lessons.desk.pictures import picture
+from pages.lessons.desk.sheet import sheet
+from pages.lessons.playing.keeping import KEPT
+from pages.shell.view.runs import runs
 from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
@@ -30,7 +30,7 @@ from tests.pages.conftest import Visitor
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
 WORDS = text("lessons")
-CSS = Path(__file__).parents[3] / "pages" / "lessons" / "sheet.css"
+CSS = Path(__file__).parents[3] / "pages" / "lessons" / "desk" / "sheet.css"
 HOSTILE = "<img src=x onerror=alert(1)><script>1</script>"
 
 
@@ -184,7 +184,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert (question.options, question.answer) == (("this", "that"), 2)
     assert tomllib.loads(as_toml(lesson))["title"] == "Mine"
     with monkeypatch.context() as patch:  # a note says that the link works only on this computer
-        patch.setattr("pages.lessons.editor.app_address", lambda: "http://localhost:8501")
+        patch.setattr("pages.lessons.desk.editor.app_address", lambda: "http://localhost:8501")
         app.run()
         assert app.code[0].value.startswith("http://localhost:8501/?lesson=")
         assert any("on this computer alone" in caption.value for caption in app.caption)
@@ -207,7 +207,7 @@ def test_the_longest_batch_is_kept_and_a_longer_parameter_gives_a_warning(monkey
     assert not app.exception
     assert dict(app.session_state[KEPT][0].stop.view)["batch"] == batch
     assert not any("Kept, but" in shown(warning.value) for warning in app.warning)
-    monkeypatch.setattr("pages.shell.lessons.keeping.VIEW_CHARACTERS", 100)
+    monkeypatch.setattr("pages.lessons.playing.keeping.VIEW_CHARACTERS", 100)
     app.button(key="keep_view").click().run()
     assert "batch" not in dict(app.session_state[KEPT][1].stop.view)
     assert any("Kept, but without batch" in shown(warning.value) for warning in app.warning)
@@ -220,7 +220,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypa
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     assert not any("only here" in info.value for info in app.info)
-    monkeypatch.setattr("pages.shell.runs.own_models", lambda: {"reverse": None})
+    monkeypatch.setattr("pages.shell.view.runs.own_models", lambda: {"reverse": None})
     app.run()
     assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
 
@@ -319,7 +319,7 @@ def test_the_copy_in_the_tab_restores_the_kept_views_after_a_reload() -> None:
 def taken() -> None:
     import streamlit as st
 
-    from pages.shell.lessons.keeping import kept, restore
+    from pages.lessons.playing.keeping import kept, restore
 
     restore(st.session_state["sent"])
     st.session_state["pages"] = [(each.stop.page, each.fields["say"]) for each in kept()]

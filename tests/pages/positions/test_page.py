@@ -11,12 +11,12 @@ import torch
 from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
+from pages.positions.geometry_views import shipped_with_learned_positions
 from pages.positions.table import Table, origin, trained_rows
-from pages.positions.views import shipped_with_learned_positions
 from pages.ui.text import text
 from tests.pages.apps import on_page, unfold
 from tests.pages.conftest import Visitor
-from tests.transformer.figures.test_head_steps import array
+from tests.transformer.figures.test_head_steps_figures import array
 from transformer import Pipeline, Transformer, TransformerConfig
 from transformer.analysis.position_geometry import model_table, sinusoidal_table
 

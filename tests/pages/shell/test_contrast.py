@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 from tests.pages.conftest import ROOT, Visitor
 
 pytestmark = pytest.mark.browser

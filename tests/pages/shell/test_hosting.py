@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from benchmarks.app_server import ROOT, serving
 from benchmarks.replicas import behind_nginx
-from benchmarks.server import ROOT, serving
-from pages.shell.navigation import name_of, page_files
+from pages.shell.frame.navigation import name_of, page_files
 from pages.ui.text import text
 from tests.deploy.needs import needs_nginx
 from tests.pages.conftest import PATIENCE, Visitor

@@ -9,7 +9,8 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import folders, hub_box, hub_downloads
+from pages.shell.frame import hub_box
+from pages.shell.models import folders, hub_downloads
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
 from tests.transformer.huggingface.loopback import COMMIT, Hub, serving

@@ -72,7 +72,7 @@ SLOW = f"""
 import time
 from pathlib import Path
 import streamlit as st
-from pages.shell.body import draw_page
+from pages.shell.frame.body import draw_page
 from pages.ui.style import app_style
 def one():
     st.html("<div style='height: 150vh'>one</div>")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.shell import navigation
-from pages.shell.navigation import name_of, tour
+from pages.shell.frame import navigation
+from pages.shell.frame.navigation import name_of, tour
 from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.conftest import ROOT

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.runs import Runs
+from pages.shell.view.runs import Runs
 from pages.ui.component import packed
 from pages.ui.text import text
 from tests.pages.apps import on_page

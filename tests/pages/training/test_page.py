@@ -30,7 +30,7 @@ from tests.pages.conftest import Visitor
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.analysis.label_smoothing import least_loss
-from transformer.figures.attention import quantized
+from transformer.figures.attention_figures import quantized
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of, held_out
 from transformer.training.recipe import recipe

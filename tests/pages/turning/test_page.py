@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.models import COMPARED, description
-from pages.shell.runs import runs
+from pages.shell.models.model_texts import COMPARED, description
+from pages.shell.view.runs import runs
 from pages.turning.comparison import needed_head, read
 from pages.ui.text import text
 from tests.pages.apps import on_page

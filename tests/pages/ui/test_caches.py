@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from pages.shell.runs import Runs
+from pages.shell.view.runs import Runs
 from pages.ui.caches import ABSENT, LARGE_BYTES, Store, byte_count, content_key
 from pages.ui.charts import chart
 from pages.ui.limits import CACHE_MEGABYTES
@@ -23,12 +23,12 @@ PAGES = Path(__file__).parents[3] / "pages"
 CONSTANTS = {
     "ui/text.py": (4, "the texts of a page in one language, the languages there are"),
     "ui/terms.py": (2, "the words that name a term of the glossary, and their pattern"),
-    "shell/navigation.py": (2, "the pages of the app, and the stops of the tour"),
-    "shell/lessons/library.py": (1, "the lessons that ship with the app"),
+    "shell/frame/navigation.py": (2, "the pages of the app, and the stops of the tour"),
+    "lessons/content/library.py": (1, "the lessons that ship with the app"),
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),
-    "home/map.py": (1, "the colours of the levels of a weight"),
-    "shell/folders.py": (1, "the models in the folders that the operator names"),
-    "decoding/player.py": (1, "the colours of the levels of a weight"),
+    "home/model_map.py": (1, "the colours of the levels of a weight"),
+    "shell/models/folders.py": (1, "the models in the folders that the operator names"),
+    "decoding/answer_player.py": (1, "the colours of the levels of a weight"),
     "ui/compat.py": (1, "the name of the script of each component"),
 }
 

@@ -313,7 +313,7 @@ def test_static_folder() -> None:
 
 
 def test_opens_from_history() -> None:
-    """A browser test of Back and Forward is in `tests/pages/shell/test_history.py`."""
+    """A browser test of Back and Forward is in `tests/pages/shell/frame/test_history.py`."""
     assert not compat.opens_from_history()
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "pages"
 # File → number of values that it formats without `format.py`, with the reason.
 WRITTEN_BY_HAND = {
-    "decoding/steps.py": 1,  # a number for JavaScript
+    "decoding/answer_steps.py": 1,  # a number for JavaScript
     "attention/heads.py": 1,  # the threshold as it is written in the URL
     "layers/tensors.py": 1,  # a number for JavaScript
 }

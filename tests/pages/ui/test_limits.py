@@ -47,7 +47,7 @@ def test_a_limit_can_have_a_largest_value(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_hosting_md_lists_every_limit() -> None:
-    files = [Path(limits.__file__), ROOT / "transformer" / "huggingface" / "limits.py"]
+    files = [Path(limits.__file__), ROOT / "transformer" / "huggingface" / "hf_limits.py"]
     names = [name for file in files for name in re.findall(r'setting\("(\w+)"', file.read_text(encoding="utf-8"))]
     assert len(names) > 12
     listed = (ROOT / "docs" / "HOSTING.md").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Which words name a term of the glossary: the rule of the plural is here alone, also for the browser."""
 
-from pages.shell.glossary import meaning
+from pages.shell.frame.glossary import meaning
 from pages.ui.terms import named_in, names, terms
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pages.shell.error_boundary import sentence
-from pages.shell.models import COMPARED, accepts, description
-from pages.shell.navigation import page_files
+from pages.shell.frame.navigation import page_files
+from pages.shell.models.model_texts import COMPARED, accepts, description
 from pages.ui import text as texts
 from pages.ui.text import default_language, figure_labels, languages, merged, text
 from tests.pages.apps import HOME, on_page, shown_errors

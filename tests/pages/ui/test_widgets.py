@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shell.navigation import page_files
+from pages.shell.frame.navigation import page_files
 from pages.ui.escaping import literal
 from pages.ui.text import text
 

@@ -9,7 +9,7 @@ from transformer import Pipeline
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.errors import InputError
-from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.beam_tree import Written
 
 
 def test_the_losses_of_a_models_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:

@@ -12,8 +12,8 @@ from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, 
 from transformer.analysis.logit_lens import answer_lens, logit_lens, ranks
 from transformer.errors import InputError
 from transformer.network.model import Transformer
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam
-from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.phrases import interventions

@@ -19,8 +19,8 @@ from plotly.offline import get_plotlyjs
 from tests.transformer.small import TARGET, small
 from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
 from transformer.draw.drawing import Drawing, drawn, own_model
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam
-from transformer.pipeline.decoding.tree import Written
 from transformer.tracing.trace import Trace
 
 ROOT = Path(__file__).parents[3]

@@ -4,11 +4,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.figures import head_map
-from transformer.figures.head_steps import Matrix, tensor_maps
+from transformer.figures.head_steps_figures import Matrix, tensor_maps
 from transformer.figures.highlights import Highlight, highlights
-from transformer.figures.masks import mask_picture
-from transformer.figures.token_geometry import aligned_maps
-from transformer.figures.whatif import probability_change
+from transformer.figures.masks_figures import mask_picture
+from transformer.figures.token_geometry_figures import aligned_maps
+from transformer.figures.whatif_figures import probability_change
 
 ALONE = {"picture": "", "series": ""}
 

@@ -7,15 +7,15 @@ import plotly.graph_objects as go
 import pytest
 
 from transformer.figures import head_map
-from transformer.figures.head_steps import Matrix, tensor_map, terms_bars
+from transformer.figures.head_steps_figures import Matrix, tensor_map, terms_bars
 from transformer.figures.labels import LABELS
-from transformer.figures.ledger import growth, shares
-from transformer.figures.mask_conventions import empty_rows
-from transformer.figures.masks import mask_picture
-from transformer.figures.position_geometry import distance_lines, position_map, product_map, rotation_map
-from transformer.figures.residual import unit_bars
-from transformer.figures.token_geometry import similarity_map, vocabulary_map
-from transformer.figures.whatif import difference_map, importance_map, probability_change
+from transformer.figures.ledger_figures import growth, shares
+from transformer.figures.mask_conventions_figures import empty_rows
+from transformer.figures.masks_figures import mask_picture
+from transformer.figures.position_geometry_figures import distance_lines, position_map, product_map, rotation_map
+from transformer.figures.residual_figures import unit_bars
+from transformer.figures.token_geometry_figures import similarity_map, vocabulary_map
+from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 
 ONES, KEEP, TOKENS = np.ones((2, 2), np.float32), np.tri(2, dtype=bool), ["a", "b"]
 HIDDEN = Matrix(ONES, TOKENS, TOKENS, "Zeile", "Spalte", False, hidden=~KEEP)

@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from transformer.figures import head_map
-from transformer.figures.head_steps import Matrix, tensor_maps, terms_bars
+from transformer.figures.head_steps_figures import Matrix, tensor_maps, terms_bars
 from transformer.figures.numbers import has_numbers, numbers
-from transformer.figures.token_geometry import aligned_maps
-from transformer.figures.whatif import probability_change
+from transformer.figures.token_geometry_figures import aligned_maps
+from transformer.figures.whatif_figures import probability_change
 
 WEIGHTS = np.array([[1, 0], [1 / 3, 2 / 3]], np.float32)
 ALLOWED = np.array([[True, False], [True, True]])

@@ -11,9 +11,9 @@ import pytest
 from plotly.colors import sample_colorscale
 from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
 
-from transformer.figures.masks import mask_picture
+from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import INK, KIND_COLORS, ROLE_COLORS, STYLE_COLORS, escaped, finished, numbered
-from transformer.figures.token_geometry import aligned_maps
+from transformer.figures.token_geometry_figures import aligned_maps
 
 ROOT = Path(__file__).parents[3]
 

@@ -16,8 +16,8 @@ from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import own_network
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam
-from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate

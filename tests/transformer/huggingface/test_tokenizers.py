@@ -17,7 +17,7 @@ from tokenizers import ByteLevelBPETokenizer
 from transformers import GPT2TokenizerFast
 
 from tests.transformer.huggingface.tiny import folder_of, save_model
-from transformer.analysis.words import WordTrace, in_pieces
+from transformer.analysis.word_trace import WordTrace, in_pieces
 from transformer.errors import CheckpointError
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.pieces import readable

@@ -15,7 +15,7 @@ from tests.transformer.huggingface.tiny import SHORT, VOCAB, save_model, save_to
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import GENERATION, Folder
 from transformer.huggingface.writing_ids import NO_ID, WritingIds, read_writing_ids
-from transformer.pipeline.decoding.tree import Written
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.pipeline import Pipeline
 
 END = 2

@@ -9,8 +9,8 @@ import torch
 from tests.transformer.pipeline.decoding.test_write import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
 from transformer.errors import InputError
 from transformer.network.model import Transformer
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
-from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import write
 
 

@@ -11,9 +11,9 @@ from transformer import Pipeline
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit, watched
+from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Sample
-from transformer.pipeline.decoding.tree import Written
 from transformer.pipeline.decoding.write import ALLOWED, OWN, DecodingStep, fits_cache, write
 from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
 from transformer.tracing.phrases import interventions

@@ -1,0 +1,102 @@
+"""The computation of one number of an attention: a sentence, the formula with its numbers, and the terms as bars."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.attention.attention_steps_words import Sides, labels
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import latex, number
+from pages.ui.pickers import unfolding
+from pages.ui.text import figure_labels, text
+from transformer.analysis.cell import Explanation, Term
+from transformer.analysis.head_steps import AttentionStep
+from transformer.figures.head_steps_figures import terms_bars
+from transformer.figures.theme import ROLE_COLORS
+
+# A formula writes out this many terms before the dots.
+MOST_WRITTEN = 3
+
+
+def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str) -> None:
+    """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
+    words, summed = text("steps"), explained.operation == "sum of products"
+    st.markdown(_sentence(step, explained, sides))
+    formula = _formula_with_numbers(explained)
+    if formula:
+        st.latex(formula)
+    terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
+    if summed or explained.operation == "softmax":
+        terms += [Term(words["bias"], explained["bias"], 1.0, explained["bias"])] if "bias" in dict(explained.extra) else []
+        bars = chart(
+            terms_bars,
+            terms,
+            explained.result if summed else explained["total"],
+            color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
+            picked=None if summed else explained.column,
+            total=words["sum"],
+            hover_text=words["hover_product" if summed else "hover_softmax"],
+            labels=figure_labels(),
+        )
+        show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
+    sentences = words["result" if summed else "result_plain"]
+    st.markdown(sentences.format(result=number(explained.result), traced=number(explained.traced)))
+    if not explained.agrees:
+        st.warning(words["edited"], icon=":material/edit:")
+    if summed or explained.operation == "softmax":
+        columns = words["columns"]
+        names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
+        table = unfolding(words["terms"], ":material/table:", "numbers")
+        if table:
+            with table:
+                st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
+
+
+def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
+    sentences = text("steps")["explanations"]
+    own = {"nothing to look at": "empty"} | {name: name for name in ("given", "kept", "replaced", "recorded", "biased")}
+    row, column = (
+        literal(names[position]) if (names := labels(step, sides, axis)) else str(position)
+        for axis, position in enumerate((explained.row, explained.column))
+    )
+    extra = {name: number(value) for name, value in explained.extra}
+    if explained.operation == "joined":
+        extra = {"head": str(int(explained["head"]) + 1), "dimension": str(int(explained["dimension"]))}
+    return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
+
+
+def _formula_with_numbers(explained: Explanation) -> str:
+    """The formula with its numbers, as LaTeX; empty if nothing is computed."""
+    if explained.operation == "quotient":
+        (term,) = explained.terms
+        return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
+    if explained.operation == "softmax":
+        powers = _shortened([f"e^{{{latex(term.right)}}}" for term in explained.terms])
+        own = explained.terms[explained.column]
+        return (
+            rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}} = "
+            rf"\frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
+        )
+    if explained.operation == "sum of products":
+        products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in explained.terms]
+        bias = f" + {_factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""
+        return f"{_shortened(products)}{bias} = {latex(explained.result)}"
+    return ""
+
+
+def _shortened(parts: Sequence[str]) -> str:
+    if len(parts) > MOST_WRITTEN + 2:
+        parts = [*parts[:MOST_WRITTEN], r"\dots", parts[-1]]
+    return " + ".join(parts)
+
+
+def _name(term: Term, sides: Sides) -> str:
+    """The label of a term. If the term belongs to a key, the label is the key's token."""
+    axis, _, index = term.label.partition(" ")
+    return sides["key"][int(index)] if axis == "key" else term.label
+
+
+def _factor(value: float) -> str:
+    return f"({latex(value)})" if value < 0 else latex(value)

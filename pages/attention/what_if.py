@@ -1,0 +1,218 @@
+"""The what-if view: a list of edits of the model, kept in the URL, and the runs without and with the edits side by side."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from pages.shell.view.edit_list import KEY as EDITS
+from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
+from pages.shell.view.view import View, sizes_of
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed, linked_token, number, share, token_at
+from pages.ui.link_values import kept_in_links
+from pages.ui.pickers import pick_or_none, unfolding
+from pages.ui.text import figure_labels, text
+from transformer import Intervention, Trace
+from transformer.analysis.head_measures import strongest
+from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
+from transformer.tracing.paths import Kind, Side
+from transformer.tracing.phrases import all_interventions, at_head, block
+
+SIDES: tuple[Side, ...] = ("source", "target")
+# Keys of the menus of edits.
+BLOCK, MORE = "block_menu", "more_edits"
+
+
+def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Show the list of edits, and how they change the answer, the probabilities and the weights.
+
+    Args:
+        view: the choices in the sidebar.
+        trace: the run without edits.
+        kind, layer, head: the head being viewed; layer and head counted from 0.
+    """
+    words = text("whatif")
+    st.markdown(words["intro"])
+    phrases = show_edit_list()
+    _offer(view, trace, kind, layer, head)
+    lengths = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
+    edits = all_interventions(phrases, view.pipeline.config, lengths)
+    if edits:
+        _compare(view, trace, edits, kind, layer, head)
+        if view.writes:
+            _link_to_writing(view, phrases)
+    else:
+        st.info(words["none"], icon=":material/edit:")
+    if view.writes:
+        st.subheader(words["importance"])
+        _importance(view, trace, edits)
+
+
+def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Show buttons that each add an edit."""
+    words = text("whatif")
+    queries, keys = trace.tokens(kind)
+    of = Kind.of(kind)
+    with st.container(horizontal=True):
+        edit_button(words["silence"], at_head("silence", kind, layer, head), words["silence_help"])
+        edit_button(words["average"], at_head("average", kind, layer, head), words["average_help"])
+        edit_button(words["silence_layer"], at_head("silence", kind, layer))
+        with edit_menu(words["block"], ":material/block:", BLOCK):
+            query = st.selectbox(
+                words["query"], range(len(queries)), format_func=lambda position: token_at(position, queries[position])
+            )
+            key = st.selectbox(words["key"], range(len(keys)), format_func=lambda position: token_at(position, keys[position]))
+            edit_button(words["block_button"], block(kind, layer, head, query, key), menu=BLOCK)
+        with edit_menu(words["more"], ":material/tune:", MORE):
+            actions = words["actions"]
+            offered = {phrase: phrase for phrase in ("no causal mask", "no padding mask", "no positions")}
+            offered["no scaling"] = f"no scaling {kind} layer {layer + 1}"
+            offered["no residual"] = f"no residual {of.stack} layer {layer + 1} {of.sublayer}"
+            for name, phrase in offered.items():
+                if fits(view, phrase):
+                    edit_button(actions[name], phrase, menu=MORE)
+
+
+def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
+    """Draw a link to the page that shows the answer token by token, with the same edits. The address repeats the name of a list
+    for each of its items."""
+    query = {**kept_in_links(), "model": view.model, **sizes_of(view.model)}
+    query |= {"source": view.source, EDITS: list(phrases)}
+    st.link_button(text("whatif")["write"], f"decoding?{urlencode(query, doseq=True)}", icon=":material/edit_note:")
+
+
+def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
+    """Show the answers without and with the edits (for an encoder alone, its guesses), the change of each token's probability,
+    and the change of the viewed head's weights."""
+    words = text("whatif")
+    if view.writes:
+        _compare_answers(view, trace, edits)
+    if not view.writes and "probabilities" in trace:
+        _compare_guesses(view, trace, view.forced().trace(edits))
+    st.markdown(f"**{words['difference']}**")
+    st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
+    change, allowed = view.computed(_difference, view, edits, kind, layer, head)
+    if not change.any():
+        st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
+        return
+    queries, keys = trace.tokens(kind)
+    show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
+
+
+@cached
+def _difference(
+    view: View, edits: tuple[Intervention, ...], kind: str, layer: int, head: int
+) -> tuple[Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
+    """How edits change the weights of a head, and which pairs may attend in either run. This is cached, because the trace of a
+    large model with edits is not."""
+    trace, again = view.trace(), view.forced().trace(edits)
+    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
+    return change, (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+
+
+def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
+    """Show both answers, and the change of each token's probability."""
+    words = text("whatif")
+    clean, edited = view.answer(), view.answer(edits)
+    left, right = st.columns(2)
+    for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
+        with place.container(border=True):
+            st.caption(words[name])
+            st.markdown(f"**{quoted(answer.text) or '–'}**")
+    _answers(clean.tokens, edited.tokens)
+
+    st.markdown(f"**{words['forced']}**")
+    st.caption(words["forced_caption"])
+    tokens, before = _written(view, trace)
+    after = view.edited(edits, view.expected(trace)).given
+    figure = chart(
+        probability_change, tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels()
+    )
+    show(figure, "probability-change", words["forced_alt"])
+
+
+def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
+    """Show which token an encoder alone puts in the place of each mask, and how its probability changes. If the text has no
+    mask, show this for every token."""
+    words, mask = text("whatif"), view.pipeline.mask_token
+    tokens, vocabulary = trace.source_tokens[0], view.pipeline.vocabulary("source")
+    masks = [place for place, token in enumerate(tokens) if mask and token == mask]
+    places = masks or list(range(len(tokens)))
+    clean, edited = (run.probabilities[0].numpy()[places] for run in (trace, again))
+    rows, guesses = np.arange(len(places)), clean.argmax(-1)
+    names, changed = (list(vocabulary.tokens_of(ids)) for ids in (guesses, edited.argmax(-1)))
+    st.markdown(f"**{words['guesses_masked' if masks else 'guesses']}**")
+    differing = [
+        words["guess"].format(place=token_at(place, quoted(tokens[place])), before=quoted(before), after=quoted(after))
+        for place, before, after in zip(places, names, changed, strict=True)
+        if before != after
+    ]
+    st.caption(words["guesses_differ"].format(list=", ".join(differing)) if differing else words["guesses_same"])
+    legend = (words["clean"], words["edited"])
+    figure = chart(
+        probability_change, names, clean[rows, guesses], edited[rows, guesses], legend, written=True, labels=figure_labels()
+    )
+    show(figure, "probability-change", words["guesses_alt"])
+
+
+def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
+    words = text("whatif")
+    length = max(len(clean), len(edited))
+    rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
+    differ = sum(first != second for first, second in zip(*rows, strict=True))
+    st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
+    table = unfolding(words["table"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+
+
+def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
+    """The token that each row of a trace should predict (`<eos>` last), and the probability that the row assigns to it."""
+    ids = view.expected(trace)
+    return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+
+
+def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
+    """Show how much each head matters for one picked token of the answer."""
+    words, kinds = text("whatif"), text("attention")["kinds"]
+    tokens, _ = _written(view, trace)
+    labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
+    position = pick_or_none(
+        words["importance_pick"],
+        range(len(tokens)),
+        "position",
+        words["importance_none"],
+        words["importance_help"],
+        labels=labels,
+    )
+    if position is None:
+        return
+    bar = st.progress(0.0)
+
+    def progress(done: int, total: int) -> None:
+        bar.progress(done / total, words["importance_running"].format(done=done, total=total))
+
+    before, drops = view.importance(edits, position, progress)
+    bar.empty()
+    kind = max(drops, key=lambda kind: drops[kind].max())
+    layer, head = strongest(drops[kind])
+    drop = float(drops[kind][layer, head])
+    st.markdown(
+        words["importance_text"].format(
+            kind=kinds[kind],
+            layer=layer + 1,
+            head=head + 1,
+            token=literal(tokens[position]),
+            drop=fixed(drop, 2),
+            before=share(float(np.exp(before)), 1),
+            after=share(float(np.exp(before - drop)), 1),
+        )
+    )
+    show(chart(importance_map, drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])

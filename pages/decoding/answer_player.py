@@ -1,0 +1,165 @@
+"""The player: the answer token by token, with the distribution, the reason and the attention of each step."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.decoding.answer_steps import Run, as_json, player_steps, table
+from pages.decoding.decoding_settings import PLAIN, Settings, written
+from pages.decoding.forced import force
+from pages.decoding.whole_words import joined_tokens
+from pages.decoding.written import run_of
+from pages.shell.frame.parts import put_away
+from pages.shell.links.prediction_link import show_prediction_link
+from pages.shell.links.training_link import show_training_link
+from pages.shell.view.runs import Key, runs
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, packed
+from pages.ui.export_menu import saving
+from pages.ui.head_grid import row_words
+from pages.ui.link_values import publish, seed
+from pages.ui.pickers import pick
+from pages.ui.text import language, text
+from transformer.analysis.word_trace import Group
+from transformer.figures.panels import shades
+from transformer.pipeline.trace_export import step_file
+from transformer.tracing.paths import Kind
+
+KEY, STEP = "player", "step"
+# The anchors of the parts of the page that show the step of the player. Each has a chart or buttons that a step changes.
+PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
+
+_mount = mounted(Path(__file__).with_name("player"), PLAYBACK_STYLE, BARS_STYLE)
+
+
+def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
+    """Draw the player and the buttons that save its content.
+
+    Args:
+        view: the view of the sidebar.
+        run: the run that the player shows.
+        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
+    """
+    words, count = text("decoding"), len(run.chain)
+    place = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = run.kinds[0]
+        layers, heads = run.heads(kind)
+        layer = pick(words["layer"], range(1, layers + 1), "shown_layer", first=layers) - 1
+        head = pick(words["head"], ["mean", *range(1, heads + 1)], "shown_head", help=words["head_help"])
+        step = picked_step(count)
+        if head != "mean":
+            if run.settings == PLAIN:  # the other pages draw this answer
+                made = run.chain[step]
+                row = len(run.step(made).read[made.row]) - 1
+                show_prediction_link(view.model, view.source, None, kind, layer, int(head) - 1, row)
+            show_training_link(view.model, view.source, view.target, kind, layer, int(head) - 1)
+        _save(view, run)
+    with place:
+        crossed = kind == Kind.CROSS
+        texts = words["player"] | ({} if crossed else words["player_alone"])
+        data = {
+            "steps": _steps(
+                view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, of, language()
+            ),
+            "step": step,
+            "parts": PARTS_OF_STEP,
+            "source": joined_tokens(run.text_tokens, of),
+            "given": len(run.given if crossed else joined_tokens(run.given, of)),
+            "scale": _scale(),
+            "text": row_words() | texts | (words["player_controlled"] if run.settings.controls else {}),
+        }
+        _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
+
+
+@cached
+def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, of: tuple[Group, ...], _: str) -> str:
+    """`player_steps` as JSON, computed once for all visitors. The last argument is the language of its sentences."""
+    model, reading = runs().pipeline(key), runs().reading(key, "source", source)
+    return json.dumps(player_steps(Run(model, reading, written(key, source, settings), settings), layer, head, of))
+
+
+def picked_step(count: int) -> int:
+    """The step of the session or of the link, counted from 0; the first by default."""
+
+    def read(asked: str | None) -> int:
+        return (
+            int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 5 and 1 <= int(asked) <= count else 1
+        )
+
+    seed(STEP, read, lambda value: min(max(value, 1), count))
+    step = st.session_state[STEP]
+    publish(STEP, None if step == 1 else str(step))
+    return step - 1
+
+
+def _sent(name: str) -> Any:
+    sent = st.session_state.get(KEY)
+    return sent.get(name) if isinstance(sent, dict) else None
+
+
+def _moved() -> None:
+    """Store the step that the browser shows, and put away the parts that are below the browser's screen. What a browser sends
+    is untrusted."""
+    sent = _sent("step")
+    if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
+        return
+    step, *below = sent
+    if _is_step(step):
+        st.session_state[STEP] = step
+        put_away(part for part in PARTS_OF_STEP if part in below)
+
+
+def _is_step(value: object) -> bool:
+    """Whether a value from a browser can be the number of a step."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10_000
+
+
+def _forced() -> None:
+    """Force the token that was clicked. What a browser sends is untrusted."""
+    place = _sent("force")
+    if isinstance(place, Sequence) and len(place) == 2 and _is_step(place[0]) and isinstance(place[1], str):
+        force(place[0], place[1])
+
+
+def _save(view: View, run: Run) -> None:
+    """Draw the menus that save the picture, the steps, and the tensors of the step that is shown."""
+    words, name, settings = text("decoding"), f"{view.model}-steps", run.settings
+    saving(KEY, name, lambda: table(run))
+    # The function of a button is kept for each visitor until the next click, so it must not contain the run with its model.
+    st.download_button(
+        words["json"],
+        lambda: as_json(run_of(view, settings), view.source),
+        f"{name}.json",
+        "application/json",
+        icon=":material/data_object:",
+        type="tertiary",
+        on_click="ignore",
+    )
+    made = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1]
+    st.download_button(
+        words["step_trace"],
+        lambda: _step_file(view, settings, made.step),
+        f"{view.model}-step-{made.step + 1}.safetensors",
+        "application/octet-stream",
+        icon=":material/download:",
+        type="tertiary",
+        help=words["step_trace_help"],
+        on_click="ignore",
+    )
+
+
+def _step_file(view: View, settings: Settings, step: int) -> bytes:
+    run = run_of(view, settings)
+    return step_file(run.pipeline.network, run.written.steps[step])
+
+
+@cache
+def _scale() -> str:
+    """Red, green and blue of each level of a weight, as packed bytes."""
+    return packed(shades("weights"))

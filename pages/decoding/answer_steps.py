@@ -1,0 +1,245 @@
+"""The steps of an answer as tokens and numbers, for the player, for the other parts of the page and for files."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pages.decoding.decoding_settings import Settings
+from pages.decoding.whole_words import joined_tokens, joined_weights
+from pages.ui.escaping import literal
+from pages.ui.format import number
+from pages.ui.text import text
+from transformer.analysis.word_trace import Group
+from transformer.figures.decoding_figures import percent
+from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Sample
+from transformer.pipeline.decoding.write import DecodingStep
+from transformer.pipeline.pipeline import Reading
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Kind
+
+MOST_BARS = 10  # this many tokens of a distribution have their own bar; the others are summed in one bar
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a pipeline wrote for a text, step by step.
+
+    Attributes:
+        pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
+        reading: the text that it answers.
+        written: the steps of the answer.
+        settings: the settings with which it was written.
+    """
+
+    pipeline: TextPipeline
+    reading: Reading
+    written: Written
+    settings: Settings
+    _distributions: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def chain(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses of the answer, one for each step. They can include `<eos>`, or a last token for which there was
+        no room."""
+        return self.written.chain(self.written.best)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of `chain` as text."""
+        return self.tokens_of(made.token for made in self.chain)
+
+    @property
+    def text(self) -> str:
+        """The answer as ordinary text."""
+        return self.pipeline.vocabulary("target").text_of(self.written.ids())
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The tokens that the decoder read before it wrote: its first token, or the whole text if the model is a decoder
+        alone."""
+        return self.tokens_of(self.written.steps[0].read[0].tolist())
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that the model uses while it writes. The first is the one that reads the text."""
+        return (Kind.CROSS, Kind.DECODER) if len(self.pipeline.stacks) > 1 else (Kind.DECODER,)
+
+    @property
+    def text_tokens(self) -> tuple[str, ...]:
+        """The tokens of the text, which attention of the first of `kinds` reads."""
+        return self.reading.tokens if len(self.kinds) > 1 else self.given
+
+    def heads(self, kind: Kind) -> tuple[int, int]:
+        """The number of layers of a kind of attention, and of heads in each."""
+        layers, heads, _ = self.written.steps[0].attention(kind).shape
+        return layers, heads
+
+    def tokens_of(self, ids: Any) -> tuple[str, ...]:
+        """Ids of the target vocabulary as tokens."""
+        return self.pipeline.vocabulary("target").tokens_of(list(ids))
+
+    def step(self, made: Hypothesis) -> DecodingStep:
+        """The step that made a hypothesis."""
+        return self.written.steps[made.step]
+
+    def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
+        """The probabilities of all tokens in the step and row that made a hypothesis: first the model's own, then those after
+        each control. The array is cached, so do not write to it."""
+        place = made.step, made.row
+        if place not in self._distributions:
+            # In double precision, like the draws. In float32, a low temperature would turn small probabilities into 0, and a 0
+            # means that a control has cut the token off.
+            stages = [stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages]
+            self._distributions[place] = np.stack(stages)
+        return self._distributions[place]
+
+    def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
+        """The model's own probabilities of all tokens in the step and row that made a hypothesis."""
+        return self.distributions(made)[0]
+
+    def top(self, made: Hypothesis) -> list[int]:
+        """The `MOST_BARS` most probable tokens of that step and row, in descending order. If the written token is not among
+        them, it replaces the last."""
+        order = np.argsort(-self.own(made), kind="stable")[:MOST_BARS].tolist()
+        return order if made.token in order else [*order[:-1], made.token]
+
+    def rank(self, made: Hypothesis) -> int:
+        """The rank of the written token by the model's own probabilities; 1 is the most probable."""
+        own = self.own(made)
+        return 1 + int((own > own[made.token]).sum())
+
+    def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
+        """The attention weights of the last position that was read, for one head or as the mean over the heads of a layer."""
+        weights = self.step(made).attention(kind, made.row)[layer].numpy()
+        return weights.mean(0) if head is None else weights[head]
+
+
+def reason(run: Run, made: Hypothesis) -> str:
+    """A sentence of plain text that says why a token was chosen."""
+    words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
+    rank, own = run.rank(made), run.own(made)
+    best = run.tokens_of([int(own.argmax())])[0]
+    values = {"token": token, "own": percent(own[made.token]), "rank": rank, "best": best, "best_share": percent(own.max())}
+    method = run.settings.method
+    if step.forced:
+        sentence = words["forced"].format(**values)
+    elif isinstance(method, Greedy) or (isinstance(method, Beam) and method.width == 1):
+        sentence = words["greedy" if rank == 1 else "greedy_allowed"].format(**values)
+    elif isinstance(method, Sample):
+        last = run.distributions(made)[-1]
+        drawn = float(method.uniforms(made.step, 1)[0])
+        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(drawn, 3)}
+        sentence = words["sampling_one" if values["left"] == 1 else "sampling"].format(**values)
+    else:
+        sentence = words["beam" if rank == 1 else "beam_other"].format(
+            **values, width=method.width, total=number(made.total, 4)
+        )
+    if not step.room and not made.ended:
+        sentence += " " + words["stopped"].format(count=made.step)
+    return sentence
+
+
+def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:
+    """The steps of the answer for `player.js`.
+
+    Args:
+        run: the run that the player shows.
+        layer, head: the layer and head whose attention is shown; a head of None is the mean over the heads.
+        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
+    """
+    sent, read = [], run.tokens_of(run.step(run.chain[-1]).read[run.chain[-1].row].tolist())
+    crossed = len(run.pipeline.stacks) > 1
+    kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))
+    joined = () if crossed else of  # the words of the decoder's input, if that input is the text
+    for made, token in zip(run.chain, run.tokens, strict=True):
+        step, distributions, top = run.step(made), run.distributions(made), run.top(made)
+        own, last = distributions[0], distributions[-1]
+        others = _short(np.array([with_rest(each, top)[-1] for each in (last, own)]))
+        bars = [
+            {"token": name, "share": after, "own": before, "chosen": index == made.token}
+            for index, name, after, before in zip(top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True)
+        ]
+        sent.append(
+            {
+                # Each step reads one token more than the step before it.
+                "read": joined_tokens(read[: step.read.shape[1]], joined),
+                "token": token,
+                "ended": made.ended,
+                "why": reason(run, made),
+                "bars": bars,
+                "rest": {"share": others[0], "own": others[1]},
+                "self": _short(joined_weights(run.attention(made, "decoder", layer, head), joined)),
+                # A decoder alone reads its text by self-attention.
+                "cross": _short(joined_weights(run.attention(made, kind, layer, head), of)[:columns]),
+            }
+        )
+    return sent
+
+
+def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
+    """The values of the tokens `top`, then the sum over all others. The sum is 0 only if each of them is 0, for example because
+    all were cut off."""
+    return np.append(values[top], np.delete(values, top).sum())
+
+
+def _short(values: Float[np.ndarray, " value"]) -> list[float]:
+    """The values with five significant digits. A small value does not become 0, because 0 stands for a token that was cut
+    off."""
+    return [float(f"{value:.5g}") for value in values.tolist()]
+
+
+def table(run: Run) -> pd.DataFrame:
+    """A row for each step of the answer."""
+    rows = []
+    for made, token in zip(run.chain, run.tokens, strict=True):
+        read = run.tokens_of(run.step(made).read[made.row].tolist())
+        distributions = run.distributions(made)
+        rows.append(
+            {
+                "step": made.step + 1,
+                "read": " ".join(read),
+                "token": token,
+                "id": made.token,
+                "forced": run.step(made).forced,
+                "rank": run.rank(made),
+                "probability": distributions[0][made.token],
+                "probability_after_controls": distributions[-1][made.token],
+                "log_probability": made.log_probability,
+                "total_log_probability": made.total,
+            }
+        )
+    return pd.DataFrame(rows).set_index("step")
+
+
+def as_json(run: Run, source: str) -> str:
+    """The steps as JSON: the columns of `table`, the most probable tokens of each step, the model, and the settings."""
+    rows = table(run).reset_index().to_dict("records")
+    for made, row in zip(run.chain, rows, strict=True):
+        top, distributions = run.top(made), run.distributions(made)
+        row["top"] = [
+            {"token": name, "id": index, "probability": distributions[0][index], "after_controls": distributions[-1][index]}
+            for index, name in zip(top, run.tokens_of(top), strict=True)
+        ]
+    settings = {
+        "method": repr(run.settings.method),
+        "controls": [repr(control) for control in run.settings.controls],
+        "forced": [[step + 1, token] for step, token in run.settings.forced],
+        "edits": [repr(edit) for edit in run.settings.edits],
+    }
+    answer = {"answer": run.text, "ended": run.written.ended}
+    whole = {"model": run.pipeline.name, "source": source, **answer, **settings, "steps": rows}
+    return json.dumps(whole, ensure_ascii=False, indent=1)
+
+
+def quoted_tokens(tokens: tuple[str, ...], mark: int | None = None) -> str:
+    """Tokens as Markdown in one line. The tokens from position `mark` on are bold."""
+    shown = [
+        f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
+    ]
+    return " · ".join(shown)

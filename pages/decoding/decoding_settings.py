@@ -1,0 +1,93 @@
+"""How the answer is written: the method and its controls, set on the page and kept in the link."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.shell.view.runs import Edits, Key, runs
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.pickers import pick, pick_number, pick_several, slide
+from pages.ui.text import text
+from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED, WIDEST, Beam, Greedy, Method, Sample
+
+# For each control: its class, then its slider's least value, greatest value, first value and step.
+CONTROLS: dict[str, tuple[type, float, float, float, float]] = {
+    "temperature": (Temperature, 0.0, 3.0, 1.5, 0.05),
+    "top-k": (TopK, 1, 20, 5, 1),
+    "top-p": (TopP, 0.05, 1.0, 0.9, 0.05),
+    "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
+}
+FIRST_CONTROLS = ("temperature", "top-k")
+METHODS = ("greedy", "sampling", "beam")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what the model writes for a text.
+
+    Attributes:
+        method: the method that chooses the tokens.
+        controls: the controls that change the distribution before a token is drawn, in this order.
+        forced: (step, id) pairs of forced tokens, steps counted from 0.
+        edits: the edits of the model, active in every step.
+    """
+
+    method: Method
+    controls: tuple[Control, ...] = ()
+    forced: tuple[tuple[int, int], ...] = ()
+    edits: Edits = ()
+
+    def with_forced(self, forced: tuple[tuple[int, int], ...]) -> "Settings":
+        """The same settings with these forced tokens."""
+        return replace(self, forced=forced)
+
+
+# The settings with which all other pages write an answer.
+PLAIN = Settings(Greedy())
+
+
+def pick_settings() -> Settings:
+    """Draw the pickers of the method and its controls in one row; returns the picked settings."""
+    words = text("decoding")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        method = pick(words["method"], METHODS, "method", help=words["method_help"])
+        if method == "greedy":
+            return PLAIN
+        if method == "beam":
+            with st.container(width=160):
+                width = slide(words["width"], 1, WIDEST, 4, 1, "width", words["width_help"])
+            with st.container(width=160):
+                penalty = slide(words["penalty"], 0.0, min(2.0, LARGEST_PENALTY), 0.0, 0.1, "penalty", words["penalty_help"])
+            return Settings(Beam(int(width), penalty))
+        seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, 1, help=words["seed_help"], width=110)
+        with st.container(width=270):
+            names = pick_several(words["controls"], list(CONTROLS), "controls", FIRST_CONTROLS, words["controls_help"])
+        controls = []
+        for name in names:
+            make, least, most, first, step = CONTROLS[name]
+            with st.container(width=150):
+                value = slide(
+                    words["control"][name], least, most, first, step, name.replace("-", "_"), words["control_help"][name]
+                )
+            controls.append(make(value))
+    return Settings(Sample(seed or 0), tuple(controls))
+
+
+def write(view: View, settings: Settings) -> Written:
+    """The steps with which a view's model answers its first text, from the shared cache."""
+    return view.computed(written, view.key, view.source, settings)
+
+
+@cached
+def written(key: Key, source: str, settings: Settings) -> Written:
+    """The steps with which a model answers a text.
+
+    Raises:
+        HeadlightError: the model cannot read the text.
+    """
+    reading = runs().reading(key, "source", source)
+    steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced), settings.edits)
+    return Written.of(steps)

@@ -1,0 +1,32 @@
+"""Joins the pieces of the text that the model reads into words. The answer stays in pieces, because it is written piece by
+piece."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from pages.shell.view.pieces import joins_pieces
+from transformer.analysis.word_trace import Group, groups
+from transformer.pipeline.pipeline import Reading
+from transformer.text.pieces import joined_label
+
+
+def text_words(reading: Reading) -> tuple[Group, ...]:
+    """The positions of each word of a text. If its tokens are pieces of words, draw the switch that joins them. Empty if they
+    are not pieces, or if the switch is off."""
+    of = groups(reading.words)
+    return of if any(len(group) > 1 for group in of) and joins_pieces() else ()
+
+
+def joined_tokens(tokens: Sequence[str], of: Sequence[Group]) -> list[str]:
+    """The words of a text, then the tokens that follow the text."""
+    count = sum(map(len, of))
+    return [*(joined_label([tokens[place] for place in group]) for group in of), *tokens[count:]]
+
+
+def joined_weights(weights: Float[np.ndarray, "*more key"], of: Sequence[Group]) -> Float[np.ndarray, "*more word"]:
+    """The weights on the words of a text, each the sum over its pieces, then the weights on the tokens that follow the text."""
+    count = sum(map(len, of))
+    starts = [*(group[0] for group in of), *range(count, weights.shape[-1])]
+    return np.add.reduceat(weights, starts, axis=-1) if of else weights

@@ -1,0 +1,96 @@
+"""How the model was trained to write: teacher forcing compared with free running, and the target of label smoothing."""
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.decoding.answer_steps import Run, with_rest
+from pages.decoding.decoding_settings import Settings, write
+from pages.decoding.two_answers import say_parting, show_two_answers
+from pages.shell.view.runs import Edits, runs
+from pages.shell.view.view import View
+from pages.ui.charts import chart, show
+from pages.ui.escaping import TEXT, literal
+from pages.ui.format import fixed, number, share
+from pages.ui.text import figure_labels, text
+from transformer.analysis.forcing import forcing
+from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.errors import cut
+from transformer.figures.decoding_figures import draw_bars, loss_bars, percent
+from transformer.pipeline.decoding.methods import Greedy, Hypothesis
+from transformer.worlds import WORLDS
+
+NEAR = 0.03  # a probability this close to the target of training is described as about the same
+
+
+def right_answer(view: View) -> str | None:
+    """The target for teacher forcing: the typed target, or the right answer of the model's world; None if there is neither."""
+    if isinstance(view.target, str):
+        return view.target
+    world = WORLDS.get(view.pipeline.card.world)
+    return None if world is None else world.solve(view.source)
+
+
+def show_forcing(view: View, edits: Edits) -> None:
+    """Draw the loss of each token of a target under teacher forcing, and the model's own answer without teacher forcing."""
+    words, pipeline = text("decoding"), view.pipeline
+    st.markdown(words["forcing_text"])
+    target = right_answer(view)
+    if target is None:
+        st.info(words["no_target"], icon=":material/edit:")
+        return
+    trace = runs().trace(view.key, (view.source,), (target,), edits)
+    first, vocabulary = view.first_row(), pipeline.vocabulary("target")
+    forced = forcing(pipeline, trace, first)
+    free = write(view, Settings(Greedy(), edits=edits))
+    answers = trace.target_ids[0][first + 1 :], free.ids()
+    say_parting(show_two_answers(vocabulary, (words["teacher"], words["free_run"]), answers))
+    tokens = vocabulary.tokens_of(forced.ids)
+    right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
+    figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
+    show(figure, "losses", words["losses_alt"].format(target=cut(target, TEXT)))
+    st.caption(
+        words["losses_caption"].format(
+            mean=fixed(forced.loss, 4),
+            wrong=int((~right).sum()),
+            total=len(right),
+            worst=literal(tokens[int(forced.losses.argmax())]),
+        )
+    )
+
+
+def show_smoothing(run: Run, made: Hypothesis) -> None:
+    """Draw the target distribution of training at a step beside the distribution that the model computes."""
+    words, recipe = text("decoding"), run.pipeline.card.recipe
+    smoothing = recipe.get("label_smoothing")
+    if not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
+        st.info(words["unknown_smoothing" if run.pipeline.trained else "no_smoothing"], icon=":material/shuffle:")
+        return
+    own, top = run.own(made), run.top(made)
+    (token,) = run.tokens_of([made.token])
+    given = "<0.01%" if 0 < own[made.token] < 0.00005 else share(own[made.token], 2)
+    if not smoothing:
+        st.info(words["zero_smoothing"].format(token=literal(token), given=given), icon=":material/info:")
+        return
+    target = smoothed_target(len(own), made.token, smoothing)
+    values = {"token": literal(token), "given": given}
+    asked = {"asked": share(target[made.token], 2), "other": number(smoothing / len(own), 2)}
+    st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
+    names = [*run.tokens_of(top), words["player"]["rest"]]
+    both = [with_rest(values, top) for values in (target, own)]
+    figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
+    show(figure, "smoothing", words["smoothing_alt"].format(token=token))
+    loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
+    best = int(own.argmax())
+    values |= {"best": literal(run.tokens_of([best])[0]), "best_share": percent(own[best])}
+    least = words["smoothing_loss"].format(least=fixed(entropy(target), 4), loss=fixed(loss, 4))
+    st.caption(least + words[_compared(own, target, made.token)].format(**values))
+
+
+def _compared(own: Float[np.ndarray, " token"], target: Float[np.ndarray, " token"], token: int) -> str:
+    """The key of the text that compares the probability of a token with its target in training."""
+    if own.argmax() != token:
+        return "smoothing_other"
+    if abs(own[token] - target[token]) < NEAR:
+        return "smoothing_as_asked"
+    return "smoothing_unsure" if own[token] < target[token] else "smoothing_surer"

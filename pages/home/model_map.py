@@ -1,0 +1,407 @@
+"""The whole model as a map, drawn from the model's configuration. Every block links to the page that shows it."""
+
+import json
+import math
+from collections.abc import Hashable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+from plotly.colors import sample_colorscale
+
+from pages.home.part_links import Link, kept_query, packed, sidebar_query
+from pages.shell.frame.glossary import meaning
+from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.view import View
+from pages.ui import component
+from pages.ui.caches import RESULTS
+from pages.ui.format import share
+from pages.ui.head_grid import row_words
+from pages.ui.limits import MAP_BYTES
+from pages.ui.link_values import publish, seed
+from pages.ui.text import language, text
+from transformer import Trace
+from transformer.figures import KIND_COLORS
+from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.decoding_figures import percent
+from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.network.config import NetworkConfig
+from transformer.pipeline.pipeline import Side
+from transformer.text.vocabulary import SPECIALS
+from transformer.tracing.paths import TensorPath
+
+TIP_TOKENS = 5
+# The key of the switch that numbers the blocks in the order of the data flow.
+NUMBERED = "numbered"
+# Name of a mask in the texts → its term in the glossary.
+MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
+
+_mount = component.mounted(Path(__file__).with_name("map"))
+
+Node = dict[str, Any]
+
+
+def show_map(view: View, trace: Trace) -> None:
+    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of a view's model
+    with the tokens of its first text.
+
+    Args:
+        view: the choices of the sidebar.
+        trace: the trace of the first text.
+    """
+    words = text("home")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.header(words["map_heading"], anchor="map", width="content")
+        numbered = _is_numbered()
+    st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
+    shown = pick_words(trace)
+    say_joined(shown)
+    base = {**kept_query(), **sidebar_query()}
+    depends_on = (language(), json.dumps(base), numbered, shown is trace, *_run_of(view))
+    _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, shown, base, numbered)))
+
+
+def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], numbered: bool) -> bytes:
+    """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click.
+
+    Args:
+        view, trace: as for `show_map`.
+        shown: the trace whose tokens and weights are drawn: `trace`, or `trace` between words.
+        base: the parameters that all links keep.
+        numbered: whether the blocks have numbers.
+    """
+    words, config = text("home"), trace.config
+    nodes = {"encoder": _encoder, "decoder": _decoder}
+    depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    columns = [
+        {"name": words[stack], "kind": stack, "nodes": [_linked(node, base) for node in nodes[stack](view, trace, shown)]}
+        for stack in view.pipeline.stacks
+    ]
+    data = {
+        "columns": columns,
+        "terms": _meanings(columns),
+        "callouts": _callouts(columns) if numbered else [],
+        "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
+        "heads": _heads(view, shown, base),
+        "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
+        "scale": _scale(),
+        "top": LEVELS,
+        "masked_level": MASKED_LEVEL,
+        "text": row_words() | words["map"],
+    }
+    return component.parcel(data)
+
+
+def _is_numbered() -> bool:
+    """Draw the switch that numbers the blocks; returns whether it is on."""
+    seed(NUMBERED, lambda asked: asked == "true", bool)
+    numbered = st.toggle(text("home")["numbered"], key=NUMBERED, width="content")
+    publish(NUMBERED, "true" if numbered else None)
+    return numbered
+
+
+def _nodes(columns: list[Node]) -> Iterator[Node]:
+    """All nodes in the order of the data flow: column after column, each from top to bottom. A stack comes before its nodes."""
+    for column in columns:
+        for node in column["nodes"]:
+            yield node
+            yield from node.get("nodes", [])
+
+
+def _meanings(columns: list[Node]) -> dict[str, str]:
+    """The glossary's meaning of every term that a block names."""
+    named = [term for node in _nodes(columns) for name in ("terms", "mask_terms", "heads_terms") for term in node.get(name, [])]
+    special = [token for node in _nodes(columns) for token in node.get("tokens", []) if token in SPECIALS]
+    return {term: says for term in (*named, *special) if (says := meaning(term))}
+
+
+def _callouts(columns: list[Node]) -> list[str]:
+    """Number the blocks that have a callout, in their order from 1; returns a line of text for each number."""
+    steps = [node for node in _nodes(columns) if node.get("callout")]
+    numbers = {node["callout"]: number for number, node in enumerate(steps, 1)}
+    for node in steps:
+        node["number"] = numbers[node["callout"]]
+    return [text("home")["map"]["callouts"][name] for name in numbers]
+
+
+def _linked(node: Node, base: dict[str, Any]) -> Node:
+    """A node with its links packed. The links of the nodes within it are packed too."""
+    packs = {name: packed(node[name], base) for name in ("link", "mask", "step") if node.get(name)}
+    inner = {"nodes": [_linked(inner, base) for inner in node["nodes"]]} if "nodes" in node else {}
+    return {**node, **packs, **inner}
+
+
+def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
+    """The attention weights of every head as bytes, by kind, with the link to one head. None if they exceed `MAP_BYTES`."""
+    sizes = (shown.layers(kind) * math.prod(shown.weights(kind, 0)[0].shape) for kind in shown.kinds)
+    if sum(sizes) > MAP_BYTES:
+        return None
+    pictures = {}
+    for kind in shown.kinds:
+        link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
+        shape, levels = RESULTS.result((_levels, *_run_of(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
+        queries, keys = shown.tokens(kind)
+        tokens = {"queries": list(queries), "keys": list(keys)}
+        pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)} | tokens
+    return pictures
+
+
+def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
+    """The shape of the weights of all heads of one kind, and the levels of these weights as packed bytes."""
+    levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
+    return levels.shape, component.packed(levels)
+
+
+def _run_of(view: View) -> tuple[Hashable, ...]:
+    """The values that decide the trace of the first text, as a key of the cache."""
+    return view.key, view.source, view.target
+
+
+@cache
+def _scale() -> str:
+    """Red, green and blue of each level of a weight, as packed bytes."""
+    shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
+    return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
+
+
+def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
+    words, config = text("home")["map"], trace.config
+    count = len(trace.source_tokens[0])
+    memory: Node = {
+        "type": "block",
+        "id": "memory",
+        "kind": "encoder",
+        "title": words["memory"],
+        "note": words["size"].format(count=count, width=config.d_model),
+        "link": _stop("encoder.output"),
+        "terms": ["memory"],
+        "callout": "memory",
+    }
+    return [
+        _tokens(words["source"], shown.source_tokens[0], "source", "tokens"),
+        *_inputs(config, "source", "vectors"),
+        {
+            "type": "stack",
+            "stack": "encoder",
+            "terms": ["layer"],
+            "callout": "encoder",
+            "nodes": [
+                _attention("encoder", trace, _mask("source")),
+                _add_norm("encoder", "self_attention", config),
+                _feed_forward("encoder", config),
+                _add_norm("encoder", "feed_forward", config),
+            ],
+        },
+        *_final_norm("encoder", config),
+        *([memory] if view.writes else [*_output(count, config), _filled(view, trace)]),
+    ]
+
+
+def _decoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
+    words, config = text("home")["map"], trace.config
+    crossed = "cross" in trace.kinds
+    written = words["written" if view.target is None else "target"] if crossed else words["joined"]
+    callout = ("written" if view.target is None else "forced") if crossed else "tokens"
+    cross = (
+        [
+            {**_attention("cross", trace, _mask("source")), "id": "cross", "callout": "cross"},
+            _add_norm("decoder", "cross_attention", config),
+        ]
+        if crossed
+        else []
+    )
+    return [
+        _tokens(written, shown.target_tokens[0], "target", callout),
+        *_inputs(config, "target", "" if crossed else "vectors"),
+        {
+            "type": "stack",
+            "stack": "decoder",
+            "terms": ["layer"],
+            "callout": "" if crossed else "decoder",
+            "nodes": [
+                _attention("decoder", trace, _mask("causal")),
+                _add_norm("decoder", "self_attention", config),
+                *cross,
+                _feed_forward("decoder", config),
+                _add_norm("decoder", "feed_forward", config),
+            ],
+        },
+        *_final_norm("decoder", config),
+        *_output(len(trace.target_tokens[0]), config),
+        _answer(view, trace),
+    ]
+
+
+def _output(count: int, config: NetworkConfig) -> list[Node]:
+    """The blocks from the last vectors to probabilities."""
+    words = text("home")["map"]
+    note = words["size"].format(count=count, width=config.target_vocab)
+    return [
+        {
+            "type": "block",
+            "title": words["linear"],
+            "note": note,
+            "link": _stop("logits"),
+            "terms": ["linear"],
+            "callout": "scores",
+        },
+        {
+            "type": "block",
+            "title": words["softmax"],
+            "note": words["softmax_note"],
+            "link": _stop("probabilities"),
+            "terms": ["softmax"],
+        },
+    ]
+
+
+def _tokens(label: str, tokens: tuple[str, ...], side: Side, callout: str) -> Node:
+    return {
+        "type": "tokens",
+        "says": label,
+        "tokens": list(tokens),
+        "link": Link("tokens", {"side": side}),
+        "terms": ["token"],
+        "callout": callout,
+    }
+
+
+def _answer(view: View, trace: Trace) -> Node:
+    """The model's answer, or its most probable token after each token of a typed target. Each token has its probability.
+
+    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step.
+    """
+    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
+    rows = trace.probabilities[0].numpy()
+    if view.target is None:
+        answer, first = view.answer(), view.first_row()
+        rows = rows[first:]
+        ids = view.expected(trace)[first : first + len(answer.tokens) + answer.ended]
+    else:
+        ids = rows.argmax(-1).tolist()
+    written = {
+        "link": Link("decoding", {}),
+        "step": Link("decoding", {"step": "{step}"}),
+        "tips": RESULTS.result((_tip, language(), *_run_of(view)), lambda: [_tip(view, row) for row in rows[: len(ids)]]),
+    }
+    return {
+        **(written if view.target is None else {"link": _stop("probabilities")}),
+        "type": "tokens",
+        "id": "answer",
+        "says": words["answer"] if view.target is None else words["guesses"],
+        "tokens": list(vocabulary.tokens_of(ids)),
+        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
+        "terms": ["probability"],
+        "callout": "answer" if view.target is None else "guesses",
+    }
+
+
+def _filled(view: View, trace: Trace) -> Node:
+    """The most probable token of an encoder alone at each mask. If the text has no mask, that at every token."""
+    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
+    rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
+    masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
+    rows = rows[masks or range(len(rows))]
+    ids = rows.argmax(-1).tolist()
+    return {
+        "type": "tokens",
+        "id": "answer",
+        "says": words["filled" if masks else "unfilled"],
+        "tokens": list(vocabulary.tokens_of(ids)),
+        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=True)],
+        "link": _stop("probabilities"),
+        "terms": ["probability"],
+        "callout": "filled" if masks else "guesses",
+    }
+
+
+def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
+    """The most probable tokens of a row, a line for each."""
+    top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
+    tokens = view.pipeline.vocabulary("target").tokens_of(top)
+    lines = [f"{token}  {percent(float(row[index]))}" for index, token in zip(top, tokens, strict=True)]
+    return "\n".join([text("home")["map"]["tip"], *lines])
+
+
+def _inputs(config: NetworkConfig, side: Side, callout: str) -> list[Node]:
+    words = text("home")["map"]
+    vocabulary = config.source_vocab if side == "source" else config.target_vocab
+    note = words["scaled"] if config.scale_embedding else words["table"]
+    added = config.position in ("sinusoidal", "learned")
+    return [
+        {
+            "type": "block",
+            "title": words["embedding"],
+            "note": note.format(vocabulary=vocabulary, width=config.d_model),
+            "link": Link("tokens", {"side": side}),
+            "terms": ["embedding"],
+            "callout": callout,
+        },
+        {
+            "type": "block",
+            "title": words["position" if added else "position_inside"],
+            "note": words[config.position],
+            "link": Link("positions", {"side": side}),
+            "terms": ["positional encoding"],
+        },
+    ]
+
+
+def _attention(kind: str, trace: Trace, mask: Node) -> Node:
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "kind": kind,
+        "heads": kind,
+        "title": words["attention"][kind],
+        "note": words["heads"].format(heads=trace.heads(kind), width=trace.config.d_head),
+        "link": Link("attention", {"kind": kind, "layer": "{layer}", "part": "steps"}, "head"),
+        "terms": ["cross-attention" if kind == "cross" else "self-attention"],
+        "heads_terms": ["head", "attention weight"],
+        "branches": True,
+        **mask,
+    }
+
+
+def _mask(name: str) -> Node:
+    words = text("home")["map"]["masks"]
+    return {"mask": Link("masks", {}), "mask_says": words[name], "mask_terms": [MASK_TERMS[name]]}
+
+
+def _feed_forward(stack: str, config: NetworkConfig) -> Node:
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "title": words["feed_forward"],
+        "note": words["widths"].format(width=config.d_model, hidden=config.d_ff),
+        "link": _stop(TensorPath(stack, 0, "feed_forward", "hidden").template("{index}")),
+        "terms": ["feed-forward"],
+        "branches": True,
+    }
+
+
+def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
+    """The block for the residual sum after a sub-layer and for the norm (in pre-norm, the norm comes before the sub-layer)."""
+    words = text("home")["map"]
+    return {
+        "type": "block",
+        "thin": True,
+        "title": words["norm_add"] if config.norm_first else words["add_norm"],
+        "note": "",
+        "link": _stop((TensorPath(stack, 0, part).add_norm / "sum").template("{index}")),
+        "terms": ["residual stream", "norm"] if config.norm_first else ["add & norm", "residual stream"],
+        "joins": True,
+    }
+
+
+def _final_norm(stack: str, config: NetworkConfig) -> list[Node]:
+    words = text("home")["map"]
+    norm = {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}
+    return [{**norm, "terms": ["norm"]}] * config.final_norm
+
+
+def _stop(path: str) -> Link:
+    return Link("layers", {"stop": path})

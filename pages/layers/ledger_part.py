@@ -1,0 +1,243 @@
+"""The cost of every step of a run in parameters, FLOPs and bytes: the table, its totals, and how they grow."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.frame.footer import show_computed
+from pages.shell.frame.parts import seen
+from pages.shell.view.recorded import own_network
+from pages.shell.view.runs import Key, as_batches, runs
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
+from pages.ui.limits import SEARCH_CHARACTERS
+from pages.ui.pickers import pick, search_box
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
+from transformer.figures import ledger_figures as figures
+from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
+from transformer.tracing.paths import TensorPath
+from transformer.tracing.trace import Ids
+
+# The option that selects all layers, or all kinds of work.
+EVERYTHING = "all"
+COUNTED = ("FLOPs", "parameters", "bytes")
+HEIGHT = 460
+# Widths of columns in pixels. On a projector, all columns up to the bytes fit without scrolling. Long columns come after them.
+WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
+COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
+
+
+def show_ledger(view: View, trace: Trace) -> None:
+    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost.
+
+    Args:
+        view: the choices in the sidebar.
+        trace: the run of the view, for one text or a batch.
+    """
+    model = own_network(view)
+    if model is None:
+        return
+    words, rows = text("ledger"), ledger(model, trace)
+    st.markdown(words["intro"])
+    st.header(words["shares"], anchor=False)
+    _shares(rows)
+    _sums(view, trace, rows)
+    st.header(words["table"], anchor=False)
+    if seen("steps", 650):
+        _table(view, rows)
+    if seen("totals", 350):
+        left, right = st.columns(2)
+        with left:
+            _totals(words["by_layer"], words["layer"], totals(rows, lambda row: row.group), "ledger-by-layer")
+        with right:
+            _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
+    st.header(words["growth"], anchor=False)
+    if seen("growth", 770):
+        _growth(trace)
+    show_computed(words["computed_text"], step_flops, cost)
+
+
+def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
+    words, sum_of_rows = text("ledger"), total(row.cost for row in rows)
+    held = byte_size(sum(row.held for row in rows))
+    sums = (
+        (words["steps"], whole(len(rows)), words["steps_help"]),
+        (words["parameters"], whole(sum_of_rows.parameters), words["parameters_help"]),
+        (words["flops"], amount(sum_of_rows.flops), words["flops_help"]),
+        (words["bytes"], byte_size(sum_of_rows.bytes), words["bytes_help"].format(held=held)),
+    )
+    for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
+        place.metric(label, value, help=help)
+    measured = view.computed(_counted, view.key, trace.source_ids, trace.target_ids)
+    sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
+    st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
+
+
+@cached
+def _counted(key: Key, sources: Ids, targets: Ids) -> int:
+    """The number of FLOPs that PyTorch counts when the model runs again on the traced ids."""
+    pipeline = runs().pipeline(key)
+    return sum(counted(runs().own_network(key), *as_batches(pipeline, sources, targets)).values())
+
+
+def _shares(rows: tuple[Row, ...]) -> None:
+    words, costs_of_work = text("ledger"), totals(rows, lambda row: row.work)
+    costs = {counted: {work: _amount(part, counted) for work, part in costs_of_work.items()} for counted in COUNTED}
+    sentences = [
+        words["shares_said"].format(counted=counted, work=most, share=share(parts[most] / sum(parts.values())))
+        for counted, parts in costs.items()
+        for most in [max(parts, key=lambda work: parts[work])]
+    ]
+    show(
+        chart(figures.shares, costs, labels=figure_labels()),
+        "ledger-shares",
+        words["shares_alt"].format(said=" ".join(sentences)),
+        tells=True,
+    )
+
+
+# --- the table ---------------------------------------------------------------------------------------------------------
+
+
+def _table(view: View, rows: tuple[Row, ...]) -> None:
+    words = text("ledger")
+    groups = dict.fromkeys(row.group for row in rows)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    with left:
+        layer = pick(words["layer"], [EVERYTHING, *groups], "group", as_list=True)
+    with middle:
+        work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
+    with right:
+        part = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
+    matching = [
+        (number, row)
+        for number, row in enumerate(rows, 1)
+        if layer in (EVERYTHING, row.group)
+        and work in (EVERYTHING, row.work)
+        and part.strip().lower() in f"{row.path} {row.operation}".lower()
+    ]
+    if not matching:
+        st.info(words["nothing"], icon=":material/search_off:")
+        return
+    sum_of_rows = total(row.cost for _, row in matching)
+    st.caption(words["found"].format(count=len(matching), all=len(rows), **sum_of_rows._asdict()))
+    frame, columns = _frame(matching), words["columns"]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        width="stretch",
+        height=min(HEIGHT, 38 + 35 * len(frame)),
+        column_config={
+            columns["number"]: st.column_config.NumberColumn(width=40),
+            **{columns[name]: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            **{columns[name]: st.column_config.NumberColumn(format="localized", width=width) for name, width in COUNTS.items()},
+        },
+        key="ledger-table",
+    )
+    name = f"{view.model}-ledger".replace(" ", "-")
+    with st.container(horizontal=True):
+        for label, make, ending, kind in (
+            (words["csv"], lambda: frame.to_csv(index=False), "csv", "text/csv"),
+            (words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), "md", "text/markdown"),
+        ):
+            st.download_button(label, make, f"{name}.{ending}", kind, icon=":material/download:", on_click="ignore")
+
+
+def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
+    words = text("ledger")
+    lines = [
+        {
+            "number": number,
+            "path": row.path,
+            "operation": row.operation,
+            "shape": shape(row.shape),
+            "parameters": row.parameters,
+            "flops": row.flops,
+            "bytes": row.bytes,
+            "held": row.held,
+            "inputs": " · ".join(f"{_near(path, row.path)} {shape(sizes)}" for path, sizes in row.inputs),
+            "shares": row.shares,
+            "layer": row.group,
+            "work": row.work,
+            "axes": " ".join(row.axes),
+        }
+        for number, row in rows
+    ]
+    return pd.DataFrame(lines).rename(columns=words["columns"])
+
+
+def _near(path: str, seen_from: str) -> str:
+    """A path relative to another path, without their common prefix: `query.heads`."""
+    return TensorPath.parse(path).near(TensorPath.parse(seen_from))
+
+
+def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
+    words = text("ledger")
+    st.markdown(f"**{title}**")
+    names = [words[name] for name in ("parameters", "flops", "bytes")]
+    frame = pd.DataFrame([(name, *part) for name, part in costs.items()], columns=pd.Index([heading, *names]))
+    numbers = {name: st.column_config.NumberColumn(format="localized") for name in names}
+    st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
+
+
+# --- growth of the cost ------------------------------------------------------------------------------------------------
+
+
+def _growth(trace: Trace) -> None:
+    words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
+    st.markdown(words["growth_intro"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = pick(words["counted"], COUNTED, "counted")
+        along = pick(words["along"], ALONG, "along")
+        logarithmic = st.toggle(
+            words["logarithmic"], key="logarithmic", bind="query-params", help=words["logarithmic_help"], value=True
+        )
+    curve = growth(config, lengths, along)
+    lines = {work: np.array([_amount(costs[work], count) for costs in curve.costs], dtype=np.float64) for work in WORK}
+    lines = {work: values for work, values in lines.items() if values.any()}
+    all_work = np.sum(list(lines.values()), axis=0)
+    limit = None if curve.limit is None else (curve.limit, words["limit"])
+    figure = chart(
+        figures.growth,
+        curve.sizes,
+        lines | {figures.TOTAL: all_work},
+        along,
+        count,
+        curve.present,
+        logarithmic,
+        limit,
+        labels=figure_labels(),
+    )
+    now = curve.sizes.index(curve.present)
+    shares = ", ".join(
+        words["growth_said"].format(work=work, share=share(values[now] / all_work[now], 1)) for work, values in lines.items()
+    )
+    numbers = {"least": curve.sizes[0], "most": curve.sizes[-1], "here": curve.present}
+    alt = words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers)
+    show(figure, "ledger-growth", alt, tells=True)
+    st.markdown(_lesson(trace, along))
+
+
+def _lesson(trace: Trace, along: str) -> str:
+    """Sentences that explain the curves."""
+    lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
+    if along == "length":
+        more = lengths.target - lengths.source if lengths.source else 0
+        name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
+        target = lessons[name].format(more=difference(more))
+        lesson = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
+        return lesson + lessons["length_limit"].format(max_len=config.max_len)
+    if along == "d_model":
+        return lessons["d_model"].format(ratio=number(config.d_ff / config.d_model, 3))
+    if along == "heads":
+        return lessons[f"heads_{config.head_projection}"]
+    more = config.decoder_layers - config.encoder_layers
+    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=difference(more)))
+
+
+def _amount(part: Cost, name: str) -> int:
+    return getattr(part, name.lower())

@@ -1,0 +1,79 @@
+"""The residual stream: measures of each token through all layers of a stack."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.layers.position_cells import position_to_show
+from pages.shell.frame.footer import show_computed
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import fixed, numbered_tokens
+from pages.ui.pickers import pick, pick_position, pick_text, unfolding
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.residual import Stream, residual_stream, stacks
+from transformer.figures.residual_figures import token_lines
+from transformer.network.layers import AddNorm
+from transformer.tracing.paths import STACK_SIDES
+
+LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
+
+
+def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Show a measure of the residual stream as one line for each token. The line of one picked token is highlighted. `measures`
+    are the measures of the model's card."""
+    words, parts = text("residual"), text("walk")["parts"]
+    with st.container(horizontal=True):
+        stack = pick(words["stack"], stacks(trace), "stack")
+        name = pick(words["measure"], list(words["measures"]), "measure")
+        item = pick_text(trace)
+    side = STACK_SIDES[stack]
+    tokens = trace.tokens_of(side)[item]
+    numbered = numbered_tokens(tokens)
+    followed = pick_position(words["follow"], tokens, first=position_to_show(trace, measures, side, item))
+    stream = residual_stream(trace, stack, item)
+    steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
+    values, points = _measured(stream, name, steps)
+    st.caption(words["measures"][name])
+    figure = chart(token_lines, values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
+    show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
+    st.caption(words["legend"])
+    _in_words(stream, numbered[followed], followed)
+    table = unfolding(words["numbers"], ":material/table:", "numbers")
+    if table:
+        with table:
+            st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
+    says = words["computed_pre" if trace.config.norm_first else "computed_post"]
+    show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
+
+
+def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:
+    """The numbers of a measure, and the label of each point."""
+    words = text("residual")
+    points = [words["start"], *steps, *([words["end"]] if len(stream.points) > len(steps) + 1 else [])]
+    if name in ("norm", "similarity"):
+        return getattr(stream, name), points
+    return (stream.added_norm if name == "added" else stream.cosine), steps
+
+
+def _in_words(stream: Stream, token: str, position: int) -> None:
+    """Show which sub-layer changed the followed token most, and how similar its last vector is to its first."""
+    words, parts = text("residual"), text("walk")["parts"]
+    # Relative to the vector before the addition, because the same addition changes a long vector less than a short one.
+    share = stream.added_norm[:, position] / np.maximum(stream.norm[: len(stream.places), position], 1e-12)
+    most = int(share.argmax())
+    layer, part = stream.places[most]
+    sentence = words["sentence"].format(
+        token=literal(token),
+        step=words["sublayer"].format(layer=layer, part=parts[part]),
+        added=fixed(float(stream.added_norm[most, position]), 2),
+        norm=fixed(float(stream.norm[most, position]), 2),
+        cosine=fixed(stream.cosine[most, position], 2),
+        similarity=fixed(stream.similarity[-1, position], 2),
+    )
+    st.markdown(sentence)

@@ -1,0 +1,1 @@
+"""A class that answers a lesson together."""

@@ -1,0 +1,260 @@
+"""Classes: many students answer the questions of one lesson at once, and their teacher sees how many gave each answer.
+
+A class is only in the memory of this process, without names and addresses of people. It ends when its teacher closes it, or
+`CLASS_MINUTES` after it was opened.
+"""
+
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pages.lessons.content.lesson import LessonError
+from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, CLASSES, LESSON_STOPS, REPLICAS
+from transformer.errors import cut
+
+# Letters and digits that people do not confuse. 6 of these 30 characters make 700 million codes.
+ALPHABET, CODE_LENGTH = "23456789ABCDEFGHJKMNPQRSTVWXYZ", 6
+# Limit of characters of an answer, written as in an address.
+ANSWER_CHARACTERS = 40
+# A class without any request for so many seconds can be dropped to make room for a new one. The teacher's page asks every 2 s.
+IDLE = 600.0
+
+
+class Tally(NamedTuple):
+    """How a class has answered a question.
+
+    Attributes:
+        joined: number of students in the class.
+        answered: number of students who have answered this question.
+        changed: number of students whose last answer differs from their first answer.
+        shown: whether the teacher shows the answers to everybody.
+        first, last: answer → number of students whose first, or last, answer it is. Empty for students until the teacher shows
+            the answers.
+        full: whether the class has reached its limit of answers, so that new answers are not counted.
+    """
+
+    joined: int
+    answered: int
+    changed: int
+    shown: bool
+    first: Mapping[str, int]
+    last: Mapping[str, int]
+    full: bool = False
+
+
+class Given(NamedTuple):
+    """The answers of one student to one question."""
+
+    first: str
+    last: str
+
+
+@dataclass
+class _Class:
+    """An open class.
+
+    Attributes:
+        lesson: the lesson's name in an address.
+        secret: the secret of the teacher.
+        opened, used: the times at which the class was opened and last requested, in seconds of the clock.
+        students: student → stop → the student's answers.
+        answers: number of answers of all students together.
+        shown: the stops whose answers everybody may see.
+    """
+
+    lesson: str
+    secret: str
+    opened: float
+    used: float
+    students: dict[str, dict[int, Given]] = field(default_factory=dict)
+    answers: int = 0
+    shown: set[int] = field(default_factory=set)
+
+
+class Classes:
+    """All classes of a process. Every method may be called from several threads at once.
+
+    Args:
+        clock: returns the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._classes: dict[str, _Class] = {}
+
+    def open(self, lesson: str) -> tuple[str, str]:
+        """Open a class for a lesson, named as in an address. Returns the code for students, and the teacher's secret.
+
+        Raises:
+            LessonError: the server has several replicas, or too many classes are open.
+        """
+        if REPLICAS > 1:
+            raise LessonError(
+                "A class lives in one process, and this server runs as {count}: students would reach another one. Whoever "
+                "runs it can set up a server with one replica for classes.",
+                count=REPLICAS,
+            )
+        with self._lock:
+            self._make_room()
+            code = _new_code()
+            while code in self._classes:
+                code = _new_code()
+            now = self._clock()
+            self._classes[code] = _Class(lesson, secrets.token_urlsafe(16), now, now)
+            return code, self._classes[code].secret
+
+    def close(self, code: str, secret: str) -> None:
+        """Close a class and delete its answers. Nothing happens if the secret is wrong."""
+        with self._lock:
+            if self._taught(code, secret):
+                del self._classes[code]
+
+    def lesson_of(self, code: str) -> str:
+        """The name of a class's lesson.
+
+        Raises:
+            LessonError: no open class has this code.
+        """
+        with self._lock:
+            return self._needed(code).lesson
+
+    def teaches(self, code: str, secret: str) -> bool:
+        """Whether a secret is the secret of the class's teacher."""
+        with self._lock:
+            return self._taught(code, secret) is not None
+
+    def join(self, code: str, student: str) -> None:
+        """Add a student to a class. A student who is in it already keeps their answers.
+
+        Raises:
+            LessonError: no open class has this code, or the class is full.
+        """
+        with self._lock:
+            joined = self._needed(code)
+            if student not in joined.students and len(joined.students) >= CLASS_STUDENTS:
+                template = "The class {code} is full: it has {most} students. The lesson can be taken without it."
+                raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_STUDENTS)
+            joined.students.setdefault(student, {})
+
+    def leave(self, code: str, student: str) -> None:
+        """Remove a student from a class, unless the student has answered a question."""
+        with self._lock:
+            left = self._open(code)
+            if left and not left.students.get(student):
+                left.students.pop(student, None)
+
+    def answer(self, code: str, student: str, stop: int, given: str) -> bool:
+        """Store a student's answer as the last one. If it is the student's first answer to the question, it is stored as the
+        first one, too. Returns whether it was stored: the student must have joined, and the answer must be within the limits.
+
+        Args:
+            code: the code of the class.
+            student: the number with which the student joined.
+            stop: the stop of the question, counted from 0.
+            given: the answer, written as in an address.
+        """
+        if not (0 <= stop < LESSON_STOPS and 0 < len(given) <= ANSWER_CHARACTERS):
+            return False
+        with self._lock:
+            joined = self._open(code)
+            answers = joined.students.get(student) if joined else None
+            if joined is None or answers is None:
+                return False
+            if stop in answers:
+                answers[stop] = answers[stop]._replace(last=given)
+                return True
+            if joined.answers >= CLASS_ANSWERS:
+                return False
+            answers[stop] = Given(given, given)
+            joined.answers += 1
+            return True
+
+    def show(self, code: str, secret: str, stop: int, shown: bool) -> None:
+        """Show the students the answers to a question, or hide them again. Nothing happens if the secret is wrong."""
+        with self._lock:
+            taught = self._taught(code, secret)
+            if taught and 0 <= stop < LESSON_STOPS:
+                (taught.shown.add if shown else taught.shown.discard)(stop)
+
+    def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
+        """How a class has answered the question of a stop, counted from 0; None if the class is over. Without the teacher's
+        secret, the tally has no answers until the teacher shows them."""
+        with self._lock:
+            asked = self._open(code)
+            if asked is None:
+                return None
+            given = [answers[stop] for answers in asked.students.values() if stop in answers]
+            shown = stop in asked.shown
+            seen = given if shown or self._taught(code, secret) else []
+            return Tally(
+                joined=len(asked.students),
+                answered=len(given),
+                changed=sum(answers.first != answers.last for answers in seen),
+                shown=shown,
+                first=Counter(answers.first for answers in seen),
+                last=Counter(answers.last for answers in seen),
+                full=asked.answers >= CLASS_ANSWERS,
+            )
+
+    # --- with the lock held
+
+    def _open(self, code: str) -> _Class | None:
+        """The open class with a code, or None. Classes that are over are dropped."""
+        now = self._clock()
+        for name in [name for name, each in self._classes.items() if now - each.opened > 60 * CLASS_MINUTES]:
+            del self._classes[name]
+        opened = self._classes.get(code)
+        if opened:
+            opened.used = now
+        return opened
+
+    def _needed(self, code: str) -> _Class:
+        opened = self._open(code)
+        if opened is None:
+            template = (
+                "There is no class {code} here. Check the code. A class ends when its teacher closes it, or after {most} "
+                "minutes."
+            )
+            if REPLICAS > 1:
+                template = "There is no class {code} here. A class lives in one process, and this server runs as {count}."
+            raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_MINUTES, count=REPLICAS)
+        return opened
+
+    def _taught(self, code: str, secret: str) -> _Class | None:
+        """The open class with a code, if the secret is its teacher's; otherwise None."""
+        opened = self._open(code) if secret.isascii() else None
+        return opened if opened and secrets.compare_digest(opened.secret, secret) else None
+
+    def _make_room(self) -> None:
+        """Drop the class whose last request is the oldest, if there are too many classes.
+
+        Raises:
+            LessonError: all classes are in use.
+        """
+        self._open("")
+        if len(self._classes) < CLASSES:
+            return
+        now = self._clock()
+        code, idle = min(self._classes.items(), key=lambda item: item[1].used)
+        if now - idle.used < IDLE:
+            soonest = min(each.opened for each in self._classes.values()) + 60 * CLASS_MINUTES - now
+            template = "This server has {most} classes, as many as it can. Try again in {minutes} minutes, or sooner."
+            raise LessonError(template, most=CLASSES, minutes=max(1, round(soonest / 60)))
+        del self._classes[code]
+
+
+def _new_code() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+
+
+_SHARED = Classes()
+
+
+def classes() -> Classes:
+    """The classes of this process."""
+    return _SHARED

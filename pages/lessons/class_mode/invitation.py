@@ -1,0 +1,113 @@
+"""How students join a class: a QR code, the address and the code, or a warning that phones cannot reach the address."""
+
+import ipaddress
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+from markupsafe import Markup
+
+from pages.lessons.class_mode.seat import CLASS, TEACHER, Seat
+from pages.ui.caches import cached
+from pages.ui.escaping import literal
+from pages.ui.style import style
+from pages.ui.text import text
+
+PORT = 8501  # Streamlit's default, for an address without a port
+LONGEST = 500  # limit of characters of an address in a QR code; a longer one makes dots too small for a phone
+# A private address (RFC 1918). Connecting a UDP socket to it reveals this machine's own address. No packet is sent.
+ELSEWHERE = ("10.255.255.255", 1)
+
+_STYLE = style(Path(__file__).with_suffix(".css"))
+
+
+def show_code(place: Seat) -> None:
+    """Draw what students need to join, large enough for the last row: the QR code of the address, and below it the address and
+    the code as text. If phones cannot reach the address, draw instead how to start the app so that they can."""
+    st.html(_STYLE)
+    if warn_local():
+        return
+    words, address = text("lesson")["class"], join_address(place)
+    picture = Markup("")
+    if len(address) <= LONGEST:
+        alternative = words["qr_alt"].format(address=address)
+        picture = Markup('<img alt="{}" src="{}">').format(alternative, qr_picture(address))
+    short = address.partition("://")[2]
+    page = Markup("<p>{}</p>").format(words["qr_or"])
+    st.html(
+        Markup('<div class="class-join">{}<p class="address">{}</p>{}<p class="code">{}</p></div>').format(
+            picture, short, page, place.code
+        )
+    )
+
+
+def show_teacher_link(place: Seat) -> None:
+    """Draw the link that opens the class as its teacher. Students must not see it."""
+    words = text("lesson")["class"]
+    st.markdown(words["teacher_text"])
+    st.code(f"{join_address(place)}&{TEACHER}={place.secret}", None, wrap_lines=True)
+
+
+def warn_local(short: bool = False) -> bool:
+    """If only this machine can reach the app's address, draw a warning with the command to start instead. Returns whether this
+    is so.
+
+    Args:
+        short: whether to draw one line that only refers to the full warning.
+    """
+    address = app_address()
+    if not is_local(address):
+        return False
+    words, port = text("lesson")["class"], urlsplit(address).port or PORT
+    if short:
+        st.caption(words["local_short"])
+        return True
+    own = own_address()
+    instead = words["local_own" if own else "local_unknown"].format(address=f"http://{own or '…'}:{port}")
+    st.warning(words["local"].format(address=literal(address), port=port, instead=instead), icon=":material/wifi_off:")
+    return True
+
+
+@cached
+def qr_picture(address: str) -> str:
+    """The QR code of an address as a `data:` URI. It is black on white in every theme, with the border that QR readers need."""
+    return segno.make(address, error="m", micro=False).svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
+
+
+def join_address(place: Seat) -> str:
+    """The address with which students join."""
+    return f"{app_address()}/?{CLASS}={place.code}"
+
+
+def app_address() -> str:
+    """The address of the app, without the name of a page."""
+    address = (st.context.url or "").partition("?")[0].removesuffix("/")
+    return address.removesuffix(f"/{st.session_state['page']}").removesuffix("/")
+
+
+def is_local(address: str) -> bool:
+    """Whether an address means the machine that opens it (localhost), so that a phone cannot reach the app with it."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:  # not an address
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(host)
+    except ValueError:  # a name
+        return False
+    return number.is_loopback or number.is_unspecified
+
+
+def own_address() -> str:
+    """The address of this machine in its network; empty without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(ELSEWHERE)
+            own = str(asking.getsockname()[0])
+        except OSError:
+            return ""
+    return "" if is_local(f"http://{own}") else own

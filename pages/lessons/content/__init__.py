@@ -1,0 +1,1 @@
+"""The data of lessons: files, links, questions, right answers and how an answer is judged."""

@@ -1,0 +1,104 @@
+"""Answers to the questions of a lesson, as the address has them: `3~2~1_5~0.95`.
+
+Each entry has the number of a stop, counted from 1, the first answer, the answer after discussion (empty if the first one was
+kept), and the answer at the end of the lesson. An answer is the number of an option, positions of tokens, an order, or a
+number.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pages.lessons.content.lesson import Question
+from pages.ui.limits import LESSON_STOPS
+
+ONE = r"[-0-9.,]{1,40}"
+# The stop, the first answer, the second answer, and the answer at the end. The last two may be missing.
+ENTRY = re.compile(rf"([1-9]\d?\d?)~({ONE})(?:~((?:{ONE})?)(?:~({ONE}))?)?")
+
+
+class Answer(NamedTuple):
+    """The answers to one question.
+
+    Attributes:
+        first: the first answer.
+        second: the answer after discussion. Empty if the first answer was kept, None if that is not decided yet.
+        again: the answer at the end of the lesson; None if the question was not asked again.
+    """
+
+    first: str
+    second: str | None = None
+    again: str | None = None
+
+    @property
+    def last(self) -> str:
+        """The answer that counts."""
+        return self.again or self.second or self.first
+
+    @property
+    def before_end(self) -> str:
+        """The answer that counted before the end of the lesson."""
+        return self.second or self.first
+
+
+Answers = Mapping[int, Answer]
+
+
+def parse(written: str) -> dict[int, Answer]:
+    """Stop, counted from 0 → its answers in an address. Entries that cannot be read are left out."""
+    answers: dict[int, Answer] = {}
+    for entry in written.split("_")[:LESSON_STOPS]:
+        match = ENTRY.fullmatch(entry)
+        if match:
+            stop, *given = match.groups()
+            answers[int(stop) - 1] = Answer(*given)
+    return answers
+
+
+def write(answers: Answers) -> str:
+    """The inverse of `parse`."""
+    entries = []
+    for stop, answer in sorted(answers.items()):
+        parts = [str(stop + 1), answer.first]
+        if answer.second is not None or answer.again is not None:
+            parts.append(answer.second or "")
+        if answer.again is not None:
+            parts.append(answer.again)
+        entries.append("~".join(parts))
+    return "_".join(entries)
+
+
+def places(written: str) -> list[int] | None:
+    """The positions or options that an answer names; None if it is not a list of them."""
+    if not re.fullmatch(r"\d{1,3}(-\d{1,3})*", written, re.ASCII):
+        return None
+    return [int(part) for part in written.split("-")]
+
+
+def number_of(written: str) -> float | None:
+    """The number in an answer, with a point or a comma before its fraction; None if the answer is not a number."""
+    if not re.fullmatch(r"-?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})", written.strip(), re.ASCII):
+        return None
+    value = float(written.strip().replace(",", "."))
+    return value if math.isfinite(value) else None
+
+
+def fits(question: Question, written: str, tokens: int) -> bool:
+    """Whether an answer is one that the question can have.
+
+    Args:
+        question: the question.
+        written: the answer as in the address.
+        tokens: how many tokens there are to choose from.
+    """
+    if question.kind == "number":
+        return number_of(written) is not None
+    chosen = places(written)
+    if chosen is None or len(set(chosen)) < len(chosen):
+        return False
+    if question.kind == "choose":
+        return len(chosen) == 1 and 1 <= chosen[0] <= len(question.options)
+    if question.kind == "order":
+        return sorted(chosen) == list(range(len(question.options)))
+    return len(chosen) <= question.most and max(chosen) < tokens

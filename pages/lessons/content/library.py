@@ -1,0 +1,74 @@
+"""The shipped lessons, and the lessons that a visitor opens from a file or a link."""
+
+import logging
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from pages.lessons.content.lesson import Lesson, LessonError
+from pages.lessons.content.packing import PACKED, unpack
+from pages.lessons.content.reading import read_toml
+from pages.ui.caches import cached
+from pages.ui.text import ENGLISH, language
+
+LOG = logging.getLogger("headlight")
+FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
+# Session key of a dict: name → lesson, for the lessons of this session.
+OWN = "own_lessons"
+OWN_PREFIX = "my-"
+
+
+def shipped() -> dict[str, Lesson]:
+    """Name of the file → lesson, for the shipped lessons in the language of the session, in their order. Lessons that exceed
+    the limits of this server are left out."""
+    return _shipped(FOLDER, language())
+
+
+# The common cache is not used, because these are files of the app, which no visitor can change.
+@cache
+def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
+    files = {file.stem: file for name in (ENGLISH, language) for file in sorted((folder / name).glob("*.toml"))}
+    lessons = {}
+    for name, file in files.items():
+        try:
+            lessons[name] = read_toml(file.read_bytes())
+        except LessonError as error:  # an operator's limits allow less than the lesson has
+            LOG.warning("The lesson %s is left out: %s", file, error)
+    return dict(sorted(lessons.items(), key=lambda item: (item[1].order, item[0])))
+
+
+def lesson_of(name: str) -> Lesson:
+    """A lesson by its name in a link. It is a shipped one, one of this session, or one that the name itself contains.
+
+    Raises:
+        LessonError: no lesson has this name, or the link contains only a part of a lesson.
+    """
+    if name in shipped():
+        return shipped()[name]
+    own = st.session_state.get(OWN, {})
+    if name in own:
+        return own[name]
+    if name.startswith(PACKED):
+        return _unpacked(name)
+    if name.startswith(OWN_PREFIX):
+        raise LessonError(
+            "This lesson was opened from a file in another tab, or before this page was reloaded. Open the file again."
+        )
+    raise LessonError("There is no lesson {name!r}; the page Lessons lists all.", name=name)
+
+
+@cached
+def _unpacked(name: str) -> Lesson:
+    return unpack(name)
+
+
+def own_lessons() -> dict[str, Lesson]:
+    """Name → lesson, for the lessons of this session."""
+    return dict(st.session_state.get(OWN, {}))
+
+
+def add_own(name: str, lesson: Lesson) -> str:
+    """Add a lesson to this session. Returns its name in links of this session."""
+    st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
+    return OWN_PREFIX + name

@@ -1,0 +1,129 @@
+"""The data of a lesson's question for the bar, with the judgement of its answer."""
+
+import hashlib
+from typing import Any
+
+from pages.lessons.content.grading import Verdict, judge
+from pages.lessons.content.lesson import TRUTHS, Lesson, Question
+from pages.lessons.content.lesson_answers import Answer, fits, places
+from pages.lessons.content.prose import inline, plain, prose
+from pages.lessons.content.truths import Value, filled, truth_of
+from pages.shell.error_boundary import sentence
+from pages.ui.text import text
+from transformer import HeadlightError
+
+
+def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool = False) -> dict[str, Any] | None:
+    """The data of a question for the bar, with the judgement of its answer; None if the stop has no question.
+
+    Args:
+        lesson: the lesson.
+        index: the stop, counted from 0.
+        answer: the answers so far.
+        end: whether this is the end of the lesson, where missed questions are asked again.
+    """
+    stop = lesson.stops[index]
+    question = stop.question
+    if question is None:
+        return None
+    data: dict[str, Any] = {
+        "stop": index + 1,
+        "kind": question.kind,
+        "title": stop.title if end else "",
+        "ask": prose(filled(stop, question.ask)),
+        "options": [inline(filled(stop, option)) for option in question.options],
+        "order": shuffled(question),
+        "tokens": [],
+        "weights": [],
+        "pictured": False,
+        "marked": [],
+        "most": question.most,
+        "given": [],
+        "says": "",
+        "right": False,
+        "right_before_end": False,
+        "answered": False,
+        "problem": False,
+        "settled": False,
+        "open": True,
+        "may_change": False,
+        "held": False,
+        "was": "",
+    }
+    try:
+        truth = truth_of(stop)
+    except HeadlightError as error:
+        return data | {"says": sentence(error), "open": False, "settled": True, "problem": True}
+    tokens = truth.tokens if truth and question.kind == "tokens" else ()
+    data["tokens"] = list(tokens)
+    verdicts = verdicts_of(question, answer, truth, len(tokens))
+    if verdicts is None or answer is None:
+        return data
+    first, second, again = verdicts
+    before_end = second or first
+    data["right_before_end"], data["answered"] = before_end.right, True
+    if end:
+        shown = again
+    else:
+        shown = before_end
+        undecided = answer.second is None
+        data["held"] = lesson.discuss and undecided
+        # If the judgement names the right answer, an answer can be changed only in a lesson with discussion.
+        of_option = bool(question.truth and TRUTHS[question.truth.name].gives == "option")
+        named = question.kind in ("tokens", "number") or of_option
+        data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
+        data["settled"] = not data["may_change"]
+    if shown is None:
+        return data
+    given = answer.last if end else answer.before_end
+    data |= {
+        "open": False,
+        "given": places(given) or given,
+        "was": as_words(question, answer.first, tokens) if answer.second else "",
+    }
+    if end:
+        data["settled"] = True
+    if not data["held"]:
+        data |= {"says": shown.says, "right": shown.right}
+        # A row of a mask has no shares. The sentence says which of its cells are open.
+        shares = bool(question.truth and question.truth.name != "mask-row")
+        data["weights"] = list(truth.row) if truth and tokens and shares and data["settled"] else []
+    else:
+        # An order is too long to repeat in the sentence. It is listed above.
+        noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]
+        data["says"] = noted.format(answer=as_words(question, given, tokens))
+    return data
+
+
+def verdicts_of(
+    question: Question, answer: Answer | None, truth: Value | None, tokens: int
+) -> tuple[Verdict, Verdict | None, Verdict | None] | None:
+    """The judgements of the first, the second and the last answer; None if there is no valid first answer. The judgement of a
+    missing or invalid later answer is None."""
+    if answer is None or not fits(question, answer.first, tokens):
+        return None
+    first = judge(question, answer.first, truth)
+    later = (judge(question, given, truth) if given and fits(question, given, tokens) else None for given in answer[1:])
+    second, again = later
+    return first, second, again
+
+
+def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
+    """An answer in words."""
+    chosen = places(given)
+    if question.kind == "number" or chosen is None:
+        return given
+    if question.kind == "choose":
+        return f"“{plain(question.options[chosen[0] - 1])}”" if 1 <= chosen[0] <= len(question.options) else given
+    if question.kind == "order":
+        return " → ".join(plain(question.options[place]).rstrip(".") for place in chosen if place < len(question.options))
+    return ", ".join(tokens[place] for place in chosen if place < len(tokens))
+
+
+def shuffled(question: Question) -> list[int]:
+    """The first order in which the options of an `order` question are shown. It is the same in every session, and never the
+    right order. Empty for another kind of question."""
+    if question.kind != "order":
+        return []
+    order = sorted(range(len(question.options)), key=lambda place: hashlib.sha256(question.options[place].encode()).digest())
+    return order[1:] + order[:1] if order == sorted(order) else order

@@ -1,0 +1,85 @@
+"""The view of a stop: the parameters of its link. They can include a head that the model's card names."""
+
+from typing import NamedTuple
+
+from pages.lessons.content.lesson import KINDS, LessonError, Stop
+from pages.shell.models.model_examples import starts
+from pages.shell.view.card_heads import card_head, head_to_show
+from pages.shell.view.runs import Key, available, runs, trained, trained_key
+from pages.ui.text import text
+
+
+class StopRun(NamedTuple):
+    """The model of a stop, and its texts.
+
+    Attributes:
+        key: the cache key of the model.
+        source: the source text.
+        target: the text that the decoder reads; None for the model's own answer.
+    """
+
+    key: Key
+    source: str
+    target: str | None
+
+
+def view_of(stop: Stop) -> dict[str, str]:
+    """The parameters of a stop's link.
+
+    If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
+    head. On the page Attention, the parameters for a shipped model name a head even if the stop does not: the one that the page
+    would open with, if its kind of attention is that of the stop.
+
+    Raises:
+        InputError: the model's card names no such head.
+    """
+    view = dict(stop.view)
+    if not stop.head:
+        return _first_head(stop) | view if stop.page == "attention" else view
+    head = card_head(view.get("model", ""), stop.head)
+    named = {name: str(value) for name, value in head._asdict().items()}
+    return named | {name: _filled(value, named) for name, value in view.items()}
+
+
+def _first_head(stop: Stop) -> dict[str, str]:
+    """The parameters of the head with which the page Attention opens a stop's model. They are empty if the stop is about
+    another kind of attention, or if its model is not shipped with the app."""
+    view, truth = dict(stop.view), stop.question and stop.question.truth
+    model = view.get("model") or next(iter(available()))
+    head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
+    if head is None or head.kind != (view.get("kind") or (truth and truth.kind) or head.kind):
+        return {}
+    return {name: str(value) for name, value in head._asdict().items()}
+
+
+def words_of(stop: Stop, words: str) -> str:
+    """A text of a stop, with `{kind}`, `{layer}` and `{head}` filled in.
+
+    Raises:
+        InputError: the model's card names no such head.
+    """
+    if not stop.head:
+        return words
+    head = card_head(dict(stop.view).get("model", ""), stop.head)
+    kind = text("lesson")["kinds"].get(head.kind, head.kind)
+    return _filled(words, {"kind": kind, "layer": str(head.layer), "head": str(head.head)})
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def run_of(stop: Stop) -> StopRun:
+    """The model of a stop, and its texts.
+
+    Raises:
+        LessonError: the stop's model has random weights, or the app has no such model.
+    """
+    view = dict(stop.view)
+    model = view.get("model") or next(iter(available()))
+    if not trained(model):
+        raise LessonError("A question needs a trained model; {model!r} is none of this app's.", model=model)
+    source = view.get("source") or starts(model)[0].source
+    return StopRun(trained_key(model), source, view.get("target") or None)

@@ -1,0 +1,257 @@
+"""Truths: the right answers to questions, each computed from the run of the stop's own view."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
+from pages.lessons.content.stop_views import StopRun, run_of, view_of, words_of
+from pages.shell.view.runs import Edits, Key, runs
+from pages.ui.caches import cached
+from pages.ui.format import fixed, number, token_at
+from pages.ui.limits import LESSON_OPTIONS
+from pages.ui.text import text
+from transformer import HeadlightError, Trace
+from transformer.analysis.prediction_scores import likeness
+from transformer.figures.decoding_figures import percent
+from transformer.tracing.interventions import Ablate
+from transformer.tracing.paths import Kind
+from transformer.tracing.phrases import all_interventions
+
+# A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: of a query and a key of the head in view. A text
+# may come from anybody, so the number of such places is limited.
+NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
+# A size of the model in a lesson's words, such as `{d_head}`.
+SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
+
+
+class Value(NamedTuple):
+    """The value of a truth, computed on the run of a stop.
+
+    Attributes:
+        number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.
+        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
+            vector, or its probability.
+        tokens: the tokens of that row.
+        words: texts to fill into the sentence about the value, as (name, text) pairs.
+    """
+
+    number: float = 0.0
+    row: tuple[float, ...] = ()
+    tokens: tuple[str, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
+
+
+def truth_of(stop: Stop) -> Value | None:
+    """The value of the truth of a stop's question; None if the lesson itself contains the right answer.
+
+    Raises:
+        HeadlightError: the model cannot read the stop's text, or has no such head or token.
+    """
+    question = stop.question
+    if question is None or question.truth is None:
+        return None
+    kind, layer, head = head_of(stop)
+    run = run_of(stop)
+    return _truth(run.key, run.source, run.target, question.truth, kind, layer + 1, head + 1, question.options)
+
+
+def head_of(stop: Stop) -> tuple[str, int, int]:
+    """The kind of attention, the layer and the head that a stop is about. Layer and head are counted from 0; −1 means invalid.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    truth, view = stop.question and stop.question.truth, view_of(stop)
+    given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
+    layer, head = (value or _whole(view.get(name, "1")) for name, value in given.items())
+    return (truth and truth.kind) or kind_of(stop), layer - 1, head - 1
+
+
+def filled(stop: Stop, words: str) -> str:
+    """A text of a stop as it is shown: the head that the card names, and sizes and numbers of the run, are filled in. If they
+    cannot be computed, the text stays unchanged."""
+
+    def size(match: re.Match[str]) -> str:
+        run = run_of(stop)
+        config = runs().trace(run.key, (run.source,), (run.target,), ()).config
+        width = config.d_model // config.heads
+        return number({"d_model": config.d_model, "heads": config.heads, "d_head": width}.get(match[1], width**0.5), 3)
+
+    def value(match: re.Match[str]) -> str:
+        name, query, key = match.groups()
+        asked = Question(kind="number", ask="", truth=Truth(name=name, query=query, key=key))
+        computed = truth_of(replace(stop, question=asked))
+        return number(computed.number, 3) if computed else match[0]
+
+    try:
+        return SIZE.sub(size, NUMBER.sub(value, words_of(stop, words), count=MOST_NUMBERS))
+    except HeadlightError:
+        return words
+
+
+def kind_of(stop: Stop) -> str:
+    """The kind of attention that a stop's view names; encoder if it names none.
+
+    Raises:
+        LessonError: the card names no such head.
+    """
+    return view_of(stop).get("kind", "encoder")
+
+
+def _whole(written: str) -> int:
+    return int(written) if written.isascii() and written.isdecimal() and len(written) < 4 else 0
+
+
+@cached
+def _truth(
+    key: Key, source: str, target: str | None, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]
+) -> Value:
+    run = StopRun(key, source, target)
+    trace = runs().trace(key, (source,), (target,), ())
+    if truth.name == "token-count":
+        tokens = trace.tokens_of("target" if truth.side == "target" else "source")[0]
+        return Value(len(tokens), words=(("tokens", " ".join(tokens)),))
+    if truth.name == "head-count":
+        return Value(trace.config.heads)
+    if truth.name == "head-width":
+        return Value(trace.config.d_model // trace.config.heads)
+    if truth.name == "vector-length":
+        return Value(trace.config.d_model)
+    if truth.name == "next-word-probability":
+        return _next_word(trace, run, truth)
+    if truth.name == "next-token":
+        return _next_of(trace, run, truth, options)
+    if truth.name == "mask-row":
+        return _mask_row(trace, truth)
+    if truth.name == "most-alike-position":
+        return _alike(trace, truth)
+    if truth.name == "edit-changes-answer":
+        lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
+        return _edited(run, all_interventions(truth.edit.split("; "), trace.config, lengths))
+    check_head(trace, kind, layer, head)
+    if truth.name == "silence-changes-answer":
+        return _edited(run, (Ablate(str(Kind.of(kind).path(layer - 1)), heads=(head - 1,)),))
+    queries, keys = trace.tokens(kind)
+    query = place_of(truth.query, queries)
+    row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
+    words = (("query", queries[query]), ("most", keys[int(row.argmax())]))
+    shown = Value(0.0, tuple(row.tolist()), keys, words)
+    if truth.name in ("score", "scaled-score"):
+        column = place_of(truth.key, keys)
+        name = truth.name.replace("-", "_") + "s"
+        cell = trace[f"{Kind.of(kind).path(layer - 1)}.{name}"].values[0, head - 1, query, column]
+        return shown._replace(number=float(cell), words=(*words, ("key", keys[column])))
+    if truth.name == "attention-weight":
+        column = place_of(truth.key, keys)
+        return shown._replace(number=float(row[column]), words=(*words, ("key", keys[column])))
+    if truth.name == "most-attended-key":
+        return shown._replace(number=int(row.argmax()))
+    return shown._replace(number=float(row.sum()))
+
+
+def check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Raise a `LessonError` if a run has no such head; layer and head counted from 1."""
+    if kind not in trace.kinds or not 1 <= layer <= trace.layers(kind) or not 1 <= head <= trace.heads(kind):
+        template = "The model has no head {head} in layer {layer} of {kind} attention."
+        raise LessonError(template, head=head, layer=layer, kind=kind)
+
+
+def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
+    vocabulary = runs().pipeline(run.key).vocabulary("target")
+    read = trace.tokens_of("target")[0]
+    query = place_of(truth.query, read)
+    row = trace.probabilities[0, query].double().numpy()
+    token = vocabulary.ids([truth.token])[0] if truth.token else int(np.argmax(row))
+    words = (("query", read[query]), ("token", vocabulary.tokens_of([token])[0]))
+    return Value(float(row[token]), words=words)
+
+
+def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...]) -> Value:
+    """Which of the options is the most probable next token after a token that the decoder has read."""
+    vocabulary, read = runs().pipeline(run.key).vocabulary("target"), written_tokens(trace)
+    query = place_of(truth.query, read)
+    probabilities = trace.probabilities[0, query].double().numpy()
+    ids = [vocabulary.ids([option])[0] for option in options]
+    for option, of in zip(options, ids, strict=True):
+        if vocabulary.tokens_of([of])[0] != option:
+            raise LessonError("The model's vocabulary has no token {name!r}.", name=option)
+    row = tuple(float(probabilities[of]) for of in ids)
+    listed = dict(sorted(zip(options, row, strict=True), key=lambda pair: -pair[1]))
+    best = int(probabilities.argmax())
+    if best not in ids:
+        listed |= {text("lesson")["of_all"].format(token=vocabulary.tokens_of([best])[0]): float(probabilities[best])}
+    shares = ", ".join(f"{token} {percent(value)}" for token, value in listed.items())
+    return Value(float(np.argmax(row)), row, options, (("query", read[query]), ("shares", shares)))
+
+
+def _mask_row(trace: Trace, truth: Truth) -> Value:
+    """Which tokens a row of the decoder's mask may look at."""
+    tokens = written_tokens(trace)
+    query = place_of(truth.query, tokens)
+    row = trace.allowed("decoder")[0, 0, 0, query, : len(tokens)].double().numpy()
+    return Value(0.0, tuple(row.tolist()), tokens, (("query", tokens[query]),))
+
+
+def written_tokens(trace: Trace) -> tuple[str, ...]:
+    """The first tokens that the decoder has read, at most as many as a question can offer.
+
+    Raises:
+        LessonError: the model has no decoder.
+    """
+    if "decoder" not in trace.kinds:
+        raise LessonError("The model of this stop has no decoder.")
+    return tuple(trace.tokens_of("target")[0][:LESSON_OPTIONS])
+
+
+def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The position vectors of the first positions, at most as many as a question can offer, and the tokens at these positions.
+
+    Raises:
+        LessonError: the model adds no position vectors, or the text has only one position.
+    """
+    side = trace.sides[0]
+    path, tokens = f"{side}_embedding.position", tuple(trace.tokens_of(side)[0][:LESSON_OPTIONS])
+    if path not in trace or len(tokens) < 2:
+        raise LessonError("The model of this stop adds no vectors for positions that could be compared.")
+    vectors = trace[path].numpy()
+    return vectors.reshape(-1, *vectors.shape[-2:])[0][: len(tokens)], tokens
+
+
+def _alike(trace: Trace, truth: Truth) -> Value:
+    """How similar the vector of each position is to the vector of the asked position. For that position itself it is 0."""
+    vectors, tokens = position_vectors(trace)
+    names = tuple(token_at(place, token) for place, token in enumerate(tokens))
+    position = place_of(truth.query, tokens)
+    similar = likeness(vectors, position)
+    row = np.where(np.arange(len(names)) == position, 0.0, similar.values)
+    best = text("lesson")["and"].join(names[place] for place in similar.best)
+    words = (("query", names[position]), ("most", best), ("value", fixed(similar.values[similar.best[0]], 2)))
+    return Value(float(position), tuple(row.tolist()), names, words)
+
+
+def _edited(run: StopRun, edits: Edits) -> Value:
+    before, after = runs().answer(run.key, run.source, ()), runs().answer(run.key, run.source, edits)
+    return Value(float(before.tokens != after.tokens), words=(("before", before.text or "–"), ("after", after.text or "–")))
+
+
+def place_of(name: str, tokens: tuple[str, ...]) -> int:
+    """The position that a name means: that of the first token with this name, or the name itself if it is a position.
+
+    Raises:
+        LessonError: no token has this name, and it is not a position.
+    """
+    if name in tokens:
+        return tokens.index(name)
+    if name.isascii() and name.isdecimal() and len(name) < 4 and int(name) < len(tokens):
+        return int(name)
+    raise LessonError("There is no token {name!r} among {tokens}.", name=name, tokens=" ".join(tokens))
+
+
+def name_of_place(place: int, tokens: Sequence[str]) -> str:
+    """The name that `place_of` turns into this position: the token, or the position as a number; empty if neither works."""
+    names = (tokens[place], str(place))
+    return next((name for name in names if name and len(name) <= 60 and place_of(name, tuple(tokens)) == place), "")

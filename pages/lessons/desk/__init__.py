@@ -1,0 +1,1 @@
+"""The parts of the page Lessons: the list, the editor, the sheet to print, and the tests."""

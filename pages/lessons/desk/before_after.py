@@ -1,0 +1,62 @@
+"""Two tests of ten questions each, one before the lesson and one after it, and the gain of a class between them."""
+
+from typing import Any
+
+import streamlit as st
+from markupsafe import Markup
+
+from pages.lessons.content.prose import line_as_html
+from pages.ui.format import fixed
+from pages.ui.pickers import pick_number
+from pages.ui.text import text
+
+FORMS = ("pre", "post")
+
+
+def show_tests() -> None:
+    """Draw the text about the two tests, and the inputs and the result of the gain of a class."""
+    words = text("lessons")
+    st.markdown(words["tests_text"])
+    st.markdown(words["gain_text"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        before = pick_number(words["mean_before"], "before", 0, 100)
+        after = pick_number(words["mean_after"], "after", 0, 100)
+        if before is not None and after is not None and before < 100:
+            gain = normalised_gain(before, after)
+            st.metric(words["gain"], fixed(gain, 2), help=words["gain_help"], width="content")
+            kind = "low" if gain < 0.3 else "medium" if gain < 0.7 else "high"
+            st.caption(words["gain_kinds"][kind])
+
+
+def normalised_gain(before: float, after: float) -> float:
+    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998).
+
+    Args:
+        before: the mean of a class in the test before the lesson, in percent of all points; below 100.
+        after: the mean in the test after the lesson, in percent.
+    """
+    return (after - before) / (100 - before)
+
+
+def test_sheet(form: str, solutions: bool) -> Markup:
+    """A test as HTML.
+
+    Args:
+        form: one of `FORMS`.
+        solutions: whether to show the right answers and why they are right.
+    """
+    words = text("lessons")
+    items = Markup("").join(_item(number, item, solutions) for number, item in enumerate(text("lesson_tests")[form], 1))
+    head = Markup("<h2>{}</h2><p>{}</p><p>{}</p>").format(words["forms"][form], words["test_rule"], words["name_line"])
+    return Markup('<article class="lesson-sheet">{}{}</article>').format(head, items)
+
+
+def _item(number: int, item: dict[str, Any], solutions: bool) -> Markup:
+    lettered = [(chr(ord("A") + place), option) for place, option in enumerate(item["options"])]
+    options = Markup("").join(Markup("<li>{}: {}</li>").format(letter, line_as_html(option)) for letter, option in lettered)
+    solved = Markup("")
+    if solutions:
+        letter = lettered[item["answer"] - 1][0]
+        solved = Markup('<p class="solution">{}: {}</p>').format(letter, line_as_html(item["reason"]))
+    ask = line_as_html(item["ask"])
+    return Markup('<section><h3>{}. {}</h3><ul class="choices">{}</ul>{}</section>').format(number, ask, options, solved)

@@ -1,0 +1,162 @@
+"""The editor of own lessons: put kept views in order, add texts and a question to each, and play, save or share the lesson."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.lessons.class_mode.invitation import app_address, is_local
+from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop
+from pages.lessons.content.library import add_own
+from pages.lessons.content.packing import pack
+from pages.lessons.content.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
+from pages.lessons.desk.boxes import Boxes, key_of
+from pages.lessons.desk.computed import COMPUTED, computed_question
+from pages.lessons.playing.keeping import Kept, keep_copy, kept, kept_words, put_back, remove, removed
+from pages.lessons.playing.open_lesson import NAME, start_lesson
+from pages.shell.error_boundary import sentence
+from pages.shell.view.runs import is_only_here
+from pages.ui.escaping import literal
+from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS
+from pages.ui.text import text
+from transformer import HeadlightError
+
+QUESTIONS = ("none", "choose", "order", *COMPUTED)
+
+
+def show_editor() -> None:
+    """Draw each kept view as a stop to fill in, and then the ways to play, save and share the lesson."""
+    words = text("lessons")
+    st.markdown(words["own_text"].format(most=LESSON_STOPS))
+    _show_removed()
+    if not kept():
+        keep_copy()
+        st.info(words["own_none"], icon=":material/bookmark:")
+        return
+    typed = kept_words()
+    title = typed["title"] = st.text_input(words["lesson_title"], max_chars=TITLE, key=key_of("lesson", "title", typed, ""))
+    about = typed["about"] = st.text_input(words["lesson_about"], max_chars=SHORT, key=key_of("lesson", "about", typed, ""))
+    stops = tuple(_edit(place, view) for place, view in enumerate(list(kept())))
+    if not keep_copy():
+        st.warning(words["own_long"].format(most=LESSON_BYTES), icon=":material/save:")
+    whole = tuple(stop for stop in stops if stop)
+    if len(whole) < len(stops):
+        open_stops = [str(place) for place, stop in enumerate(stops, 1) if stop is None]
+        st.info(words["own_open"].format(stops=", ".join(open_stops)), icon=":material/edit_note:")
+        return
+    try:
+        # Read the lesson back, so that it is checked like a lesson from a file or a link.
+        lesson = read_lesson(as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=whole)))
+    except LessonError as error:
+        st.warning(literal(sentence(error)), icon=":material/edit_note:")
+        return
+    _share(lesson)
+
+
+def _edit(place: int, view: Kept) -> Stop | None:
+    """Draw the boxes of one stop. Returns the stop with the values of the boxes; None while its question is not finished."""
+    words, boxes, stop, problem = text("lessons"), Boxes(place, view), view.stop, None
+
+    with st.expander(f"{place + 1}. {literal(boxes.shown('title', stop.title))}", icon=":material/bookmark:"):
+        st.caption(literal(f"{stop.page}: " + ", ".join(f"{name} = {value}" for name, value in stop.view)))
+        heading = boxes.line("title", stop.title, TITLE)
+        say = boxes.lines("say", 100)
+        question = None
+        try:
+            question = _question(boxes)
+        except HeadlightError as error:
+            problem = error
+            st.warning(literal(sentence(error)), icon=":material/edit_note:")
+        reveal = boxes.lines("reveal", 80)
+        notes = boxes.lines("notes", 68)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            minutes = boxes.number("minutes", 0.0, float(MINUTES), 1.0, 0.5)
+            cover = boxes.flag("cover", disabled=question is None)
+            st.button(words["up"], key=boxes.key("up"), on_click=_move, args=(place, -1), disabled=not place)
+            last = place + 1 == len(kept())
+            st.button(words["down"], key=boxes.key("down"), on_click=_move, args=(place, 1), disabled=last)
+            st.button(words["remove"], key=boxes.key("remove"), on_click=remove, args=(place,), icon=":material/delete:")
+    if problem:
+        return None
+    # A stop must have a text. While its box is empty, the title is the text.
+    return replace(
+        stop,
+        title=heading.strip() or stop.title,
+        say=say.strip() or heading.strip() or stop.title,
+        question=question,
+        reveal=reveal,
+        notes=notes,
+        minutes=minutes,
+        cover=cover and question is not None,
+    )
+
+
+def _question(boxes: Boxes) -> Question | None:
+    """Draw the boxes of a stop's question. Returns the question; None if the stop has no question.
+
+    Raises:
+        HeadlightError: the question is not finished, or its truth cannot be computed.
+    """
+    words = text("lessons")
+    kinds = [kind for kind in QUESTIONS if COMPUTED.get(kind) in (None, boxes.view.stop.page)]
+    kind = boxes.pick("kind", kinds, words["questions"])
+    if kind == "none":
+        return None
+    ask = boxes.line("ask")
+    if kind in COMPUTED:
+        return computed_question(boxes, kind, ask)
+    options = _lines(boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"]))
+    reasons = tuple(_lines(boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)))
+    if kind == "order":
+        return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
+    right = next((index + 1 for index, option in enumerate(options) if option.startswith("*")), 0)
+    if not right:
+        raise LessonError("Stop {number}: put a * before the right option.", number=boxes.place + 1)
+    plain = tuple(option.removeprefix("*").strip() for option in options)
+    return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=right)
+
+
+def _lines(written: str) -> list[str]:
+    """The lines of a text without space around them. Empty lines are left out."""
+    return [line.strip() for line in written.splitlines() if line.strip()]
+
+
+def _move(place: int, by: int) -> None:
+    stops = kept()
+    stops[place], stops[place + by] = stops[place + by], stops[place]
+
+
+def _show_removed() -> None:
+    """If a stop was removed, draw the button that puts the last one back, with its texts."""
+    view = removed()
+    if view:
+        title = str(view.fields.get("title") or view.stop.title)
+        label = text("lessons")["put_back"].format(title=literal(title))
+        st.button(label, key="own_put_back", on_click=put_back, icon=":material/undo:", disabled=len(kept()) >= LESSON_STOPS)
+
+
+def _share(lesson: Lesson) -> None:
+    """Draw the buttons to play a lesson and to save it as a file, and the link to share it."""
+    words = text("lessons")
+    with st.container(horizontal=True):
+        st.button(words["play"], key="play_own", on_click=_play, args=(lesson,), icon=":material/play_arrow:")
+        st.download_button(
+            words["save"], as_toml(lesson), "lesson.toml", "application/toml", icon=":material/download:", on_click="ignore"
+        )
+    apart = [str(place) for place, stop in enumerate(lesson.stops, 1) if is_only_here(dict(stop.view).get("model", ""))]
+    if apart:
+        st.info(words["only_here"].format(stops=", ".join(apart)), icon=":material/folder_shared:")
+    try:
+        packed = pack(lesson)
+    except LessonError as error:
+        st.warning(literal(sentence(error)), icon=":material/link_off:")
+        return
+    st.markdown(f"**{words['link']}**")
+    address = app_address()
+    st.code(f"{address}/?{NAME}={packed}", None, wrap_lines=True)
+    st.caption(words["link_text"].format(count=len(packed), most=LESSON_LINK))
+    if is_local(address):
+        st.caption(words["link_local"].format(address=literal(address)))
+
+
+def _play(lesson: Lesson) -> None:
+    start_lesson(add_own("own", lesson))

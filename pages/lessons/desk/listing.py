@@ -1,0 +1,67 @@
+"""The list of lessons, and a lesson from a file."""
+
+import streamlit as st
+
+from pages.lessons.content.lesson import Lesson, LessonError
+from pages.lessons.content.library import add_own, own_lessons, shipped
+from pages.lessons.content.reading import read_toml
+from pages.lessons.playing.open_lesson import start_lesson
+from pages.shell.error_boundary import sentence
+from pages.ui.escaping import literal
+from pages.ui.limits import LESSON_BYTES
+from pages.ui.text import text
+
+UPLOAD = "lesson_file"
+
+
+def all_lessons() -> dict[str, Lesson]:
+    """The shipped lessons and those of this session, by name."""
+    return {**shipped(), **own_lessons()}
+
+
+def show_lessons() -> None:
+    """Draw each lesson with a button that starts it."""
+    words = text("lessons")
+    for name, lesson in all_lessons().items():
+        count = words["count"].format(stops=len(lesson.stops), questions=len(lesson.questions), minutes=round(lesson.minutes))
+        lines = [
+            f"**{literal(lesson.title)}**",
+            literal(lesson.about),
+            f":small[{literal(' '.join([lesson.audience, count]))}]",
+        ]
+        with st.container(border=True):
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            left.markdown("  \n".join(line for line in lines if line))
+            right.button(
+                f"{words['start']} :small[{literal(lesson.title)}]",  # only screen readers get the title: app.css
+                key=f"start {name}",
+                on_click=start_lesson,
+                args=(name,),
+                icon=":material/play_arrow:",
+                help=words["start_help"].format(title=literal(lesson.title)),
+                width="stretch",
+            )
+
+
+def show_upload() -> None:
+    """Draw the box for a lesson's file. The contents are checked, and only this session has the lesson."""
+    words = text("lessons")
+    st.markdown(words["open_text"])
+    file = st.file_uploader(words["file"], ["toml"], key=UPLOAD, max_upload_size=max(1, LESSON_BYTES >> 20), on_change=_take)
+    if file is not None and (problem := _problem(file.getvalue())):
+        st.error(literal(problem), icon=":material/error:")
+
+
+def _problem(data: bytes) -> str:
+    try:
+        read_toml(data)
+    except LessonError as error:
+        return sentence(error)
+    return ""
+
+
+def _take() -> None:
+    """Add the lesson of the file to the list, which is drawn above the box."""
+    file = st.session_state.get(UPLOAD)
+    if file is not None and not _problem(file.getvalue()):
+        add_own(file.name.rpartition(".")[0], read_toml(file.getvalue()))

@@ -1,0 +1,220 @@
+"""A picture of a stop's view for the printed sheet, drawn from the run of that view. Unless the answers are shown, the part
+that the question asks for is left empty, so that it can be filled in with a pencil."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from pages.lessons.content.lesson import HEAD, TRUTHS, LessonError, Stop
+from pages.lessons.content.stop_views import StopRun, run_of, view_of
+from pages.lessons.content.truths import check_head, kind_of, place_of
+from pages.lessons.desk.drawings import bars, cells, texts, two_halves
+from pages.shell.view.runs import runs, snapshots
+from pages.ui.format import fixed, whole
+from pages.ui.head_grid import strongest_rows
+from pages.ui.limits import SENTENCES
+from pages.ui.text import text
+from transformer import Trace
+from transformer.pipeline.snapshots import snapshot_name
+
+# Limit of probabilities that are drawn.
+MOST_BARS = 5
+# Pairs of a truth and a page whose picture reveals the answer to a question about that truth.
+TELLING = {("token-count", "tokens"), ("token-count", "masks"), ("mask-row", "masks")}
+# Limit of drawn numbers of a position's vector.
+DIMENSIONS = 16
+# The moments of a training at which a head is drawn, as shares of its snapshots, and the scale of these drawings.
+MOMENTS, MOMENT_SCALE = (0.0, 0.5, 1.0), 0.8
+
+
+class _View(NamedTuple):
+    """The input of a picture: a stop, its model and texts, their trace, and whether to show the answer to the question."""
+
+    stop: Stop
+    run: StopRun
+    trace: Trace
+    solutions: bool
+
+
+def picture(stop: Stop, solutions: bool) -> Markup:
+    """The picture of a stop with a caption, as HTML. It is empty if the page has no picture, or if the picture would reveal the
+    answer.
+
+    Args:
+        stop: the stop.
+        solutions: whether to show the answer to the question.
+
+    Raises:
+        HeadlightError: the model cannot read the stop's text, or does not have the stop's head.
+    """
+    draw = DRAWN.get(stop.page)
+    if draw is None or (_tells_the_answer(stop) and not solutions):
+        return Markup("")
+    run = run_of(stop)
+    drawn, says = draw(_View(stop, run, runs().trace(run.key, (run.source,), (run.target,), ()), solutions))
+    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(drawn, says)
+
+
+def _tells_the_answer(stop: Stop) -> bool:
+    """Whether the picture of the page reveals the answer, so that leaving a part empty is not enough."""
+    truth = stop.question and stop.question.truth
+    return (truth.name if truth else "", stop.page) in TELLING
+
+
+def _head(view: _View) -> tuple[Markup, str]:
+    """The map of the stop's head, without the row that the question asks about. If the question is about an edit of the model,
+    the drawing of what the model reads and writes instead."""
+    stop, _, trace, solutions = view
+    if stop.question and stop.question.truth and stop.question.truth.name == "edit-changes-answer":
+        return _whole(view)
+    layer, head = _place(stop, trace, first=1)
+    queries, keys = trace.tokens(kind_of(stop))
+    truth = stop.question.truth if stop.question else None
+    of_head = truth is not None and TRUTHS[truth.name].may == HEAD
+    empty = place_of(truth.query, queries) if truth and of_head and truth.query and not solutions else None
+    drawn, largest = _map(trace, kind_of(stop), layer, head, empty)
+    words = text("lessons")["pictures"]
+    says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
+    if empty is not None:
+        says += " " + words["empty"].format(query=queries[empty])
+    elif solutions:
+        row, column, weight = largest
+        says += " " + words["largest"].format(query=queries[row], key=keys[column], weight=fixed(weight, 2))
+    return drawn, says
+
+
+def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
+    """Layer and head of the view, counted from 0. If the view has no layer, it is `first`, counted from 1."""
+    view = view_of(stop)
+    asked = (view.get("layer", str(first)), view.get("head", "1"))
+    layer, head = (int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0 for value in asked)
+    check_head(trace, kind_of(stop), layer, head)
+    return layer - 1, head - 1
+
+
+def _map(
+    trace: Trace, kind: str, layer: int, head: int, empty: int | None, scale: float = 1.0
+) -> tuple[Markup, tuple[int, int, float]]:
+    """A map of one head; and the row, the column and the value of its largest weight."""
+    queries, keys = trace.tokens(kind)
+    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    told = allowed.copy()
+    if empty is not None:
+        told[empty] = False
+    alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
+    alt = f"{alt} {strongest_rows(weights, told, queries, keys)}"
+    drawn = cells(weights, allowed, queries, keys, alt, empty, scale)
+    return drawn, (int(row), int(column), float(weights[row, column]))
+
+
+def _batch(view: _View) -> tuple[Markup, str]:
+    """The texts of a batch with their padding, and the decoder's mask."""
+    stop, run, _, _ = view
+    lines = [line for line in view_of(stop).get("batch", "").splitlines() if line.strip()][: SENTENCES - 1]
+    sources = (run.source, *lines)
+    trace = runs().trace(run.key, sources, (None,) * len(sources), ())
+    words, rows = text("lessons")["pictures"], trace.source_tokens
+    real = trace.masks.source
+    if real is None or not trace.target_tokens:
+        raise LessonError("The model of this stop has one stack, so it has no such masks.")
+    is_real = real[:, 0, 0].numpy()
+    padded = texts(rows, is_real, words["batch_alt"].format(count=len(rows), padding=int((~is_real).sum())))
+    target = trace.target_tokens[0]
+    mask = trace.masks.target[0, 0].numpy()
+    read = int(mask[-1].sum()) if mask.size else 0
+    open_cells = mask[:read, :read]
+    drawn = cells(0.7 * open_cells, open_cells, target[:read], target[:read], words["mask_alt"])
+    return padded + Markup("<br>") + drawn, words["masks"]
+
+
+def _next_word(view: _View) -> tuple[Markup, str]:
+    """The most probable tokens after a token that the decoder has read."""
+    stop, run, trace, solutions = view
+    truth = stop.question.truth if stop.question else None
+    read = trace.tokens_of("target")[0]
+    row = place_of(truth.query, read) if truth and truth.query else 0
+    empty = bool(truth and truth.name in ("next-word-probability", "next-token") and not solutions)
+    probabilities = trace.probabilities[0, row].double().numpy()
+    vocabulary = runs().pipeline(run.key).vocabulary("target")
+    best = np.argsort(-probabilities)[:MOST_BARS].tolist()
+    shares = {token: float(probabilities[of]) for of, token in zip(best, vocabulary.tokens_of(best), strict=True)}
+    words = text("lessons")["pictures"]
+    alt = words["empty_bars"] if empty else ", ".join(f"{token} {fixed(value, 2)}" for token, value in shares.items())
+    return bars(shares, alt, empty), words["next"].format(read=" ".join(read[: row + 1]))
+
+
+def _moments(view: _View) -> tuple[Markup, str]:
+    """The map of one head at the start, in the middle and at the end of the training."""
+    stop, run, trace, _ = view
+    layer, head = _place(stop, trace, first=trace.layers(kind_of(stop)))
+    steps = snapshots(str(run.key))
+    if not steps:
+        raise LessonError("The model {model!r} has no snapshots.", model=str(run.key))
+    drawn = Markup("")
+    chosen = [steps[min(int(part * len(steps)), len(steps) - 1)] for part in MOMENTS]
+    for step in dict.fromkeys(chosen):
+        # All snapshots read the same texts, so that their maps can be compared.
+        of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
+        drawn += _map(of_step, kind_of(stop), layer, head, None, MOMENT_SCALE)[0]
+    kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
+    words = text("lessons")["pictures"]
+    return drawn, words["moments"].format(kind=kind, layer=layer + 1, head=head + 1, steps=listed)
+
+
+def _ids(view: _View) -> tuple[Markup, str]:
+    """The tokens of the text, with the id of each token below it."""
+    trace = view.trace
+    tokens, words = trace.source_tokens[0], text("lessons")["pictures"]
+    ids = [str(each) for each in trace.source_ids[0]]
+    return texts((tokens, ids), np.ones((2, len(tokens)), bool), " ".join(tokens)), words["ids"]
+
+
+def _positions(view: _View) -> tuple[Markup, str]:
+    """The first numbers of the vector that is added at each position of the text. The smallest number is white, the largest
+    black."""
+    trace, words = view.trace, text("lessons")["pictures"]
+    side = trace.sides[0]
+    path = f"{side}_embedding.position"
+    if path not in trace:
+        raise LessonError("The model of this stop adds no vectors for positions.")
+    vectors = trace[path].numpy()
+    vectors = vectors.reshape(-1, *vectors.shape[-2:])[0][:, :DIMENSIONS]
+    tokens = trace.tokens_of(side)[0]
+    low, high = float(vectors.min()), float(vectors.max())
+    shades = (vectors - low) / ((high - low) or 1.0)
+    alt = words["positions_alt"].format(tokens=" ".join(tokens))
+    names = [f"{place} {token}" for place, token in enumerate(tokens)]
+    columns = [str(dimension) for dimension in range(vectors.shape[1])]
+    drawn = cells(shades, np.ones(shades.shape, bool), names, columns, alt)
+    return drawn, words["positions"].format(count=vectors.shape[1], low=fixed(low, 2), high=fixed(high, 2))
+
+
+def _whole(view: _View) -> tuple[Markup, str]:
+    """What the model reads and writes. The side of a stack that the model does not have is empty."""
+    trace = view.trace
+    words = text("lessons")["pictures"]
+    source, target = trace.source_tokens[:1] or ((),), trace.target_tokens[:1] or ((),)
+    return two_halves(
+        source[0],
+        target[0][1:],
+        tuple(words["halves"]),
+        words["whole_alt"].format(read=" ".join(source[0]), wrote=" ".join(target[0][1:])),
+    ), words["whole"]
+
+
+Draw = Callable[[_View], tuple[Markup, str]]
+# Page → the function that draws its picture.
+DRAWN: Mapping[str, Draw] = {
+    "home": _whole,
+    "tokens": _ids,
+    "positions": _positions,
+    "masks": _batch,
+    "attention": _head,
+    "layers": _whole,
+    "decoding": _next_word,
+    "training": _moments,
+    "turning": _head,
+}

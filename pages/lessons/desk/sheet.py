@@ -1,0 +1,121 @@
+"""A lesson as a printed sheet: the text of each stop, the questions with room for two answers, and the notes for the
+teacher."""
+
+from pathlib import Path
+
+import streamlit as st
+from markupsafe import Markup
+
+from pages.lessons.content.grading import right_answer
+from pages.lessons.content.lesson import Lesson, Question, Stop
+from pages.lessons.content.prose import as_html, line_as_html
+from pages.lessons.content.question_data import shuffled
+from pages.lessons.content.truths import Value, filled, truth_of
+from pages.lessons.desk.before_after import FORMS, test_sheet
+from pages.lessons.desk.listing import all_lessons
+from pages.lessons.desk.pictures import picture
+from pages.shell.error_boundary import sentence
+from pages.ui.pickers import pick
+from pages.ui.style import style
+from pages.ui.text import text
+from transformer import HeadlightError
+
+_STYLE = Path(__file__).with_suffix(".css")
+
+
+def show_sheet() -> None:
+    """Draw the sheet of a picked lesson, or of one of the two tests."""
+    words, lessons = text("lessons"), all_lessons()
+    titles = {name: lesson.title for name, lesson in lessons.items()} | words["forms"]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = pick(words["sheet_lesson"], [*lessons, *FORMS], "sheet", as_list=True, labels=titles, written=str)
+        pictures = not st.toggle(words["pictures_hidden"], key="no_pictures", bind="query-params")
+        notes = st.toggle(words["notes"], key="notes", bind="query-params")
+        solutions = st.toggle(words["solutions"], key="solutions", bind="query-params")
+    st.caption(words["print"])
+    st.html(
+        style(_STYLE) + (test_sheet(name, solutions) if name in FORMS else sheet(lessons[name], notes, solutions, pictures))
+    )
+
+
+def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
+    """The sheet as HTML. All text of the lesson is escaped.
+
+    Args:
+        lesson: the lesson.
+        notes: whether to show the notes for the teacher.
+        solutions: whether to show the right answers, and the texts that the lesson reveals after them.
+        pictures: whether to draw the view of each stop.
+    """
+    words = text("lessons")
+    body = Markup("").join(_stop(number, stop, notes, solutions, pictures) for number, stop in enumerate(lesson.stops, 1))
+    head = Markup("<h2>{title}</h2><p>{about} {audience}</p><p>{name}</p>").format(
+        title=lesson.title, about=lesson.about, audience=lesson.audience, name=words["name_line"]
+    )
+    return Markup('<article class="lesson-sheet">{}{}</article>').format(head, body)
+
+
+def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool) -> Markup:
+    words = text("lessons")
+    parts = [Markup("<h3>{}. {}</h3>").format(number, stop.title)]
+    parts.append(as_html(filled(stop, stop.say)))
+    if pictures:
+        parts.append(_picture(stop, solutions))
+    if stop.question:
+        parts.append(_question(stop, stop.question, solutions))
+    if solutions and stop.reveal:
+        parts.append(Markup('<div class="reveal">{}</div>').format(as_html(filled(stop, stop.reveal))))
+    if notes:
+        minutes = words["minutes"].format(minutes=f"{stop.minutes:g}")
+        instructions = as_html(stop.notes)
+        parts.append(Markup('<div class="notes"><strong>{}</strong> {}</div>').format(minutes, instructions))
+    return Markup("<section>{}</section>").format(Markup("").join(parts))
+
+
+def _picture(stop: Stop, solutions: bool) -> Markup:
+    """The picture of a stop. It is empty if the stop's view cannot be run. The error is then shown with the question."""
+    try:
+        return picture(stop, solutions)
+    except HeadlightError:
+        return Markup("")
+
+
+def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
+    words = text("lessons")
+    problem, truth = "", None
+    try:
+        truth = truth_of(stop)
+    except HeadlightError as error:
+        problem = sentence(error)
+    ask = as_html(filled(stop, question.ask))
+    if problem:
+        return Markup('<div class="question">{}<p>{}</p></div>').format(ask, problem)
+    lines = Markup('<p class="lines">{} <span></span> {} <span></span></p>').format(words["first"], words["second"])
+    solved = Markup('<p class="solution">{}</p>').format(_solution(question, truth)) if solutions else Markup("")
+    return Markup('<div class="question">{}{}{}{}</div>').format(ask, _choices(stop, question, truth), lines, solved)
+
+
+def _choices(stop: Stop, question: Question, truth: Value | None) -> Markup:
+    """The options or the tokens of a question for the sheet. Empty for a question about a number."""
+    if question.kind == "tokens" and truth:
+        tokens = Markup("").join(Markup("<span>{}</span>").format(token) for token in truth.tokens)
+        return Markup('<p class="tokens">{}</p>').format(tokens)
+    if question.kind == "number":
+        return Markup("")
+    places = shuffled(question) or range(len(question.options))
+    letters = ((chr(ord("A") + index), filled(stop, question.options[place])) for index, place in enumerate(places))
+    items = Markup("").join(Markup("<li>{}: {}</li>").format(letter, line_as_html(option)) for letter, option in letters)
+    return Markup('<ul class="choices">{}</ul>').format(items)
+
+
+def _solution(question: Question, truth: Value | None) -> str:
+    """The right answer, as text."""
+    words = text("lessons")
+    answer = right_answer(question, truth)
+    if question.kind == "choose":
+        right = question.answer or (1 + int(truth.number) if truth else 0)
+        answer = f"{chr(ord('A') + right - 1)}. {answer}"
+    elif question.kind == "order":
+        order = shuffled(question)
+        answer = " ".join(chr(ord("A") + order.index(place)) for place in range(len(order)))
+    return words["solution"].format(answer=answer)

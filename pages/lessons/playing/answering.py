@@ -1,0 +1,126 @@
+"""Callbacks for the values that the bar of a lesson sends: answers, marks, the teacher's secret, leaving. All are untrusted."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.lessons.class_mode.seat import hand_in, take_seat, teach
+from pages.lessons.content.grading import judge
+from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson_answers import Answer, fits
+from pages.lessons.content.library import lesson_of
+from pages.lessons.content.truths import truth_of
+from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
+from pages.shell.frame.body import draw_alone
+from pages.ui.limits import LESSON_STOPS
+from pages.ui.prediction import Cells
+from transformer import HeadlightError
+
+# Keys of two fragments: the bar, and below it the picture on which tokens are marked.
+KEY, PICTURE = "lesson_bar", "lesson_picture"
+# Names of truths for which the page changes after an answer: it draws marks (`marks.py`) or what it hid before (`waiting.py`).
+ON_PAGE = ("attention-row", "silence-changes-answer")
+
+
+def _sent(name: str) -> Any:
+    sent = st.session_state.get(KEY)
+    return sent.get(name) if isinstance(sent, Mapping) else None
+
+
+def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
+    """The open lesson, and the stop that the browser names, counted from 0; None if the stop has no question."""
+    opened = open_lesson()
+    if opened is None or not isinstance(value, Mapping):
+        return None
+    stop = value.get("stop")
+    lesson = lesson_in_class(opened)
+    index = stop - 1 if isinstance(stop, int) and not isinstance(stop, bool) and 0 < stop <= LESSON_STOPS else -1
+    return (opened, lesson, index) if index in lesson.questions else None
+
+
+def take_answer() -> None:
+    """Check and store an answer that the bar sent: the first, the second, or the one at the end of the lesson."""
+    value = _sent("answer")
+    asked = _asked(value)
+    if asked is not None:
+        _answer(*asked, value.get("value"))
+
+
+def check_marks() -> None:
+    """Store the marked tokens as the answer to the question of the open stop."""
+    opened = open_lesson()
+    asked = _asked({"stop": opened.stop + 1} if opened else None)
+    if asked is not None:
+        _answer(*asked, "-".join(map(str, asked[0].marked)))
+
+
+def mark(tokens: Cells) -> None:
+    """Store the tokens that are marked on the picture. Call it in a callback."""
+    opened = open_lesson()
+    if opened is None:
+        return
+    st.session_state[OPEN] = replace(opened, marked=tokens)
+    publish()
+    draw_alone(KEY, PICTURE)
+    st.rerun()  # the whole app, if the two fragments cannot be drawn alone
+
+
+def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> None:
+    question = lesson.stops[index].question
+    assert question is not None  # `_asked` has checked it
+    try:
+        truth = truth_of(lesson.stops[index])
+    except HeadlightError:
+        return
+    if not isinstance(given, str) or len(given) > 40:
+        return
+    given = given.strip().replace("−", "-")
+    if not fits(question, given, len(truth.tokens) if truth else 0):
+        return
+    before = opened.answers.get(index)
+    if opened.stop >= len(lesson.stops):
+        after = before._replace(again=given, second=before.second or "") if before else Answer(given, "", given)
+    elif before is None or not fits(question, before.first, len(truth.tokens) if truth else 0):
+        right = judge(question, given, truth).right
+        after = Answer(given, "" if right and not lesson.discuss else None)
+    elif before.second is None:
+        after = before._replace(second=given)
+    else:
+        return
+    _set(opened, index, after)
+
+
+def keep_answer() -> None:
+    """Decide not to change the first answer, so that the bar shows whether it is right."""
+    asked = _asked(_sent("keep"))
+    if asked is None:
+        return
+    opened, _, index = asked
+    answer = opened.answers.get(index)
+    if answer and answer.second is None:
+        _set(opened, index, answer._replace(second=""))
+
+
+def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
+    hand_in(index, answer)
+    st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
+    publish()
+    question = lesson_of(opened.name).stops[index].question
+    if question and question.truth and question.truth.name in ON_PAGE:
+        st.rerun()  # the whole app, because the page changes, too
+
+
+def take_secret() -> None:
+    """Make this session the teacher of its class, with the secret that the browser's tab has stored."""
+    teach(_sent("teach"))
+    publish()
+
+
+def leave_lesson() -> None:
+    """Close the lesson, and leave its class."""
+    st.session_state[OPEN] = None
+    take_seat(None)
+    publish()
+    draw_alone(KEY, PICTURE)

@@ -1,0 +1,60 @@
+"""The end of a lesson: how many answers were right, the missed questions again, and the answer sheet."""
+
+from typing import Any
+
+from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson_answers import Answer
+from pages.lessons.content.prose import prose
+from pages.lessons.content.question_data import as_words, question_data, verdicts_of
+from pages.lessons.content.truths import truth_of
+from pages.lessons.playing.open_lesson import OpenLesson
+from pages.ui.text import text
+from transformer import HeadlightError
+from transformer.errors import cut
+
+LONGEST_IN_SHEET = 50  # characters of an answer on the answer sheet
+
+
+def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
+    """The data of the end for the bar: how many answers were right, and the missed questions again. Questions whose truth
+    cannot be computed are not counted."""
+    words = text("lesson")
+    questions = [question_data(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
+    asked = [question for question in questions if question and not question["problem"]]
+    missed = [question for question in asked if not question["right_before_end"]]
+    right, answered = len(asked) - len(missed), sum(question["answered"] for question in asked)
+    if not missed:
+        name = "end_all" if asked else "end_no_questions"
+    else:
+        name = "end_missed" if answered == len(asked) else "end_unanswered" if answered else "end_none"
+    return {
+        "place": words["end_place"],
+        "title": words["end_title"].format(title=lesson.title),
+        "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
+        # A question that is answered here stays in the list, with its judgement.
+        "questions": [question for question in asked if question in missed or not question["open"]],
+        "sheet": [line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
+    }
+
+
+def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:
+    """A line of the answer sheet: the stop and the three answers to its question, each with a mark for right or wrong."""
+    stop = lesson.stops[index]
+    question = stop.question
+    assert question is not None  # the caller passes only stops with a question
+    empty = [f"{index + 1}. {stop.title}", "–", "–", "–"]
+    try:
+        truth = truth_of(stop)
+    except HeadlightError:
+        return empty
+    tokens = truth.tokens if truth and question.kind == "tokens" else ()
+    verdicts = verdicts_of(question, answer, truth, len(tokens))
+    if verdicts is None or answer is None:
+        return empty
+    marked = [
+        f"{cut(as_words(question, given, tokens), LONGEST_IN_SHEET)} {'✓' if verdict.right else '✗'}"
+        if given and verdict
+        else "–"
+        for given, verdict in zip(answer, verdicts, strict=True)
+    ]
+    return [empty[0], *marked]

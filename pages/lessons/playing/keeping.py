@@ -1,0 +1,188 @@
+"""Keep views of pages, from which the page Lessons makes a lesson.
+
+The kept views are in the session. The browser's tab stores a copy, so that they survive a reload of the page.
+"""
+
+import json
+import math
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.lessons.content.lesson import LessonError, Stop
+from pages.lessons.content.reading import RESERVED, VIEW_CHARACTERS, read_lesson
+from pages.shell.frame.navigation import exists
+from pages.ui.compat import mount
+from pages.ui.component import joined
+from pages.ui.escaping import literal
+from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS
+from pages.ui.presenting import PRESENT
+from pages.ui.text import text
+
+# Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; the name
+# of this session in the tab's storage; whether that storage was read; names of the parameters that the newest kept view lacks
+# because they are too long or too many; the place of the view that was removed last, and the view.
+KEPT, NEXT, WORDS, SESSION, READ = "kept_views", "kept_next", "kept_words", "kept_session", "kept_read"
+MISSING, REMOVED = "kept_missing", "kept_removed"
+# Pages without a view of a model.
+LEFT_OUT = ("lessons",)
+# Page → parameters that a kept view always has. An address leaves out defaults, but a default can change with a model's card.
+ALWAYS = {"attention": ("model", "source", "kind", "layer", "head")}
+# Key of the script that keeps the copy in the tab.
+STORE = "kept_store"
+
+Field = str | float | bool
+
+_mount = mount("headlight_kept", js=joined(Path(__file__).with_name("kept.js")))
+
+
+@dataclass
+class Kept:
+    """A kept view.
+
+    Attributes:
+        number: identifies the view, also after views have changed places.
+        stop: the page and its view. The editor's title and text are not in it yet.
+        fields: name of a field of the editor → its value for this view.
+    """
+
+    number: int
+    stop: Stop
+    fields: dict[str, Field] = field(default_factory=dict)
+
+
+def kept() -> list[Kept]:
+    """The kept views in order. The list may be changed."""
+    return st.session_state.setdefault(KEPT, [])
+
+
+def kept_words() -> dict[str, Field]:
+    """Field of the whole lesson → its value in the editor. The dict may be changed."""
+    return st.session_state.setdefault(WORDS, {})
+
+
+def remove(place: int) -> None:
+    """Remove the kept view at a place, counted from 0. `put_back` can undo the last removal."""
+    st.session_state[REMOVED] = (place, kept().pop(place))
+
+
+def removed() -> Kept | None:
+    """The kept view that was removed last, if it was not put back; otherwise None."""
+    return st.session_state.get(REMOVED, (0, None))[1]
+
+
+def put_back() -> None:
+    """Put the view that was removed last back in its place. Nothing happens if there is no such view, or no room for it."""
+    place, view = st.session_state.get(REMOVED, (0, None))
+    if view is not None and len(kept()) < LESSON_STOPS:
+        kept().insert(place, view)
+        del st.session_state[REMOVED]
+
+
+def show_keep() -> None:
+    """Draw the button that keeps the view of the page. Call it below the page."""
+    if st.session_state["page"] in LEFT_OUT:
+        return
+    words = text("lesson")["keep"]
+    full = len(kept()) >= LESSON_STOPS
+    st.button(
+        words["button"],
+        key="keep_view",
+        on_click=_keep,
+        icon=":material/bookmark_add:",
+        type="tertiary",
+        disabled=full,
+        help=words["help"],
+    )
+    missing = st.session_state.pop(MISSING, ())
+    if missing:
+        names = literal(", ".join(missing))
+        st.warning(
+            words["missing"].format(names=names, most=VIEW_CHARACTERS, count=LESSON_PARAMETERS), icon=":material/content_cut:"
+        )
+    if kept():
+        st.caption(words["count"].format(count=len(kept()), most=LESSON_STOPS))
+        keep_copy()
+
+
+def keep_copy() -> bool:
+    """Store a copy of the kept views in the browser's tab, or restore the copy that the tab stored before a reload. Call it
+    once in a run of the app. Returns whether the views are short enough for a copy."""
+    state, copy = st.session_state, written()
+    short = len(copy.encode()) <= LESSON_BYTES
+    state.setdefault(SESSION, secrets.token_urlsafe(6))
+    data = {"session": state[SESSION], "copy": copy if short and kept() else "", "read": state.get(READ, False)}
+    _mount(key=STORE, data=data, on_restore_change=_restore)
+    return short
+
+
+def written() -> str:
+    """The kept views as JSON."""
+    views = [{"page": each.stop.page, "view": dict(each.stop.view), "fields": each.fields} for each in kept()]
+    return json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
+
+
+def restore(copy: object) -> None:
+    """Insert the views of a copy before the views that were kept after it. The copy comes from a browser, so it is untrusted:
+    invalid views and values are left out."""
+    try:
+        values = json.loads(copy) if isinstance(copy, str) and len(copy.encode()) <= LESSON_BYTES else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, Mapping):
+        return
+    views = values.get("views")
+    for place, view in enumerate(views if isinstance(views, list) else []):
+        if len(kept()) < LESSON_STOPS and isinstance(view, Mapping):
+            try:
+                stop = _stop(view.get("page"), view.get("view"))
+            except LessonError:
+                continue
+            kept().insert(min(place, len(kept())), Kept(_next(), stop, _fields(view.get("fields"))))
+    st.session_state[WORDS] = _fields(values.get("words")) | kept_words()
+
+
+def _stop(page: Any, view: Any) -> Stop:
+    table = {"title": "t", "stops": [{"title": "t", "say": "s", "page": page, "view": view}]}
+    (stop,) = read_lesson(table).stops
+    if not exists(stop.page):
+        raise LessonError("There is no page {page!r}.", page=stop.page)
+    return Stop(title=text(stop.page)["title"], say="", page=stop.page, view=stop.view)
+
+
+def _fields(values: Any) -> dict[str, Field]:
+    pairs = values.items() if isinstance(values, Mapping) else ()
+    return {
+        name: value[:LESSON_CHARACTERS] if isinstance(value, str) else value
+        for name, value in [*pairs][:LESSON_PARAMETERS]
+        if isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(value))
+    }
+
+
+def _restore() -> None:
+    state = st.session_state
+    sent = state.get(STORE)
+    state[READ] = True
+    restore(sent.get("restore") if isinstance(sent, Mapping) else None)
+
+
+def _next() -> int:
+    number = st.session_state.get(NEXT, 0)
+    st.session_state[NEXT] = number + 1
+    return number
+
+
+def _keep() -> None:
+    """Keep the parameters of the address, and the defaults that the address leaves out."""
+    state = st.session_state
+    page = state["page"]
+    view = {name: st.query_params[name] for name in st.query_params if name not in (*RESERVED, PRESENT)}
+    always = ALWAYS.get(page, ("model", "source"))
+    view = {name: str(state[name]) for name in always if state.get(name)} | view
+    short = [(name, value) for name, value in view.items() if len(value) <= VIEW_CHARACTERS][:LESSON_PARAMETERS]
+    state[MISSING] = tuple(name for name in view if name not in dict(short))
+    kept().append(Kept(_next(), Stop(title=text(page)["title"], say="", page=page, view=tuple(short))))

@@ -1,0 +1,124 @@
+"""The bar above every page while a lesson is open: the text of the stop, its question, and the links to other stops."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.lessons.class_mode.class_panel import show_class, warn_class
+from pages.lessons.class_mode.seat import seat
+from pages.lessons.content.lesson import Lesson, LessonError
+from pages.lessons.content.prose import prose
+from pages.lessons.content.question_data import question_data
+from pages.lessons.content.truths import filled
+from pages.lessons.playing.answering import KEY, keep_answer, leave_lesson, take_answer, take_secret
+from pages.lessons.playing.ending import ending
+from pages.lessons.playing.open_lesson import OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
+from pages.lessons.playing.picture import CONTAINER, is_pictured
+from pages.shell.error_boundary import sentence
+from pages.shell.frame.glossary import meaning
+from pages.shell.frame.navigation import address, exists
+from pages.ui.component import mounted
+from pages.ui.escaping import literal
+from pages.ui.presenting import presenting
+from pages.ui.text import linked_language, text
+
+_mount = mounted(Path(__file__).with_name("bar"))
+
+
+@st.fragment(key=KEY)
+def lesson_bar() -> None:
+    """Draw the bar if a lesson is open. Call it above the page."""
+    opened = open_lesson()
+    warn_class()
+    if opened is None:
+        return
+    try:
+        lesson = lesson_in_class(opened)
+    except LessonError as error:
+        st.warning(literal(sentence(error)), icon=":material/school:")
+        return
+    _mount(
+        key=KEY,
+        data=_data(opened, lesson),
+        on_answer_change=take_answer,
+        on_keep_change=keep_answer,
+        on_leave_change=leave_lesson,
+        on_teach_change=take_secret,
+    )
+    show_class(lesson, opened.stop)
+
+
+def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
+    words, count, place = text("lesson"), len(lesson.stops), seat()
+    index = min(opened.stop, count)
+    data: dict[str, Any] = {
+        "lesson": lesson.title,
+        "stop": index + 1,
+        "share": index / count,
+        "back": address_of_stop(opened, lesson, index - 1) if index else "",
+        "next": address_of_stop(opened, lesson, index + 1) if index < count else "",
+        "here": address_of_stop(opened, lesson, index),
+        "restart": start_address(opened.name, lesson),
+        "all": address("lessons", linked_language()) if exists("lessons") else "",
+        "last": index + 1 == count,
+        "terms": {},
+        "target": "",
+        "covers": False,
+        "started": opened.started,
+        "left": "",
+        "reveal": [],
+        "sheet": [],
+        "class": {"code": place.code, "secret": place.secret} if place else None,
+        "notes": _notes(lesson, index) if (place.secret if place else presenting()) else None,
+        "text": words["bar"],
+    }
+    if index == count:
+        return data | ending(opened, lesson)
+    stop = lesson.stops[index]
+    minutes = sum(each.minutes for each in lesson.stops[index:])
+    question = question_data(lesson, index, opened.answers.get(index))
+    waits = question is not None and not question["settled"]
+    pictured = waits and is_pictured(stop)
+    if question and pictured:
+        question |= {"pictured": True, "marked": list(opened.marked)}
+    data |= {
+        "place": words["place"].format(stop=index + 1, count=count),
+        "left": words["left"].format(minutes=max(1, round(minutes))),
+        "title": stop.title,
+        "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
+        "terms": new_terms(lesson, index),
+        "target": CONTAINER if pictured else stop.place,
+        "covers": stop.cover and waits,
+        "questions": [question] if question else [],
+    }
+    if question is None or question["settled"]:
+        data["reveal"] = prose(filled(stop, stop.reveal))
+    if not exists(stop.page):
+        data["reveal"] = prose(words["no_stop_page"])
+    return data
+
+
+def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
+    """Term of the glossary → its meaning, for the terms that are bold at a stop and were not bold at an earlier stop."""
+    met: set[str] = set()
+    terms: dict[str, str] = {}
+    for place, stop in enumerate(lesson.stops[: index + 1]):
+        runs = (run for block in prose(filled(stop, stop.say)) for run in block.runs)
+        strong = [words for style, words in runs if style == "strong"]
+        if place == index:
+            meanings = {words: meaning(words) for words in strong if words.lower() not in met}
+            terms = {words: says for words, says in meanings.items() if says}
+        met |= {words.lower() for words in strong}
+    return terms
+
+
+def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
+    """The notes for the teacher on a stop, counted from 0; the title of the next stop; and the minutes planned up to the end of
+    this stop."""
+    stops = lesson.stops
+    return {
+        "says": prose(filled(stops[index], stops[index].notes)) if index < len(stops) else [],
+        "next": stops[index + 1].title if index + 1 < len(stops) else "",
+        "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
+    }

@@ -1,0 +1,153 @@
+"""The open lesson: its name, the stop and the answers.
+
+All of this is in the address of every page. The server stores none of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, linked_class, seat, take_seat
+from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson_answers import Answer, parse, write
+from pages.lessons.content.library import lesson_of
+from pages.lessons.content.stop_views import view_of
+from pages.shell.frame.navigation import address, exists
+from pages.ui.compat import opens_from_history
+from pages.ui.link_values import keep_in_links
+from pages.ui.prediction import Cells, read_cells, written_cells
+from pages.ui.text import linked_language
+from transformer import HeadlightError
+
+# Names of the parameters in the address.
+NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
+PARAMETERS = (NAME, STOP, ANSWERS, MARKED, CLASS)
+# Session key of an `OpenLesson`.
+OPEN = "open_lesson"
+# Value of the answers in a link that starts a lesson again.
+NONE = "0"
+LONGEST_MARKED = 40  # characters
+
+
+@dataclass(frozen=True)
+class OpenLesson:
+    """The state of the open lesson.
+
+    Attributes:
+        name: the lesson's name in the address.
+        stop: the current stop, counted from 0. At the end of the lesson, the number of stops.
+        answers: stop → the answers to its question.
+        marked: positions of the tokens that are marked and not yet checked.
+        started: whether a button has just started the lesson, so that the browser must open its first stop.
+    """
+
+    name: str
+    stop: int = 0
+    answers: Mapping[int, Answer] = field(default_factory=dict)
+    marked: Cells = ()
+    started: bool = False
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The lesson's parameters in an address, and the parameter of the class."""
+        marked = {MARKED: written_cells(self.marked)} if self.marked else {}
+        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
+
+
+def open_lesson() -> OpenLesson | None:
+    """The open lesson; None if no lesson is open."""
+    return st.session_state.get(OPEN)
+
+
+def lesson_in_class(opened: OpenLesson) -> Lesson:
+    """The lesson that is open. In a class, it always has time for discussion before an answer is judged."""
+    lesson = lesson_of(opened.name)
+    return replace(lesson, discuss=True) if seat() else lesson
+
+
+def lesson_is_open() -> bool:
+    """Whether a lesson is open."""
+    return open_lesson() is not None
+
+
+def follow_lesson() -> None:
+    """Read the open lesson from the address, or write it to the address. Call it once in a run of the app, before the
+    sidebar."""
+    state, query = st.session_state, st.query_params
+    if OPEN not in state or opens_from_history():
+        before = open_lesson()
+        # The bar opens the view of a lesson's first stop by itself. The warning about the class must outlast that address.
+        of_class = follow_class(keep_problem=before is not None and query.get(STOP) == before.parameters[STOP])
+        if of_class and query.get(NAME, of_class) != of_class:  # the class has another lesson than the address
+            for parameter in (STOP, ANSWERS, MARKED):
+                query.pop(parameter, None)
+        name = of_class or query.get(NAME, "")
+        asked = query.get(STOP, "")
+        stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
+        answers = parse(query.get(ANSWERS, ""))
+        if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
+            answers |= before.answers
+        marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
+        state[OPEN] = OpenLesson(name, stop, answers, marked) if name else None
+    publish()
+
+
+def publish() -> None:
+    """Write the parameters of the open lesson to the address, and keep them in the links of the app."""
+    opened = open_lesson()
+    # The parameter `answers` is kept even if it is empty, because answers may be given before a link is followed.
+    values = opened.parameters if opened else {}
+    keep_in_links(values)
+    for name in PARAMETERS:
+        if values.get(name):
+            if st.query_params.get(name) != values[name]:
+                st.query_params[name] = values[name]
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
+    """The page of a lesson's first stop, and the parameters of its address."""
+    return place_of_stop(OpenLesson(name), lesson, 0)
+
+
+def start_address(name: str, lesson: Lesson) -> str:
+    """The address of a lesson's first stop. It deletes earlier answers."""
+    return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
+
+
+def start_lesson(name: str, place: Seat | None = None) -> None:
+    """Open a lesson at its first stop, without answers. Call it from a callback only.
+
+    Args:
+        name: the lesson's name in the address.
+        place: the session's place in a class that takes the lesson together; None outside a class.
+    """
+    take_seat(place)
+    st.session_state[OPEN] = OpenLesson(name, started=True)
+    st.rerun()  # all of the app: the bar is not in the page
+
+
+def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
+    """The address of a stop, counted from 0. The end of the lesson has the view of the last stop.
+
+    Args:
+        opened: the open lesson.
+        lesson: the stops of the lesson.
+        index: the stop, counted from 0; the number of stops for the end.
+        others: parameters that replace those of the lesson.
+    """
+    page, query = place_of_stop(opened, lesson, index)
+    return address(page, {**linked_language(), **query, **(others or {})})
+
+
+def place_of_stop(opened: OpenLesson, lesson: Lesson, index: int) -> tuple[str, dict[str, str]]:
+    """The page of a stop, and the parameters of its address."""
+    stop = lesson.stops[min(index, len(lesson.stops) - 1)]
+    try:
+        view = view_of(stop)
+    except HeadlightError:
+        view = dict(stop.view)
+    marked = opened.marked if index == opened.stop else ()
+    return stop.page if exists(stop.page) else "home", view | replace(opened, stop=index, marked=marked).parameters

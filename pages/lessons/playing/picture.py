@@ -1,0 +1,120 @@
+"""The picture on which a learner marks the keys that a query attends to: the map of the head, without its weights.
+
+It is drawn between the bar of the lesson and the page, on every page. If the learner asks to see the page instead, the bar
+lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`marks.py`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool
+
+from pages.lessons.content.lesson import Question, Stop
+from pages.lessons.content.lesson_answers import places
+from pages.lessons.content.question_data import question_data
+from pages.lessons.content.stop_views import run_of
+from pages.lessons.content.truths import head_of, place_of
+from pages.lessons.playing.answering import PICTURE, check_marks, mark
+from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
+from pages.shell.view.runs import runs
+from pages.ui.escaping import literal
+from pages.ui.marking import marking
+from pages.ui.prediction import Prediction
+from pages.ui.presenting import presenting
+from pages.ui.text import text
+from transformer import HeadlightError
+
+# Key of the container, which bar.js scrolls to.
+CONTAINER = "lesson-marks"
+MOST_CELLS = 400  # of a larger map, only the row is drawn; the same on a projector, which has less room
+
+
+class _Asked(NamedTuple):
+    """A question about a row of attention that waits for its answer.
+
+    Attributes:
+        question: the question.
+        title: the name of the head.
+        queries, keys: the tokens of the map.
+        row: the position of the query.
+        allowed: True in the cells that are not masked.
+        prediction: the marked keys. It has two answers while the first answer is being changed.
+    """
+
+    question: Question
+    title: str
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    row: int
+    allowed: Bool[np.ndarray, "query key"]
+    prediction: Prediction
+
+
+@st.fragment(key=PICTURE)
+def lesson_picture() -> None:
+    """Draw the picture, if the open stop asks about a row of attention and waits for an answer. Call it between the bar and the
+    page."""
+    opened = open_lesson()
+    asked = _asked(opened) if opened else None
+    if opened is None or asked is None:
+        return
+    words, query = text("lesson")["picture"], asked.queries[asked.row]
+    whole = asked.allowed.size <= MOST_CELLS and not presenting()
+    allowed = asked.allowed if whole else asked.allowed[[asked.row]]
+    offset = asked.row * len(asked.keys) if whole else 0
+    shifted = tuple(tuple(offset + token for token in answer) for answer in asked.prediction.answers)
+    with st.container(key=CONTAINER):
+        # The question is above the map, because the rows of a map can fill the screen.
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(words["ask"].format(query=literal(query), head=asked.title, most=asked.question.most), width="content")
+            st.button(
+                text("lesson")["bar"]["check"],
+                key="lesson-check",
+                on_click=check_marks,
+                type="primary",
+                disabled=not opened.marked,
+                icon=":material/check:",
+            )
+        marking(
+            "lesson",
+            words["alt"].format(query=query, head=asked.title),
+            asked.queries if whole else [""],
+            asked.keys,
+            Prediction(shifted),
+            closed=np.flatnonzero(~allowed).tolist(),
+            most=asked.question.most,
+            subject=f"{opened.name}|{opened.stop}",
+            row=asked.row if whole else None,
+            take=lambda cells: mark(tuple(cell - offset for cell in cells)),
+        )
+
+
+def is_pictured(stop: Stop) -> bool:
+    """Whether a stop has a question that is answered on the picture."""
+    truth = stop.question and stop.question.truth
+    return truth is not None and truth.name == "attention-row"
+
+
+def _asked(opened: OpenLesson) -> _Asked | None:
+    try:
+        lesson = lesson_in_class(opened)
+        stop = lesson.stops[opened.stop] if opened.stop < len(lesson.stops) else None
+        if stop is None or stop.question is None or stop.question.truth is None or not is_pictured(stop):
+            return None
+        answer = opened.answers.get(opened.stop)
+        data = question_data(lesson, opened.stop, answer)
+        if data is None or data["settled"]:
+            return None
+        (kind, layer, head), run = head_of(stop), run_of(stop)
+        trace = runs().trace(run.key, (run.source,), (run.target,), ())
+        queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
+        row = place_of(stop.question.truth.query, queries)
+        allowed = trace.allowed(kind)[layer, 0, head].numpy()
+    except HeadlightError:
+        return None  # the bar draws the error
+    marked = tuple(token for token in opened.marked if token < len(keys) and allowed[row, token])[: stop.question.most]
+    first = tuple(sorted(places(answer.first) or ())) if answer and data["answered"] else None
+    answers = (marked,) if first is None else (first, marked) if marked else (first,)
+    title = text("lesson")["picture"]["head"].format(kind=text("lesson")["kinds"][kind], layer=layer + 1, head=head + 1)
+    return _Asked(stop.question, title, queries, keys, row, allowed, Prediction(answers))

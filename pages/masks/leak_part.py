@@ -1,0 +1,152 @@
+"""Information that leaks without a mask, measured by running the model with the mask and without it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.masks.batch import Batch
+from pages.shell.frame.parts import seen
+from pages.shell.view.runs import Key, runs
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed
+from pages.ui.pickers import pick, pick_position
+from pages.ui.text import figure_labels, text
+from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
+from transformer.figures.mask_conventions_figures import written_number
+from transformer.figures.whatif_figures import probability_change
+from transformer.tracing.phrases import interventions
+
+LEAKS_HEIGHT = 480  # height in px of the two runs side by side
+NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
+PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
+Ids = tuple[int, ...]
+EXPERIMENTS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
+}
+
+
+def show_future(batch: Batch) -> None:
+    """Draw how much an earlier prediction changes when a later target token is replaced, with the causal mask and without
+    it."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    tokens = pipeline.vocabulary("target").tokens_of(target)
+    if len(target) < 2:
+        st.info(words["too_short"], icon=":material/short_text:")
+        return
+    # The pickers are below the picture, because on a phone the picture should be on the first screen.
+    picture = st.container()
+    with st.container(horizontal=True):
+        position = pick_position(
+            words["change"], tokens, "position", range(1, len(tokens)), len(tokens) - 1, words["change_help"], as_list=False
+        )
+        others = _others(batch, position)
+        first = next((token for token in target if token in others), others[0])
+        options = list(pipeline.vocabulary("target").tokens_of(others))
+        word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
+    (token,) = pipeline.vocabulary("target").ids([word])
+    names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
+    with picture:
+        if not seen("leaks", LEAKS_HEIGHT):
+            return
+        masked, unmasked = (
+            _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+        )
+        _side_by_side(masked, unmasked, names, "future")
+    st.caption(words["row_of"].format(position=position - 1, token=literal(tokens[position])))
+
+
+def show_padding(batch: Batch) -> None:
+    """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it."""
+    words, pipeline = text("masks"), batch.view.pipeline
+    source, target = batch.alone("source"), batch.alone("target")
+    most = pipeline.config.max_len - len(source)
+    if most < 1:
+        st.info(words["no_room"].format(max_len=pipeline.config.max_len), icon=":material/expand:")
+        return
+    st.markdown(words["padding_text"])
+    many = [count for count in PADDINGS if count <= most]
+    first = FIRST_PADDING if FIRST_PADDING in many else many[-1]
+    count = pick(words["count"], many, "padding", words["count_help"], first)
+    if not seen("leaks", LEAKS_HEIGHT):
+        return
+    masked, unmasked = (
+        _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
+    )
+    names = (words["without_padding"], words["with_padding"].format(count=count))
+    _side_by_side(masked, unmasked, names, "padding")
+    if pipeline.trained:
+        _answers(batch.view, source, count)
+    filled = _measured(batch.view, "fill_padding", (), source, target, count)
+    st.markdown(words["filled"].format(count=count, most=_change(filled)))
+
+
+def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str) -> None:
+    """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
+    of every token changes, and the largest change."""
+    words = text("masks")
+    for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
+        with place.container(border=True, height="stretch"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.markdown(f"**{words[f'{what}_{name}']}**", width=100)
+                st.metric(words["largest"], _change(leak), help=words["largest_help"], width=120)
+            said = {"name": words[f"{what}_{name}"], "before": names[0], "after": names[1], "most": _change(leak)}
+            show(
+                chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
+                f"leak-{what}-{name}",
+                words["leak_alt"].format(**said, says=_says(leak, str)),
+                tells=True,
+            )
+            st.caption(_says(leak, literal))
+
+
+def _says(leak: Leak, written: Callable[[str], str]) -> str:
+    """A sentence about the difference between the two runs. `written` formats the token in it."""
+    words = text("masks")
+    if leak.same:
+        return words["bit_equal"]
+    if leak.largest < 1e-5:
+        return words["rounding"]
+    worst = int(abs(leak.after - leak.before).argmax())
+    before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
+    return words["moved"].format(token=written(leak.tokens[worst]), row=worst, before=before, after=after)
+
+
+def _change(leak: Leak) -> str:
+    """The largest change as text. It is "0" only if the change is exactly 0."""
+    return written_number(leak.largest, 3)
+
+
+def _answers(view: View, source: Ids, count: int) -> None:
+    """List three answers: without padding, with padding, and with padding but no padding mask."""
+    words = text("masks")
+    asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
+    answers = [_measured(view, "padded_answer", phrases, source, many) for many, phrases in asked]
+    names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
+    st.markdown("\n".join(f"- {name}: **{quoted(answer) or '–'}**" for name, answer in zip(names, answers, strict=True)))
+    st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
+
+
+def _others(batch: Batch, position: int) -> list[int]:
+    """The ids of all tokens that can replace the token at a position of the target."""
+    vocabulary = batch.view.pipeline.vocabulary("target")
+    never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
+    return [token for token in range(len(vocabulary)) if token not in never]
+
+
+def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """The result of one function of `transformer.analysis.leaks` for the model of a view."""
+    return view.computed(_leak, view.key, what, phrases, *asked)
+
+
+# Cached by value: the model's key, the ids, and the edits as phrases.
+@cached
+def _leak(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """The result of one function of `transformer.analysis.leaks`, with edits applied."""
+    pipeline = runs().pipeline(key)
+    edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
+    return EXPERIMENTS[what](pipeline, *asked, edits)

@@ -1,0 +1,167 @@
+"""Three views of a table of positions: its columns as waves, its dot products, and rotation by a fixed shift."""
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from pages.positions.differences import show_difference
+from pages.positions.table import DIGITS, Table, pick_cell, whole
+from pages.shell.view.runs import available
+from pages.ui.caches import cached
+from pages.ui.charts import chart, described, show
+from pages.ui.format import number
+from pages.ui.text import figure_labels, text
+from transformer import TransformerConfig
+from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, rotation_errors, spread, wave
+from transformer.figures.highlights import course
+from transformer.figures.position_geometry_figures import distance_lines, product_map, rotation_map, turning_circle, waves
+from transformer.pipeline.checkpoint import read_metadata
+from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
+
+MOST_WAVES = 8
+BETWEEN = 8  # points of a curve from one position to the next
+SHOWN = 8  # this many rows and columns of a rotation matrix are drawn; the numbers in more cells could not be read
+
+
+def show_waves(table: Table) -> None:
+    """Draw the picked columns of the table as curves over the positions."""
+    words, options = text("positions"), [str(dimension) for dimension in range(table.d_model)]
+    first = list(
+        dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
+    )
+    chosen_before = st.session_state.get("waves", first)
+    if not set(chosen_before) <= set(options):
+        st.session_state["waves"] = [name for name in chosen_before if name in options]
+    chosen = st.multiselect(
+        words["waves"],
+        options,
+        first,
+        key="waves",
+        bind="query-params",
+        max_selections=MOST_WAVES,
+        help=words["waves_help"].format(most=MOST_WAVES),
+    )
+    dimensions = [int(name) for name in chosen]
+    if not dimensions:
+        st.info(words["waves_none"])
+        return
+    curves, names = None, [words["wave_learned"].format(dimension=dimension) for dimension in dimensions]
+    if table.kind == "sinusoidal":
+        steps = np.linspace(0, table.positions - 1, (table.positions - 1) * BETWEEN + 1)
+        curves = np.stack([wave(dimension, table.d_model, steps) for dimension in dimensions], axis=1)
+        cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
+        names = [
+            words["wave"].format(
+                dimension=entry.dimension, function=entry.function, length=number(2 * math.pi * entry.divisor, 4, ",")
+            )
+            for entry in cells
+        ]
+    figure = chart(waves, dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
+    courses = [
+        fact
+        for name, values in zip(names, table.values[:, dimensions].T.tolist(), strict=True)
+        for fact in course({"series": name}, values)
+    ]
+    alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
+    show(figure, "positions-waves", f"{alt} {described(courses)}", tells=True)
+    st.caption(words[f"waves_{table.kind}"])
+
+
+def show_distances(table: Table) -> None:
+    """Draw the dot product of every pair of positions, and write whether it depends only on their distance."""
+    words, products = text("positions"), dot_products(table.values)
+    left, right = st.columns(2)
+    with left:
+        show(
+            chart(product_map, products, labels=figure_labels()),
+            "positions-products",
+            words["products_alt"].format(positions=table.positions),
+        )
+    with right:
+        figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
+        show(figure, "positions-distances", words["distances_alt"])
+    largest = abs(products).max()
+    for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), largest), strict=True):
+        with place:
+            show_difference(words[name], value, largest, 3, words[f"{name}_help"])
+    if table.kind == "sinusoidal":
+        st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
+        return
+    st.markdown(words["distances_trained" if table.trained else "distances_untrained"])
+    if not table.trained:
+        names = shipped_with_learned_positions()
+        listed = ", ".join(f"`{name}`" for name in names)
+        st.info(words["shipped" if names else "none_shipped"].format(names=listed), icon=":material/school:")
+
+
+@cached
+def shipped_with_learned_positions() -> tuple[str, ...]:
+    """The names of the shipped models with learned positions, read from the configuration in each model's file."""
+    configs = {name: read_metadata(CHECKPOINTS / f"{name}{SUFFIX}")["config"] for name in available()}
+    return tuple(name for name, config in configs.items() if TransformerConfig.from_json(config).position == "learned")
+
+
+def show_rotation(table: Table) -> None:
+    """Draw the matrix that maps each position's vector to the vector `shift` positions later, the error of this map, and one
+    pair of dimensions on a circle."""
+    words = text("positions")
+    if table.kind == "learned":
+        st.info(words["rotation_learned"], icon=":material/info:")
+        return
+    with st.container(horizontal=True):
+        shift = whole("shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
+        row, column = pick_cell(table)
+    errors, matrix = rotation_errors(table.values, shift), rotation(shift, table.d_model)
+    numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
+    shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
+    for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
+        with place:
+            show_difference(words[name], value, 1, 2, words[help])  # sines and cosines are at most 1
+    if errors.lone is not None:
+        st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
+    left, right = st.columns(2)
+    with left:
+        shown = min(SHOWN, table.d_model)
+        show(
+            chart(rotation_map, matrix[:shown, :shown], labels=figure_labels()),
+            "positions-rotation",
+            words["rotation_alt"].format(count=shown, shift=shift),
+        )
+        if shown < table.d_model:
+            st.caption(words["rotation_part"].format(shown=shown, d_model=table.d_model))
+    with right:
+        _show_circle(table, shift, row, column)
+
+
+def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
+    """Draw the pair of dimensions with the picked one as an arrow in a circle, at the picked position and `shift` later, and
+    the same for a second position."""
+    words, sine = text("positions"), column - column % 2
+    if sine + 1 >= table.d_model:
+        st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")
+        return
+    last = table.positions - 1 - shift
+    row = min(row, last)
+    other = (row + last // 2 + 1) % (last + 1)
+    arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
+    names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
+    figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
+    hands = [
+        words["circle_hand"].format(name=name, sine=number(values[0], DIGITS), cosine=number(values[1], DIGITS))
+        for name, values in ((name, table.values[at, sine : sine + 2].tolist()) for at, name in arrows.items())
+    ]
+    alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
+    show(figure, "positions-circle", alt, tells=True)
+    turn = cell(shift, sine, table.d_model).angle
+    starts = [str(start) for start in dict.fromkeys((row, other))]
+    st.caption(
+        words["circle"].format(
+            pair=sine // 2,
+            shift=shift,
+            divisor=number(cell(1, sine, table.d_model).divisor, DIGITS),
+            turn=number(turn, DIGITS),
+            degrees=number(math.degrees(turn), DIGITS),
+            starts=words["and"].join(starts),
+        )
+    )

@@ -1,0 +1,158 @@
+// Scrolls an opened page to its top, or to the part that its address names: `…/attention#head` or `…/attention?part=steps`.
+// After Back, it scrolls the page to where it was scrolled before.
+//
+// The content above a part grows while the page is drawn. So this script scrolls to the place again and again until the page
+// stops changing, or until a person scrolls, types or clicks. Streamlit does not reset the scroll position if another page is
+// opened.
+
+import {
+  elementWithKey,
+  entryNumber,
+  headerHeight,
+  isRunning,
+  openedAt,
+  pageScroller,
+  whenAddressOpens,
+  whenEntryOpens,
+} from "../../ui/compat.js";
+
+const AIR = 16; // px between the header and the part
+const PATIENCE = 20_000; // ms after which the scrolling ends in any case
+const REST = 2_500; // ms without a change after which the page is complete
+const REST_AT_TOP = 300; // the same for the top of a page, where no content above can grow
+const OFTEN = 100; // ms between two checks of the place
+
+/** @type {Map<number, number>} */
+const places = new Map(); // number of a history entry → the scroll position of its page at the person's last action there
+let timer = 0;
+/** The stop of a lesson that was open at the person's last action. @type {string | null} */
+let stop = null;
+
+/** Scroll to the right place whenever an address is opened in this window. */
+export function arriveAtParts() {
+  // Streamlit may load this file again in the same window.
+  if ("arrivesAtParts" in history) return;
+  Object.assign(history, { arrivesAtParts: true });
+  let here = entryNumber();
+  let page = location.pathname;
+  let isOther = false; // whether the newest entry is of another page than the entry before it
+  const note = () => {
+    places.set(here, pageScroller().scrollTop);
+    stop = lessonStop();
+  };
+  for (const type of ["pointerdown", "keydown", "click"]) addEventListener(type, note, { capture: true, passive: true });
+  addEventListener("hashchange", () => keepPart());
+  whenEntryOpens(() => {
+    const isNew = entryNumber() > here;
+    if (isNew) places.delete(entryNumber());
+    isOther = location.pathname !== page;
+    [here, page] = [entryNumber(), location.pathname];
+    if (isNew && isOther) keepPart(true);
+  });
+  whenAddressOpens((byPerson) => {
+    const place = places.get(entryNumber());
+    if (byPerson && place !== undefined) keep(() => place);
+    else keepPart(isOther);
+  });
+  for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
+    addEventListener(type, leave, { capture: true, passive: true });
+  const { hash, search } = new URL(openedAt());
+  if (!location.hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+  keepPart(false, search);
+}
+
+/**
+ * Scroll to the part that the address names.
+ *
+ * @param {boolean} orTop whether to scroll to the top if the address names no part
+ * @param {string} search the query of the address as it was opened; the app then removes defaults from the address
+ */
+function keepPart(orTop = false, search = location.search) {
+  leave();
+  if (location.hash) keep(part);
+  else if (asked()) keep(question);
+  else if (!lessonStop() && new URLSearchParams(search).has("part")) keep(choice);
+  else if (orTop && (!lessonStop() || lessonStop() === stop)) keep(() => 0, REST_AT_TOP);
+}
+
+/** The stop of the open lesson; null without a lesson. lessons/bar_arrival.js scrolls to the place of a stop. */
+function lessonStop() {
+  const query = new URLSearchParams(location.search);
+  return query.has("lesson") ? query.get("lesson_stop") : null;
+}
+
+/** The name of the first question in the address: `alike` in `predict=alike:3~shown`. Undefined without one or in a lesson. */
+function asked() {
+  const query = new URLSearchParams(location.search);
+  const [, name] = /^([a-z]+)[.:]/.exec(query.get("predict") ?? "") ?? [];
+  return query.has("lesson") ? undefined : name;
+}
+
+/**
+ * The scroll position, in px, with the question of the address in the middle of the screen. It is 0 if the question is on the
+ * first screen, and null while the question is not drawn.
+ */
+function question() {
+  const name = asked();
+  const element = elementWithKey(`predict-answer-${name}`) ?? elementWithKey(`marking-${name}`);
+  if (!element) return null;
+  const { top, bottom } = element.getBoundingClientRect();
+  const { scrollTop, clientHeight } = pageScroller();
+  return scrollTop + bottom <= clientHeight ? 0 : scrollTop + top - clientHeight / 2;
+}
+
+/**
+ * The scroll position, in px, of the part that the address names: of its heading, or of the empty box that is there until the
+ * part is drawn (parts.py). It is null while neither is drawn.
+ */
+function part() {
+  const name = location.hash.slice(1);
+  const element = document.getElementById(name) ?? document.querySelector(`.unseen[data-part="${CSS.escape(name)}"]`);
+  return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+}
+
+/**
+ * The scroll position, in px, of the picker of a part (`part` in the address), with the heading above it. It is 0 if the picker
+ * is in the upper third of the first screen, and null while the picker is not drawn.
+ */
+function choice() {
+  const picker = elementWithKey("part");
+  if (!picker) return null;
+  const { scrollTop, clientHeight } = pageScroller();
+  const above = [...pageScroller().querySelectorAll("h2")].filter(
+    (heading) => heading.compareDocumentPosition(picker) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  const top = scrollTop + (above.at(-1) ?? picker).getBoundingClientRect().top;
+  return top < clientHeight / 3 ? 0 : top - headerHeight() - AIR;
+}
+
+/**
+ * Scroll to a place again and again until the page stops changing.
+ *
+ * @param {() => number | null} place returns the scroll position, in px; null while it is unknown
+ * @param {number} rest ms without a change after which the scrolling ends
+ */
+function keep(place, rest = REST) {
+  leave();
+  const start = performance.now();
+  let since = start;
+  let last = "";
+  timer = setInterval(() => {
+    const now = performance.now();
+    const scroller = pageScroller();
+    const wanted = place();
+    if (wanted !== null) {
+      const top = Math.max(0, Math.min(wanted, scroller.scrollHeight - scroller.clientHeight));
+      if (Math.abs(scroller.scrollTop - top) > 1) scroller.scrollTo({ top, behavior: "instant" });
+    }
+    const state = `${wanted} ${scroller.scrollHeight} ${scroller.scrollTop}`;
+    if (state !== last || wanted === null || isRunning()) since = now;
+    last = state;
+    if (now - since > rest || now - start > PATIENCE) leave();
+  }, OFTEN);
+}
+
+function leave() {
+  clearInterval(timer);
+  timer = 0;
+}

@@ -1,0 +1,89 @@
+// Reports the empty boxes of a page (parts.py) that are on screen, or will be soon.
+
+import { pageScroller } from "../../ui/compat.js";
+
+const AHEAD = 100; // px below and above the screen
+const QUIET = 400; // ms without a change of the page's size; before pictures are drawn, the boxes below them are too high up
+const ANSWER = 5000; // ms after which a report without an answer is sent again
+
+/**
+ * @param {{ setTriggerValue: (name: "seen", parts: string[]) => void }} component
+ */
+export default function mount({ setTriggerValue }) {
+  let answer = 0; // a timer while a report waits for its answer; the answer runs this script again
+  let frame = 0;
+  let timer = 0;
+
+  function report() {
+    frame = 0;
+    /** @type {NodeListOf<HTMLElement>} */
+    const boxes = document.querySelectorAll(".unseen");
+    const parts = [...boxes].filter(isNear).map((box) => box.dataset.part ?? "");
+    // A second report would interrupt the run that draws the reported parts. Widgets in it could lose their values from a link.
+    if (answer || !parts.length) return;
+    answer = setTimeout(retry, ANSWER);
+    keepHeight(true);
+    setTriggerValue("seen", parts);
+  }
+
+  function retry() {
+    answer = 0;
+    keepHeight(false);
+    report();
+  }
+
+  function reportAtNextFrame() {
+    frame ||= requestAnimationFrame(report);
+  }
+
+  function reportWhenQuiet() {
+    clearTimeout(timer);
+    timer = setTimeout(report, QUIET);
+  }
+
+  followAnchor();
+  const scroller = pageScroller();
+  // Content that is drawn above a box moves the box without a scroll event. A ResizeObserver reports each size once at first.
+  const sizes = new ResizeObserver(reportWhenQuiet);
+  for (const element of [scroller, ...scroller.children]) sizes.observe(element);
+  scroller.addEventListener("scroll", reportAtNextFrame, { passive: true });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    clearTimeout(answer);
+    keepHeight(false);
+    sizes.disconnect();
+    scroller.removeEventListener("scroll", reportAtNextFrame);
+  };
+}
+
+/**
+ * Keep the height of the page, or stop keeping it. While parts are drawn, the boxes below them are missing for a moment, and a
+ * shorter page would scroll.
+ *
+ * @param {boolean} keeps
+ */
+function keepHeight(keeps) {
+  const page = /** @type {HTMLElement} */ (pageScroller().firstElementChild);
+  page.style.minHeight = keeps ? `${page.offsetHeight}px` : "";
+}
+
+/** The last address whose anchor this script scrolled to. It handles headings in boxes; Streamlit handles its own headings. */
+let followed = "";
+
+function followAnchor() {
+  if (followed === location.href || !location.hash) return;
+  followed = location.href;
+  const heading = document.getElementById(location.hash.slice(1));
+  if (heading?.closest(".unseen")) heading.scrollIntoView();
+}
+
+/**
+ * Whether an element is on screen or near it.
+ *
+ * @param {Element} element
+ */
+function isNear(element) {
+  const { top, bottom, height } = element.getBoundingClientRect();
+  return height > 0 && top < innerHeight + AHEAD && bottom > -AHEAD;
+}

@@ -1,0 +1,217 @@
+// The bar of a page on a projector, and the keys of a clicker.
+
+import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../../ui/compat.js";
+import { make, rootOf, viewOf } from "../../ui/component.js";
+import { fillIn } from "../../ui/format.js";
+import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
+
+const AIR = 16; // px between the top of the screen and the part after a step
+const GONE = 1000; // ms after which a removed bar will not be drawn again by the next page
+const SIDEBAR = "data-sidebar"; // attribute of the document while the sidebar covers the page: present_page.css
+const BEGUN = 24; // px by which a part can be above or below its place and still count as the current part
+// Elements for typing. A switch or a slider keeps the focus after a change, but the keys still control the bar.
+const TYPED = "textarea, [contenteditable], input:not([type='checkbox'], [type='radio'], [type='range'])";
+const SCREEN = 0.8; // share of a screen by which a step scrolls within a part that is taller than the screen
+
+/** @typedef {{ text: Record<string, string> }} Data */
+
+/** @param {import("../../ui/component.js").Mount<Data>} mount */
+export default function present({ data, parentElement, setTriggerValue }) {
+  const root = rootOf(parentElement, "present");
+  const view = viewOf(root, () => new Presenting(root));
+  return view.update(data.text, () => setTriggerValue("leave", true));
+}
+
+class Presenting {
+  /** @type {"" | "black" | "frozen"} */ covered = "";
+  /** @type {Record<string, string>} */ text = {};
+  leave = () => {};
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.press = this.press.bind(this);
+    this.covered = isFrozen() ? "frozen" : ""; // a still picture stays when another page is opened
+  }
+
+  /**
+   * @param {Record<string, string>} text
+   * @param {() => void} leave
+   */
+  update(text, leave) {
+    this.text = text;
+    this.leave = () => {
+      document.documentElement.removeAttribute(SIDEBAR);
+      leave();
+    };
+    this.draw();
+    addEventListener("keydown", this.press, true);
+    return () => {
+      removeEventListener("keydown", this.press, true);
+      setTimeout(() => {
+        if (!elementWithKey("present_bar")) thaw(pageScroller()); // no bar is left that could remove the still picture
+      }, GONE);
+    };
+  }
+
+  draw() {
+    const { text } = this;
+    this.root.setAttribute("role", "toolbar");
+    this.root.setAttribute("aria-label", text.label);
+    this.root.replaceChildren(
+      this.button("▲", text.back, () => step(-1)),
+      this.button("▼", text.next, () => step(1)),
+      this.button("■", text.blank, () => this.cover("black"), this.covered === "black"),
+      this.button("❄", text.freeze, () => this.cover("frozen"), this.covered === "frozen"),
+      this.button("☰", text.sidebar, () => this.turnSidebar(), document.documentElement.hasAttribute(SIDEBAR)),
+      this.button("✕", text.leave, this.leave),
+    );
+    if (this.covered !== "black") return;
+    const cover = make("div", { class: "cover black", role: "status" }, make("p", {}, text.black));
+    cover.addEventListener("click", () => this.cover("black"));
+    this.root.append(cover);
+  }
+
+  /**
+   * @param {string} sign
+   * @param {string} says
+   * @param {() => void} act
+   * @param {boolean} [pressed]
+   */
+  button(sign, says, act, pressed) {
+    const button = make("button", { type: "button", title: says, "aria-label": says }, sign);
+    if (pressed !== undefined) button.setAttribute("aria-pressed", String(pressed));
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  /**
+   * Cover the page in one of two ways. If it is already covered in this way, uncover it.
+   *
+   * @param {"black" | "frozen"} how
+   */
+  cover(how) {
+    this.covered = this.covered === how ? "" : how;
+    if (this.covered === "frozen") this.freeze();
+    else thaw(pageScroller());
+    this.draw();
+  }
+
+  /** Show the sidebar over the page, for another model or other texts, or hide it again. */
+  turnSidebar() {
+    const isOpen = document.documentElement.toggleAttribute(SIDEBAR);
+    this.draw();
+    const next = isOpen ? sidebar() : this.root.querySelector(`[aria-pressed][title="${this.text.sidebar}"]`);
+    if (!(next instanceof HTMLElement)) return;
+    if (isOpen) next.tabIndex = -1; // so that it can be focused, and the next Tab moves into it
+    next.focus({ preventScroll: true });
+  }
+
+  /** Uncover the page. If nothing covers it, stop presenting. */
+  escape() {
+    if (this.covered) this.cover(this.covered);
+    else if (document.documentElement.hasAttribute(SIDEBAR)) this.turnSidebar();
+    else this.leave();
+  }
+
+  /** Cover the page with a still picture of it. The page under the picture can change. The bar with the source text stays. */
+  freeze() {
+    const label = make("p", { role: "status" }, this.text.frozen);
+    Object.assign(label.style, { position: "absolute", right: "0", bottom: "0", margin: "0", padding: "0.1rem 0.5rem" });
+    label.style.background = "var(--headlight-page)";
+    const scroller = pageScroller();
+    freeze(scroller, label, () => elementWithKey("present_bar")?.getBoundingClientRect().bottom ?? 0);
+    scroller.scrollTo(0, 0);
+  }
+
+  /**
+   * While the page is frozen, open the next stop of the lesson under the still picture, or choose the next part of the page.
+   *
+   * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
+   */
+  prepare(way) {
+    if (openStop(way)) return;
+    const part = partFrom(topAfterThaw(), way);
+    if (part) thawAt(part.top, fillIn(this.text.frozen_at, { part: part.name }));
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const target = event.composedPath()[0];
+    const typing = target instanceof Element && target.matches(TYPED);
+    const key = event.key.toLowerCase();
+    /** @type {Record<string, () => void>} */
+    const acts = { escape: () => this.escape() };
+    const black = () => this.cover("black");
+    if (!typing) Object.assign(acts, { b: black, ".": black, f: () => this.cover("frozen") }); // some clickers send "."
+    if (!typing && !this.covered) acts.s = () => this.turnSidebar();
+    if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
+    if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
+    // In a text box or an open list, Escape belongs to that element.
+    const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
+    const act = key === "escape" && open && !this.covered ? undefined : acts[key];
+    const inBar = target instanceof Element && (elementWithKey("present_bar")?.contains(target) || this.root.contains(target));
+    if (!act && (!this.covered || (this.covered === "frozen" && inBar))) {
+      // Enter sends the text. Remove the focus from the box, so that the next key controls this bar.
+      if (this.covered && typing && key === "enter") setTimeout(() => target instanceof HTMLElement && target.blur());
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    act?.();
+  }
+}
+
+/**
+ * Go to the next stop of the open lesson or, without a lesson, to the next part of the page.
+ *
+ * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
+ */
+function step(way) {
+  if (openStop(way)) return;
+  const scroller = pageScroller();
+  const part = partFrom(scroller.scrollTop, way);
+  if (part) scroller.scrollTo({ top: part.top, behavior: "instant" });
+}
+
+/**
+ * The next or previous part of the page: its name, and the scroll position with it at the top, in px. A part that is taller
+ * than the screen needs several steps, so that all of it is shown before the next part or the end of the page.
+ *
+ * @param {number} now the current scroll position, in px
+ * @param {1 | -1} way 1 for the next part, −1 for the previous one
+ */
+function partFrom(now, way) {
+  const scroller = pageScroller();
+  const parts = [...scroller.querySelectorAll("h1, h2, h3, h4")]
+    .filter((heading) => heading.checkVisibility())
+    .map((heading, index) => {
+      const top = scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR;
+      return { top: index ? top : 0, name: heading.textContent?.trim() ?? "" };
+    });
+  if (way < 0) return parts.findLast(({ top }) => top < now - BEGUN);
+  const next = parts.find(({ top }) => top > now + BEGUN);
+  const screen = scroller.clientHeight - headerHeight();
+  if (next && next.top - now < screen) return next;
+  const end = scroller.scrollHeight - scroller.clientHeight;
+  if (end - now < 1) return undefined;
+  const present = parts.findLast(({ top }) => top <= now + BEGUN);
+  return { top: Math.min(now + SCREEN * screen, end), name: present?.name ?? "" };
+}
+
+/**
+ * Open the next or previous stop of the lesson. Returns whether there is such a stop.
+ *
+ * @param {1 | -1} way 1 for the next stop, −1 for the previous one
+ */
+function openStop(way) {
+  const bar = elementWithKey("lesson_bar");
+  for (const root of bar ? componentRoots(bar) : []) {
+    const link = root.querySelector(way > 0 ? "a.next" : "a.back");
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    link.click();
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,1 @@
+"""What frames every page: sidebar, navigation, body, foot, glossary, and the bar for presenting."""

@@ -1,0 +1,37 @@
+"""The end of every page: how its pictures were computed, and what to try next."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.shell.view.recorded import say_other_source
+from pages.ui.pickers import unfolding
+from pages.ui.source import show_source
+from pages.ui.text import text
+
+
+def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
+    """Draw a part to unfold: words, formulas and the source lines of this app that computed the page.
+
+    Each page remembers whether the part is open. A closed part has no content, because the content would be sent with every
+    click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
+
+    Args:
+        explanation: Markdown.
+        parts: functions and classes to show the source of.
+    """
+    fold = unfolding(text("common")["computed"], ":material/function:", "computed")
+    if fold:
+        with fold:
+            say_other_source(*parts)
+            st.markdown(explanation)
+            for part in parts:
+                show_source(part)
+
+
+def show_next(suggestions: str) -> None:
+    """Draw a part to unfold with things to try next, in Markdown."""
+    fold = unfolding(text("common")["try"], ":material/explore:", "suggestions")
+    if fold:
+        fold.markdown(suggestions)

@@ -1,0 +1,41 @@
+"""The glossary: the meaning of each term of the app, behind a button below each page, and at the term in a sentence."""
+
+import streamlit as st
+
+from pages.shell.browser import BROWSER
+from pages.ui.compat import mount
+from pages.ui.component import joined
+from pages.ui.terms import names, terms
+from pages.ui.text import text
+
+_mount = mount("headlight_terms", js=joined(BROWSER / "terms.js"))
+
+
+def explain_terms() -> None:
+    """Let a person read the meaning of a term at its place in a sentence of the page. Call it once a run."""
+    words = text("glossary")
+    _mount(
+        key="terms", data={"terms": terms(), "names": names(), "text": {name: words[name] for name in ("walk", "walk_help")}}
+    )
+
+
+def show_glossary() -> None:
+    """Draw the button, and the terms while it is open."""
+    words = text("glossary")
+    # Filled only while open: the content of a closed menu would be sent with every run.
+    menu = st.popover(words["title"], icon=":material/menu_book:", type="tertiary", key="glossary", on_change="rerun")
+    if menu.open:
+        with menu:
+            st.markdown(listed())
+
+
+def listed() -> str:
+    """All terms as Markdown, in alphabetical order."""
+    listed = text("glossary")["terms"]
+    return "\n".join(f"- **{term}**: {listed[term]}" for term in sorted(listed, key=str.casefold))
+
+
+def meaning(words: str) -> str | None:
+    """The meaning of a term or of its plural, in one or two sentences. None for words that are not in the glossary."""
+    term = names().get(words.lower())
+    return None if term is None else terms()[term]

@@ -1,0 +1,49 @@
+"""Words that may follow the typed text, as buttons below the text box, so that nobody must guess which words a model knows."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell.view.runs import runs, trained, trained_key
+from pages.ui.caches import cached
+from pages.ui.text import text
+from transformer.worlds import WORLDS, world
+
+MOST = 8  # chips
+KEY = "next_word"
+# Key of the fragment. When a text is typed, it is drawn again without the rest of the sidebar.
+CHIPS = "next_words"
+
+
+@cached
+def next_words(world_name: str, source: str) -> tuple[str, ...]:
+    """The first words that may follow a text in the language of a world; empty if the world has no grammar."""
+    return tuple(world(world_name).next_words(source)[:MOST]) if world_name in WORLDS else ()
+
+
+@st.fragment(key=CHIPS)
+def show_next_words(model: str) -> None:
+    """Draw the chips for the text in the sidebar, and a list of all words that the model knows."""
+    if not trained(model):
+        return
+    words, pipeline = text("sidebar"), runs().pipeline(trained_key(model))
+    fitting = next_words(pipeline.card.world, st.session_state["source"])
+    if fitting:
+        st.pills(words["next_words"], fitting, key=KEY, on_change=_append, help=words["next_words_help"])
+    vocabulary = pipeline.vocabulary("source")
+    if vocabulary.tokenizer_name == "english":
+        known = vocabulary.words
+        label = words["all_words"].format(count=len(known))
+        # The menu has content only while it is open. Otherwise the table would be sent with every click.
+        menu = st.popover(label, icon=":material/menu_book:", width="stretch", key="all_words", on_change="rerun")
+        if menu.open:
+            classes = [world(pipeline.card.world).word_class(word, "source") for word in known]
+            menu.dataframe(pd.DataFrame({words["word"]: known, words["class"]: classes}), hide_index=True, height=320)
+
+
+def _append() -> None:
+    """Put the picked word at the end of the text."""
+    word = st.session_state[KEY]
+    if word is not None:
+        st.session_state["source"] = f"{st.session_state['source']} {word}".strip()
+    st.session_state[KEY] = None
+    st.rerun()  # the whole app, because the text box is not in this fragment

@@ -1,0 +1,175 @@
+"""Parts of a page. A part below the first screen is computed and sent only after a person has scrolled to it.
+
+    if seen("lens", 420):
+        show_lens(run)
+
+A part that was on screen stays until another page is opened, or until `put_away`. A page that would be too long draws one part
+at a time:
+
+    part = pick_part(words["part"], words["parts"], {"rows": ["sentence"], "alike": ["alike"]})
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import streamlit as st
+from markupsafe import Markup
+
+from pages.shell.browser import BROWSER
+from pages.ui.compat import mount
+from pages.ui.component import joined
+from pages.ui.pickers import pick
+from pages.ui.text import text
+
+# Session keys: the page; its parts that were on screen; its parts of this run that were not; whether to draw all parts anyway.
+PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
+# Widget key of the script that reports the parts on screen.
+WATCH = "parts"
+# Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
+PICKED = "parts_picked"
+# Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
+ANCHOR, PART = "anchor", "part"
+
+BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{}</p></div>')
+# The boxes of the current `row_of_parts` that are not drawn yet; None outside of a row.
+_row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
+
+_mount = mount("headlight_parts", js=joined(BROWSER / "parts.js"))
+_mount_anchor = mount("headlight_anchor", html='<div class="anchor"></div>', js=joined(BROWSER / "anchor.js"))
+
+
+def start_parts() -> None:
+    """Reset the parts if this is another page than in the last run. Call it before the page is drawn."""
+    state = st.session_state
+    if state.get(PAGE) != state["page"]:
+        state[PAGE], state[SEEN] = state["page"], set()
+    state[UNSEEN], state[PICKED] = [], None
+
+
+def seen(part: str, height: int, at_once: bool = False) -> bool:
+    """Whether to draw a part of the page. If not, an empty box is drawn in its place. Outside the app, without `start_parts`,
+    every part is drawn.
+
+    Args:
+        part: the name of the part, unique on its page.
+        height: the approximate height of the part in px, so that the parts below it hardly move when it is drawn.
+        at_once: whether to draw the part before it is on screen. It is then noted as seen, so that it stays after a click.
+    """
+    if at_once and SEEN in st.session_state:
+        st.session_state[SEEN].add(part)
+    return _begin(part, height)
+
+
+def section(title: str, anchor: str, height: int) -> bool:
+    """Draw the heading of a part. Returns whether to draw the part below the heading, like `seen`.
+
+    Before the part is drawn, the heading is inside the empty box, because each element adds a quarter of a millisecond to a
+    click, and there were six headings below the screen.
+
+    Args:
+        title: the heading as plain text.
+        anchor: the anchor of the heading, which is also the name of the part.
+        height: as for `seen`.
+    """
+    drawn = _begin(anchor, height, Markup('<h2 id="{}">{}</h2>').format(anchor, title))
+    if drawn:
+        st.header(title, anchor=anchor)
+    return drawn
+
+
+@contextmanager
+def row_of_parts() -> Iterator[None]:
+    """A context in which only parts are drawn, one below the other. Adjacent empty boxes are sent as one element. On Watch it
+    write this saved seven elements, and 1 ms of the 15 ms for a new text."""
+    token = _row.set([])
+    try:
+        yield
+        _send_row()
+    finally:
+        _row.reset(token)
+
+
+def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
+    """Whether to draw a part. If not, its empty box is drawn, or appended to the current row."""
+    state, row = st.session_state, _row.get()
+    if SEEN not in state or part in state[SEEN] or state.get(ALL, False):
+        _send_row()
+        return True
+    state[UNSEEN].append(part)
+    box = BOX.format(part, height, heading or "", text("common")["unseen"])
+    if row is None:
+        st.html(box)
+    else:
+        row.append(box)
+    return False
+
+
+def _send_row() -> None:
+    """Draw the boxes of the current row that are not drawn yet."""
+    row = _row.get()
+    if row:
+        st.html(Markup("").join(row))
+        row.clear()
+
+
+def put_away(parts: Iterable[str]) -> None:
+    """Note that these parts were not seen, so that they are drawn only when they come on screen again. Call it before the app
+    runs again, if a click changes charts below the screen, because the browser needs a tenth of a second to redraw one.
+
+    Args:
+        parts: names of parts. They must not be above the screen, because the content of the screen would then move.
+    """
+    st.session_state.get(SEEN, set()).difference_update(parts)
+
+
+def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:
+    """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
+    of the picked part.
+
+    If the address has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor
+    opens.
+
+    Args:
+        label: the text above the picker.
+        parts: id of each part → a sentence about it.
+        anchors: anchor of a heading → the parts with that heading.
+        first: the part that is drawn before a person picks one; by default the first part.
+    """
+    part = pick(label, list(parts), PART, first=first)
+    st.caption(parts[part])
+    st.session_state[PICKED] = (part, {anchor: list(owners) for anchor, owners in anchors.items()})
+    return part
+
+
+def watch_parts() -> None:
+    """Mount the scripts that report the empty boxes on screen and, on a page that draws one part at a time, the anchor of the
+    address. Call it after the page."""
+    state = st.session_state
+    if state[UNSEEN]:
+        # The script runs again when its data change.
+        _mount(key=WATCH, data=state[UNSEEN], on_seen_change=_note)
+    if state[PICKED]:
+        part, anchors = state[PICKED]
+        _mount_anchor(key=ANCHOR, data={"part": part, "anchors": anchors}, on_anchor_change=_open)
+
+
+def _note() -> None:
+    """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
+    opened."""
+    state = st.session_state
+    sent = state.get(WATCH)
+    reported = sent.get("seen") if isinstance(sent, Mapping) else None
+    if isinstance(reported, list):
+        state[SEEN] |= {part for part in state[UNSEEN] if part in reported}
+
+
+def _open() -> None:
+    """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
+    opened."""
+    state = st.session_state
+    sent = state.get(ANCHOR)
+    anchor = sent.get("anchor") if isinstance(sent, Mapping) else None
+    if state.get(PICKED) and isinstance(anchor, str):
+        _, anchors = state[PICKED]
+        state[PART] = anchors[anchor][0] if anchor in anchors else state[PART]

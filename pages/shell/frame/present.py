@@ -1,0 +1,70 @@
+"""Presenting on a projector: no sidebar, large type, the source text above the page, and keys for a clicker."""
+
+import streamlit as st
+
+from pages.shell.browser import BROWSER
+from pages.shell.error_boundary import explained
+from pages.ui.compat import opens_from_history
+from pages.ui.component import mounted
+from pages.ui.limits import TEXT_CHARACTERS
+from pages.ui.presenting import PRESENT, presenting
+from pages.ui.style import style
+from pages.ui.text import text
+
+STYLE = style(BROWSER / "present_page.css")
+# Session key of the text box above the page.
+SOURCE = "present_source"
+
+_mount = mounted(BROWSER / "present")
+
+
+def start_presenting() -> None:
+    """Set whether this run presents: if the address asks for it, or if the session already presents. Call it before anything is
+    drawn."""
+    state, asked = st.session_state, st.query_params.get(PRESENT) == "1"
+    state[PRESENT] = asked or (presenting() and not opens_from_history())
+    if state[PRESENT] and not asked:
+        st.query_params[PRESENT] = "1"
+    if state[PRESENT]:
+        st.html(STYLE)
+
+
+def present_bar() -> None:
+    """Draw the bar above the page while presenting: the box of the source text if the page reads it, and buttons to step
+    through the page, to darken or freeze the screen, to show the sidebar, and to leave. Call it after the sidebar, which sets
+    the text."""
+    if not presenting():
+        return
+    words, state = text("present"), st.session_state
+    with explained(), st.container(horizontal=True, vertical_alignment="bottom", key="present_bar"):
+        if text(state["page"]).get("reads_source", True):  # other pages have their own boxes, or read no text
+            state[SOURCE] = state["source"]
+            st.text_input(
+                text("sidebar")["source"],
+                key=SOURCE,
+                max_chars=TEXT_CHARACTERS,
+                on_change=_take_source,
+                label_visibility="collapsed",
+            )
+        _mount(key="present", data={"text": words["bar"]}, on_leave_change=_leave, width="content")
+
+
+def present_button() -> None:
+    """Draw a button below the page that starts presenting."""
+    if not presenting():
+        words = text("present")
+        st.button(words["start"], icon=":material/slideshow:", type="tertiary", on_click=_start, help=words["start_help"])
+
+
+def _take_source() -> None:
+    st.session_state["source"] = st.session_state[SOURCE]
+
+
+def _start() -> None:
+    st.session_state[PRESENT] = True
+
+
+def _leave() -> None:
+    st.session_state[PRESENT] = False
+    if PRESENT in st.query_params:
+        del st.query_params[PRESENT]

@@ -1,0 +1,1 @@
+"""Links from a head to other pages that know more about it."""

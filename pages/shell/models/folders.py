@@ -1,0 +1,210 @@
+"""Models of Hugging Face in folders of the server, which its operator names in `HEADLIGHT_MODELS`.
+
+The folders are read once, when the first page asks for them. Nothing is opened before a visitor picks a model.
+"""
+
+import importlib.util
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pages.shell.models.own_models import PREFIX
+from pages.ui.caches import Absent, Store
+from pages.ui.limits import OPEN_MEGABYTES
+from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
+from transformer.huggingface import hub
+from transformer.huggingface.files import CONFIG, MEGABYTE, Summary, summary
+from transformer.huggingface.hf_limits import HUB
+from transformer.pipeline.pipeline import NO_PACKAGE
+from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.snapshots import SIGN
+
+# Environment variable that lists folders, separated by `os.pathsep`. Each is the folder of a model, or contains such folders.
+VARIABLE = "HEADLIGHT_MODELS"
+PACKAGES = ("transformers", "tokenizers")
+# The family that can run in our own network (`transformer.huggingface.own_network`). Such a model is in the picker twice; this
+# is added to the name of the second entry.
+OWN_FAMILY, IN_OWN_NETWORK = "marian", " (own network)"
+
+
+@dataclass(frozen=True)
+class FolderModel:
+    """The cache key of a model in a folder.
+
+    Attributes:
+        name: name of the model in the picker and in links; it is that of the folder.
+        path: path of the folder.
+        about: family and size of the model, read from its files.
+        own_network: whether its weights run in our own network.
+    """
+
+    name: str
+    path: str
+    about: Summary = field(compare=False)
+    own_network: bool = False
+
+    @property
+    def parameters(self) -> int:
+        """How many it has."""
+        return self.about.parameters
+
+
+class Folder(NamedTuple):
+    """A folder that the operator named.
+
+    Attributes:
+        model: the model in it; None if it cannot be opened.
+        problem: why not.
+    """
+
+    model: FolderModel | None
+    problem: HeadlightError | None = None
+
+
+LOG = logging.getLogger("headlight")
+# Models that are open, apart from all other results, and errors of those that could not be opened.
+OPEN = Store(OPEN_MEGABYTES * MEGABYTE * 21 // 20)  # with room for the tables that are not trained
+_FAILED: dict[FolderModel, CheckpointError] = {}
+
+
+def folders() -> Mapping[str, Folder]:
+    """Name → folder: the operator's folders, and those of downloaded models. Includes folders that cannot be opened."""
+    named = _folders(os.environ.get(VARIABLE, ""))
+    return named | _downloaded(hub.store(), hub.changed()) if hub_allowed() else named
+
+
+def hub_allowed() -> bool:
+    """Whether visitors may open models of a hub."""
+    return HUB and not _absent()
+
+
+def folder_models() -> dict[str, FolderModel]:
+    """Name → model, for the models that can be opened, as far as their files tell. A Marian is in it twice. One entry runs in
+    the classes of Hugging Face and gives the same logits bit for bit. The other runs in our own network, which can compute
+    each step again."""
+    models = {name: folder.model for name, folder in folders().items() if folder.model}
+    own = {}
+    for name, model in models.items():
+        other = own_network_name(name)
+        if model.about.family == OWN_FAMILY and other not in models:
+            own[other] = replace(model, name=other, own_network=True)
+    return models | own
+
+
+def own_network_name(name: str) -> str:
+    """The name in the picker, and in links, of a model of a folder in our own network."""
+    return f"{name}{IN_OWN_NETWORK}"
+
+
+def problem_of(name: str) -> HeadlightError | None:
+    """Why a folder cannot be opened; None if it can, or if this process has not tried it yet."""
+    folder, model = folders().get(name), folder_models().get(name)
+    return (folder and folder.problem) or (_FAILED.get(model) if model else None)
+
+
+def open_folder(key: FolderModel) -> TextPipeline:
+    """The pipeline of a model. It stays in memory until other models need the memory.
+
+    Raises:
+        CheckpointError: the model cannot be opened. Later calls raise the same error without trying again.
+    """
+    if key in _FAILED:
+        raise _FAILED[key].anew()
+    return _opened(key)
+
+
+def is_open(key: FolderModel) -> bool:
+    """Whether `open_folder` returns, or raises, at once."""
+    return key in _FAILED or OPEN.has(_opened, key)
+
+
+def kept_folder(key: FolderModel) -> TextPipeline | Literal[Absent.ABSENT]:
+    """The pipeline of a model that is in memory; `ABSENT` if the model would have to be opened first."""
+    return OPEN.kept(_opened, key)
+
+
+def _open(key: FolderModel) -> TextPipeline:
+    OPEN.make_room(key.about.nbytes)
+    hub.used(Path(key.path))
+    try:
+        return Pipeline.open(key.path, own_network=key.own_network)
+    except CheckpointError as error:
+        _FAILED[key] = error.anew()
+        raise
+    except Exception as error:
+        LOG.exception("The folder %s cannot be opened", key.path)
+        template = "The model in {folder!r} cannot be opened ({problem})."
+        _FAILED[key] = CheckpointError(template, folder=key.name, problem=repr(error))
+        raise _FAILED[key].anew() from error
+
+
+_opened = OPEN.cached(_open)
+
+
+def _unreadable(name: str, error: OSError) -> CheckpointError:
+    return CheckpointError("The folder {name!r} cannot be read ({problem}).", name=name, problem=str(error))
+
+
+@cache
+def _folders(written: str) -> dict[str, Folder]:
+    """Name → folder, for the folders that the value of the variable lists. If two have the same name, the first one wins."""
+    taken: dict[str, Folder] = {}
+    absent = _absent()
+    for path in _paths(written):
+        name = path.name
+        try:
+            about = summary(path)
+            if name in (*Pipeline.available(), *PRESETS, *taken):
+                raise CheckpointError("Another model has the name {name!r}; rename the folder.", name=name)
+            if SIGN in name or name.startswith(PREFIX):
+                raise CheckpointError(
+                    "The folder {name!r} has the name of a model of another kind: those with {sign!r} are snapshots, those "
+                    "that begin with {prefix!r} were trained or uploaded here. Rename the folder.",
+                    name=name,
+                    sign=SIGN,
+                    prefix=PREFIX,
+                )
+            if absent:
+                raise CheckpointError(NO_PACKAGE, package=absent[0])
+            taken[name] = Folder(FolderModel(name, str(path.resolve()), about))
+        except (CheckpointError, OSError) as error:
+            problem = error if isinstance(error, CheckpointError) else _unreadable(name, error)
+            taken.setdefault(name if name not in taken else str(path), Folder(None, problem))
+    return taken
+
+
+@lru_cache(maxsize=1)
+def _downloaded(store: Path, changed: int) -> dict[str, Folder]:  # noqa: ARG001 (keys of the cache)
+    """Name → folder, for the downloaded models in `store`. `changed` is the time of the last change there."""
+    taken: dict[str, Folder] = {}
+    for name, path in hub.downloaded().items():
+        try:
+            taken[name] = Folder(FolderModel(name, str(path), summary(path)))
+        except (CheckpointError, OSError) as error:
+            taken[name] = Folder(None, error if isinstance(error, CheckpointError) else _unreadable(name, error))
+    return taken
+
+
+def _absent() -> list[str]:
+    return [package for package in PACKAGES if not installed(package)]
+
+
+def _paths(written: str) -> list[Path]:
+    """The folder of each model."""
+    paths: list[Path] = []
+    for part in filter(None, written.split(os.pathsep)):
+        given = Path(part)
+        if given.is_dir() and not (given / CONFIG).exists():
+            paths += sorted(path for path in given.iterdir() if path.is_dir() and not path.name.startswith("."))
+        else:
+            paths.append(given)
+    return paths
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported."""
+    return importlib.util.find_spec(package) is not None

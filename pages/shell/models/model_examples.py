@@ -1,0 +1,73 @@
+"""The examples offered for each model in the sidebar."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.shell.view.runs import runs, snapshot_of, trained, trained_key
+from pages.ui.caches import cached
+from pages.ui.limits import SENTENCES
+from pages.ui.text import has_text, text
+from transformer.worlds import WORLDS, Example, world
+
+# The boxes of the sidebar that hold a text.
+TEXTS = ("source", "target", "batch", "batch_targets")
+
+
+class Start(NamedTuple):
+    """An example: texts for the sidebar, and one sentence on what to look for.
+
+    Attributes:
+        source, target: texts for the sidebar's boxes of these names. An empty target means the model's own answer.
+        batch, batch_targets: further sentences and their targets, one on each line.
+        pages: names of the pages that show what `look_for` is about. Only there the sidebar shows that sentence.
+    """
+
+    source: str
+    look_for: str
+    target: str = ""
+    batch: str = ""
+    batch_targets: str = ""
+    pages: Sequence[str] = ("attention",)
+
+    @property
+    def label(self) -> str:
+        """The label of its button."""
+        more = len(self.batch.splitlines())
+        return text("sidebar")["with_more"].format(source=self.source, more=more) if more else self.source
+
+    @property
+    def now(self) -> bool:
+        """Whether the sidebar has exactly these texts."""
+        return all(getattr(self, name) == st.session_state[name] for name in TEXTS)
+
+
+def starts(model: str) -> tuple[Start, ...]:
+    """The examples of a model: those of its world and a batch made of them, or those of untrained models."""
+    words = text("sidebar")
+    if not trained(model):
+        return tuple(Start(**example) for example in words["untrained_examples"])
+    pipeline = runs().pipeline(trained_key(model))
+    name = pipeline.card.world
+    if name not in WORLDS:
+        offered = words["text_examples"]["-".join(pipeline.stacks)]
+        return tuple(Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered)
+    examples = _fitting(name, pipeline.card.longest)
+    translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
+    batch = "\n".join(example.source for example in examples[1:SENTENCES])
+    alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
+    return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
+
+
+@cached
+def _fitting(world_name: str, longest: int) -> tuple[Example, ...]:
+    """The examples of a world that are not longer than the texts a model was trained on. If all are longer, all examples."""
+    examples, split = world(world_name).examples, world(world_name).source_vocabulary.split
+    return tuple(example for example in examples if len(split(example.source)) <= longest) or examples
+
+
+def _look_for(name: str) -> dict[str, str]:
+    """Sentences on what to look for, by source text, for the examples of a model or a world, in the language of the session.
+    Examples missing in `examples.toml` keep the English sentence of the world's module."""
+    return text("examples").get(name, {}) if has_text("examples") else {}

@@ -1,0 +1,67 @@
+"""Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
+
+from pages.shell.models.folders import FolderModel, folder_models, problem_of
+from pages.shell.models.own_models import about_own, own_models
+from pages.shell.view.runs import available, runs, snapshot_of, trained, trained_key
+from pages.ui.format import amount, byte_size
+from pages.ui.prediction import was_shown
+from pages.ui.text import has_text, text
+from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
+from transformer.training.recipe import RECIPES
+
+# The models that the page The head that turns compares.
+COMPARED = ("english-french", "english-french-redundant", "english-french-static")
+# The entry of `models.toml` for all untrained models.
+UNTRAINED = "untrained"
+
+
+def description(model: str) -> str:
+    """One line about a model of the picker. It says what a trained model does, which snapshot it is, or where a model of the
+    session comes from."""
+    if model in own_models():
+        return about_own(model)
+    if model in folder_models():
+        return about_folder(folder_models()[model])
+    snapshot = snapshot_of(model)
+    if snapshot:
+        base, step = snapshot
+        return text("sidebar")["snapshot"].format(model=base, step=step, steps=runs().pipeline(model).card.recipe["steps"])
+    english = RECIPES[model].description if model in RECIPES else available()[model]
+    return _of_language(model, "description") or english
+
+
+def open_description(model: str) -> str:
+    """Like `description`, but it does not tell the answer to the question that the page *The head that turns* asks about this
+    model. Once that question is answered, it is the same as `description`."""
+    undecided = _of_language(model, "undecided")
+    return undecided if undecided and not was_shown("turning", question_of(model)) else description(model)
+
+
+def question_of(model: str) -> str:
+    """The name of a question of the page *The head that turns*: what does silencing the head do in this model?"""
+    return f"silence{'abc'[COMPARED.index(model)]}"
+
+
+def about_folder(model: FolderModel) -> str:
+    """A sentence about a model in a folder of the server: its family, its parameters and the memory that it takes."""
+    family, parameters, nbytes = model.about
+    sentence = text("sidebar")["folder_model_own" if model.own_network else "folder_model"]
+    return sentence.format(family=family, parameters=amount(parameters), memory=byte_size(nbytes))
+
+
+def accepts(model: str) -> str:
+    """The texts that a model of the picker accepts, as a clause."""
+    if model in folder_models():
+        words, mask = text("sidebar"), "" if problem_of(model) else runs().pipeline(folder_models()[model]).mask_token
+        return words["accepts_mask"].format(mask=mask) if mask else words["accepts_text"]
+    if trained(model):
+        model, _ = snapshot_of(model) or (model, 0)
+        recipe = RECIPES.get(model)
+        english = recipe.make_world().accepts if recipe else runs().pipeline(trained_key(model)).card.accepts
+        return _of_language(model, "accepts") or english
+    return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
+
+
+def _of_language(model: str, field: str) -> str:
+    """A text of a model; empty if the model or the text is missing in `models.toml`."""
+    return text("models").get(model, {}).get(field, "") if has_text("models") else ""

@@ -1,0 +1,1 @@
+"""What the server does before and around Streamlit's own work."""

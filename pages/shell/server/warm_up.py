@@ -1,0 +1,35 @@
+"""Work that is done when the server starts, so that the first visitors do not wait for it."""
+
+import asyncio
+import importlib
+import pkgutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import numpy as np
+
+import pages
+from pages.shell.view.runs import available, runs
+from pages.ui.charts import chart
+from transformer.figures import head_map
+from transformer.process import ignore_present_objects
+from transformer.worlds import WORLDS
+
+
+@asynccontextmanager
+async def warm_up(_: object) -> AsyncIterator[None]:
+    """Get ready when the server starts (a `lifespan` of `st.App`)."""
+    await asyncio.to_thread(get_ready)
+    yield
+
+
+def get_ready() -> None:
+    """Import what the pages import, run every shipped model on its first example, and draw a figure."""
+    for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
+        if not module.name.endswith(".page"):  # the script of a page draws when it is imported
+            importlib.import_module(module.name)
+    for name in available():
+        first = WORLDS[runs().pipeline(name).card.world].examples[0].source
+        runs().trace(name, (first,), (None,), ())
+    chart(head_map, np.eye(2), np.ones((2, 2), dtype=bool), ("a", "b"), ("a", "b"))
+    ignore_present_objects()

@@ -1,0 +1,53 @@
+"""The attention heads that a model's card names."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from pages.shell.view.runs import available, runs
+from transformer import InputError
+from transformer.tracing.paths import Kind
+
+
+class CardHead(NamedTuple):
+    """A head that a model's card names. Layer and head are counted from 1."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
+    """The cross-attention head with which a page opens: the head whose attention changes with the meaning of a pronoun, or else
+    the head that attends most to the token that the task needs next. None if the card names neither, or the model has no
+    cross-attention.
+
+    Args:
+        measures: the measures of the model's card.
+        kinds: the kinds of attention that the model has.
+    """
+    named = measures.get("pronouns") or measures.get("strongest", {}).get(Kind.CROSS, {}).get("alignment")
+    return CardHead(str(Kind.CROSS), named["layer"], named["head"]) if named and Kind.CROSS in kinds else None
+
+
+def card_head(model: str, name: str) -> CardHead:
+    """The head that a model's card names.
+
+    Args:
+        model: the name of a shipped model.
+        name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.
+
+    Raises:
+        InputError: the app has no such model, or the model's card names no such head.
+    """
+    measures = runs().pipeline(model).card.measures if model in available() else {}
+    try:
+        if name == "turning":
+            return CardHead("cross", measures["pronouns"]["layer"], measures["pronouns"]["head"])
+        if name == "needed":
+            needed = measures["pronouns"]["needed"]
+            return CardHead(needed["kind"], needed["layer"], needed["head"])
+        kind, _, measure = name.partition(".")
+        strongest = measures["strongest"][kind][measure]
+        return CardHead(kind, strongest["layer"], strongest["head"])
+    except (KeyError, TypeError):
+        raise InputError("The card of the model {model!r} names no head {name!r}.", model=model, name=name) from None

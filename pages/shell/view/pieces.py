@@ -1,0 +1,31 @@
+"""The switch that joins the pieces of a word into the word. Every page that draws tokens uses this one switch."""
+
+import streamlit as st
+
+from pages.ui.link_values import publish, seed
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.word_trace import WordTrace, in_pieces
+
+JOIN = "join"
+
+
+def pick_words(trace: Trace) -> Trace:
+    """The trace to draw. If its tokens are pieces of words, this draws the switch, and if that is on, returns a trace between
+    whole words. The address contains the state of the switch, and other pages keep it."""
+    return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
+
+
+def joins_pieces() -> bool:
+    """Draw the switch, and return whether it is on."""
+    words = text("common")
+    seed(JOIN, lambda asked: asked == "true", bool)
+    joins = st.toggle(words["join"], key=JOIN, help=words["joined"])
+    publish(JOIN, "true" if joins else None)
+    return joins
+
+
+def say_joined(shown: Trace) -> None:
+    """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces."""
+    if isinstance(shown, WordTrace):
+        st.caption(f":material/join: {text('common')['joined']}")

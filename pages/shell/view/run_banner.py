@@ -1,0 +1,306 @@
+"""The run that a page draws, and a banner above it: warnings about the texts, and the model's answers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
+from pages.shell.models.folders import FolderModel
+from pages.shell.models.model_texts import accepts
+from pages.shell.view.runs import right_answer
+from pages.shell.view.view import View, current_view
+from pages.ui.escaping import literal, quoted, span
+from pages.ui.format import number, share
+from pages.ui.text import text
+from transformer import HeadlightError, InputError, Trace
+from transformer.analysis.hesitation import hesitation
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
+from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.untrained import Untrained
+from transformer.text.vocabulary import Unknown
+from transformer.worlds import WORLDS, world
+
+Result = TypeVar("Result")
+
+# Session key of the view that was drawn last.
+LAST = "last_drawn"
+
+
+class Texts(NamedTuple):
+    """The texts of a view as its model reads them.
+
+    Attributes:
+        view: the model and texts.
+        sources, targets: one of each for every text that the learner typed. A target is None if the decoder reads the model's
+            own answer.
+    """
+
+    view: View
+    sources: tuple[Reading, ...]
+    targets: tuple[Reading | None, ...]
+
+
+class Run(NamedTuple):
+    """The results of running a model on a view, each computed once.
+
+    Attributes:
+        texts: what the model reads.
+        answers: what the model writes for each text, or the error that says why it writes nothing.
+        trace: trace of one forward pass.
+    """
+
+    texts: Texts
+    answers: tuple[Answer | InputError, ...]
+    trace: Trace
+
+
+def show_run(
+    batch: bool = False, with_answer: bool = True, beside: Callable[[View], View] = lambda view: view
+) -> tuple[View, Trace]:
+    """Draw the banner and return the view and trace that the page draws.
+
+    If the text cannot be read, the error is shown and the page draws the view that was drawn last in this session.
+
+    Args:
+        batch: show and trace every sentence, instead of the first alone.
+        with_answer: whether the banner tells the answer. False while the learner guesses it.
+        beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
+            banner does not show them.
+
+    Raises:
+        HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
+    """
+    run = _of_view_or_last(partial(_run, batch=batch, beside=beside))
+    _show_warnings(run.texts)
+    for item in range(len(run.answers) if with_answer else 0):
+        _show_answer(run, item)
+    show_agreement(run.texts.view)
+    return run.texts.view, run.trace
+
+
+def show_texts(compute: Callable[[View], object] | None = None) -> View:
+    """Draw the banner of a page that needs no trace: only the warnings about the first text. Returns the view. In all else it
+    does the same as `show_run`.
+
+    Args:
+        compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.
+    """
+    texts = _of_view_or_last(partial(_first_text, compute=compute))
+    _show_warnings(texts)
+    return texts.view
+
+
+def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
+    """The result of `compute` for the present view. If a text cannot be read, the error is shown, and the result is that for
+    the view that was drawn last.
+
+    Raises:
+        HeadlightError: a text cannot be read, and nothing was drawn before.
+    """
+    view = current_view()
+    # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
+    # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
+    note = st.empty()
+    with note:
+        _note_untrained(view)
+    view.enter_line()
+    try:
+        result = compute(view)
+    except HeadlightError as error:
+        note.empty()
+        last = st.session_state.get(LAST)
+        if last is None:
+            raise
+        with note:
+            _note_untrained(last)
+        last.enter_line()
+        try:
+            result = compute(last)
+        except HeadlightError:  # this page cannot draw the last view either
+            raise error from None
+        st.error(literal(sentence(error)), icon=":material/error:")
+        notice = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
+        st.info(notice, icon=":material/history:")
+        view = last
+    st.session_state[LAST] = replace(view, problem=None)
+    return result
+
+
+def _run(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
+    """The run of all texts of a view and of those beside them, or of its first alone.
+
+    Raises:
+        HeadlightError: a text, or with `batch` the batch, cannot be read.
+    """
+    with view.work():
+        view = beside(view)
+        texts = _texts(view, batch)
+        trace = view.batch_trace() if batch else view.trace()
+        return Run(texts, tuple(answer_of(view, item) for item in range(len(texts.sources))), trace)
+
+
+def _first_text(view: View, compute: Callable[[View], object] | None) -> Texts:
+    with view.work():
+        texts = _texts(view, False)
+        if compute is not None:
+            compute(view)
+        return texts
+
+
+def _texts(view: View, batch: bool) -> Texts:
+    """All typed texts of a view as its model reads them, or its first alone. Raises as `_run`."""
+    if view.problem and batch:
+        raise view.problem.anew()
+    items = range(view.typed if batch else 1)
+    sources = tuple(_read(view, "source", item, batch) for item in items)
+    targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
+    return Texts(view, sources, targets)
+
+
+def answer_of(view: View, item: int = 0) -> Answer | InputError:
+    """The answer to a text. For a model that only fills in masks, an error if the text has no mask."""
+    try:
+        return view.answer(item=item)
+    except InputError as error:
+        if view.writes:
+            raise
+        return error
+
+
+def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
+    """A text as the model reads it; if there are several, an error names the text by its number."""
+    try:
+        return view.reading(side, item)
+    except InputError as error:
+        if not batch or len(view.sources) == 1:
+            raise
+        if side == "source":
+            raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+        raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+
+
+def _note_untrained(view: View) -> None:
+    """Say that the model of a view is untrained, if it is."""
+    if isinstance(view.key, Untrained):
+        st.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
+
+
+def _show_warnings(texts: Texts) -> None:
+    """Draw the warnings about each text."""
+    words, view, several = text("common"), texts.view, len(texts.sources) > 1
+    if view.problem:
+        st.warning(words["first_alone"].format(problem=literal(sentence(view.problem))), icon=":material/view_agenda:")
+    for item in range(len(texts.sources)):
+        _warn(texts, item, item + 1 if several else None)
+
+
+def show_agreement(view: View) -> None:
+    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`."""
+    if not isinstance(view.key, FolderModel):
+        return
+    words, agreement = text("common"), view.agreement()
+    if view.key.own_network and agreement.rounding:
+        st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
+    elif agreement.equal:
+        st.caption(words["agrees"])
+    else:
+        st.warning(words["differs"].format(difference=number(agreement.difference, 2)), icon=":material/balance:")
+
+
+def _warn(texts: Texts, item: int, number: int | None) -> None:
+    """Draw warnings about one text: unknown tokens, and more tokens than the model was trained on."""
+    words, pipeline, target = text("common"), texts.view.pipeline, texts.targets[item]
+    # The training texts of a model from a folder are not known.
+    read = accepts(texts.view.model) if pipeline.card.accepts else ""
+    if not (pipeline.trained and _remark_names_unknown(texts, item)):
+        warn_unknown("source", _with_fitting(pipeline, texts.sources[item]), read, number)
+    if target is not None:
+        warn_unknown("target", target.unknown, read, number)
+    if pipeline.trained:
+        warn_remark(pipeline.card.world, texts.view.sources[item])
+    length = len(texts.sources[item].typed)
+    if pipeline.trained and length > pipeline.card.longest:
+        which = words["this_text"] if number is None else words["text_number"].format(number=number)
+        warning = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
+        st.warning(warning, icon=":material/straighten:")
+
+
+def _remark_names_unknown(texts: Texts, item: int) -> bool:
+    """Whether the remark of the model's world names all unknown words of a source, so that a second warning would repeat it."""
+    remark = remark_on(texts.view.pipeline.card.world, texts.view.sources[item])
+    unknown = [token.token for token in texts.sources[item].unknown]
+    return remark is not None and any(all(token in str(value) for token in unknown) for value in remark.values.values())
+
+
+def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ...]:
+    """The unknown tokens of a source. Each gets known words that could replace it, if the model's world can suggest some."""
+    if pipeline.card.world not in WORLDS:
+        return reading.unknown
+    closest = world(pipeline.card.world).closest
+    fitting = [tuple(closest(reading.typed, reading.typed.index(unknown.token))) for unknown in reading.unknown[:MOST_UNKNOWN]]
+    named = [
+        replace(unknown, closest=words or unknown.closest) for unknown, words in zip(reading.unknown, fitting, strict=False)
+    ]
+    return (*named, *reading.unknown[MOST_UNKNOWN:])
+
+
+def _show_answer(run: Run, item: int) -> None:
+    view, answer = run.texts.view, run.answers[item]
+    probabilities = None
+    if isinstance(answer, Answer) and view.targets[item] is None and view.writes and "probabilities" in run.trace:
+        start = view.first_row(item)
+        probabilities = run.trace.probabilities[item, start : start + len(answer.tokens) + answer.ended].numpy()
+    show_answer(view, answer, probabilities, item)
+
+
+def show_answer(
+    view: View, answer: Answer | InputError, probabilities: Float[np.ndarray, "row vocab"] | None = None, item: int = 0
+) -> None:
+    """Draw the part of the banner that is about the answer to a text.
+
+    Args:
+        view: the view with the text.
+        answer: the answer to the text, or the error that says why the model writes none.
+        probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
+            not known.
+        item: index of the text in the batch.
+    """
+    words, target = text("common"), view.targets[item]
+    if isinstance(answer, InputError):
+        st.caption(literal(sentence(answer)))
+        return
+    source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
+    # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
+    st.markdown(words["answer"].format(source=span(source), answer=span(written)))
+    if view.pipeline.trained:
+        warn_wrong(view.pipeline.card.world, view.sources[item], answer.text)
+    # A decoder alone always writes as many tokens as it may.
+    if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
+        st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
+    if view.pipeline.trained and probabilities is not None:
+        _show_hesitation(view, probabilities)
+    if isinstance(target, str):
+        st.caption(words["forced"].format(target=quoted(target)))
+
+
+def warn_wrong(world_name: str, source: str, written: str) -> None:
+    """Say what the right answer is if the model wrote another one. Says nothing if its world has no rule for the text."""
+    right = right_answer(world_name, source)
+    if right is not None and written != right:
+        words = text("common")
+        st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")
+
+
+def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
+    """Name the token of the answer that the model was least sure of, if it was unsure of any."""
+    unsure = hesitation(probabilities) if len(probabilities) else None
+    if unsure is not None:
+        vocabulary = view.pipeline.vocabulary("target")
+        token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
+        shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
+        st.markdown(text("common")["unsure"].format(token=token, other=other, **shares))

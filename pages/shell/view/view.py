@@ -1,0 +1,234 @@
+"""The view of a session: the model and the texts set in the sidebar."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained, trained_key
+from pages.shell.view.turns import aside, enter_line, waited_aside
+from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
+from pages.ui.text import text
+from pages.ui.waiting import waited
+from transformer import InputError, Trace
+from transformer.analysis.importance import Predictions
+from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
+from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.untrained import Untrained
+
+Result = TypeVar("Result")
+
+OWN_SIZES = "own-sizes"
+# Number input of `own-sizes` → the fields of the configuration that it sets.
+FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
+
+
+@dataclass(frozen=True)
+class View:
+    """A model and the texts it runs on.
+
+    Attributes:
+        model: the choice of the picker: a shipped model, a snapshot, a model of this session or of a folder of the server, a
+            preset, or `own-sizes`.
+        sources: the texts as typed: the first, and up to three more that form a batch with it.
+        targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own.
+        key: the cache key of the model in `runs`.
+        problem: the error of the batch, which is left out of the view; None if the batch can be read.
+        examples: how many texts at the end of `sources` are examples of the page, not typed by the person.
+    """
+
+    model: str
+    sources: Sources
+    targets: Targets
+    key: Key
+    problem: InputError | None = None
+    examples: int = 0
+
+    @property
+    def typed(self) -> int:
+        """How many of the texts are typed."""
+        return len(self.sources) - self.examples
+
+    @property
+    def source(self) -> str:
+        return self.sources[0]
+
+    @property
+    def target(self) -> str | Answer | None:
+        return self.targets[0]
+
+    def first_row(self, item: int = 0) -> int:
+        """The row of the logits that predicts the first token of the answer. It is row 0. A decoder alone reads the source
+        itself, so there it is the row of the last source token."""
+        return len(self.reading("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
+
+    def expected(self, trace: Trace) -> list[int]:
+        """The token that each row of a trace of the first text should predict: the next token of the target, or `<eos>` for
+        the last row. If the vocabulary has no `<eos>`, the last row is left out."""
+        eos = self.pipeline.vocabulary("target").eos
+        return [*trace.target_ids[0][1:], *(() if eos is None else (eos,))]
+
+    def work(self) -> AbstractContextManager[None]:
+        """A context for computing with the model. A large model waits in the line of heavy work first."""
+        return aside() if self.heavy else nullcontext()
+
+    def enter_line(self) -> None:
+        """If the model is large, wait until no other run draws a large model. Call it before the first computation."""
+        if self.heavy:
+            enter_line(text("common")["line"])
+
+    @property
+    def heavy(self) -> bool:
+        """Whether the model is so large that runs of small models go first (`turns.aside`)."""
+        return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
+
+    def computed(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """The result of a cached function that runs the model. A large model waits in the line of heavy work. The page says
+        while the model waits and runs. A shipped model is so fast that nobody could read that, so the page says nothing.
+
+        Args:
+            function: made by `caches.cached`, with none of its arguments ignored.
+            arguments: its arguments.
+        """
+        if isinstance(self.key, str):
+            return function(*arguments)
+        return (waited_aside if self.heavy else waited)(text("common")["running"], function, *arguments)
+
+    @property
+    def pipeline(self) -> TextPipeline:
+        """The pipeline of the model. A large model is built in the line of heavy work, because drawing its random weights takes
+        longer than running it. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
+        if not self.heavy:
+            return runs().pipeline(self.key)
+        pipeline = runs().kept_pipeline(self.key)
+        if pipeline is not None:
+            return pipeline
+        with aside():
+            return runs().pipeline(self.key)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the model has a decoder, which reads a target and writes an answer."""
+        return "decoder" in self.pipeline.stacks
+
+    def trace(self, edits: Edits = ()) -> Trace:
+        """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the
+        model writes under the same edits."""
+        return self._waited(self.sources[:1], self.targets[:1], edits)
+
+    def batch_trace(self, edits: Edits = ()) -> Trace:
+        """The trace of every sentence in one padded batch, from the shared cache."""
+        return self._waited(self.sources, self.targets, edits)
+
+    def _waited(self, sources: Sources, targets: Targets, edits: Edits) -> Trace:
+        return self.computed(runs().trace, self.key, sources, targets, edits)
+
+    def reading(self, side: Side, item: int = 0) -> Reading:
+        """A sentence, or the target typed for it, as the model reads it; from the shared cache.
+
+        Raises:
+            InputError: the model cannot read it.
+        """
+        typed = self.sources[item] if side == "source" else self.targets[item]
+        assert isinstance(typed, str)  # without a typed target the decoder reads the answer
+        return self._left_aside(runs().reading, self.key, side, typed)
+
+    def answer(self, edits: Edits = (), item: int = 0) -> Answer:
+        """The model's answer to a sentence, from the shared cache."""
+        return self._left_aside(runs().answer, self.key, self.sources[item], edits)
+
+    def _left_aside(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """The result of a cached function. If the model is large, it may have to be built first, in the line of heavy work."""
+        if not self.heavy:
+            return function(*arguments)
+        return waited_aside(text("common")["running"], function, *arguments)
+
+    def forced(self) -> "View":
+        """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so
+        that an edited model can be run on the same tokens."""
+        if not self.writes:
+            return self
+        targets = [self.answer(item=item) if given is None else given for item, given in enumerate(self.targets)]
+        return replace(self, targets=tuple(targets))
+
+    def agreement(self) -> Agreement:
+        """How the logits of `trace()` compare with those of the model without taps; from the shared cache."""
+        with self.work():
+            return runs().agreement(self.key, self.sources[:1], self.targets[:1])
+
+    def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
+        """The predictions of a run with edits for the wanted tokens of the first sentence, from the shared cache. The decoder
+        reads the same target as without edits."""
+        return self.computed(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
+
+    def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
+        """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
+        target = self.answer() if self.target is None else self.target
+        with self.work():
+            return runs().importance(self.key, self.source, target, edits, position, report)
+
+
+def current_view() -> View:
+    """The view of the sidebar; call it after `app.py` has drawn the sidebar. A batch that cannot be read is left out and its
+    error kept in `problem`, because many pages draw the first text alone.
+
+    Raises:
+        HeadlightError: the first text or its target has numbers that are not valid ids.
+    """
+    state = st.session_state
+    first, target = state["source"], state["target"] if state["target"].strip() else None
+    try:
+        sources, targets = _batch()
+        return _view((first, *sources), (target, *targets))
+    except InputError as problem:
+        return replace(_view((first,), (target,)), problem=problem.anew())
+
+
+def _batch() -> tuple[Sources, Targets]:
+    """The further sentences of the batch and their targets.
+
+    Raises:
+        InputError: there are too many sentences, or the numbers of sentences and targets differ.
+    """
+    state = st.session_state
+    more = [line for line in state["batch"].splitlines() if line.strip()]
+    if len(more) >= SENTENCES:
+        raise InputError(
+            "There are {count} further source texts; up to {most} can be read together with the first, one on each line.",
+            count=len(more),
+            most=SENTENCES - 1,
+        )
+    typed = state["batch_targets"]
+    targets = [*typed.splitlines(), *[""] * typed.endswith("\n")] if typed.strip() else [""] * len(more)
+    while len(targets) > len(more) and not targets[-1].strip():  # empty lines below the last text
+        targets.pop()
+    if len(targets) != len(more):
+        raise InputError(
+            "Further source texts: {count}; targets for them: {targets}. Write one target for each, on a line of its own, or "
+            "none at all.",
+            count=len(more),
+            targets=len(targets),
+        )
+    return tuple(more), tuple(typed if typed.strip() else None for typed in targets)
+
+
+def _view(sources: Sources, targets: Targets) -> View:
+    """The view of these texts with the picked model.
+
+    Raises:
+        InputError: a text has numbers that are not valid ids.
+    """
+    model = st.session_state["model"]
+    if trained(model):
+        return View(model, sources, targets, trained_key(model))
+    own = sizes_of(model)
+    sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}
+    typed = [target if isinstance(target, str) else None for target in targets]
+    return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, typed, sizes))
+
+
+def sizes_of(model: str) -> dict[str, Any]:
+    """The values of the inputs of `own-sizes`, by their names in a link; empty for any other model."""
+    return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}

@@ -1,0 +1,154 @@
+"""The whole vocabulary: similarities, nearest words, a map in the plane, and a table to search."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.view.runs import Key, runs
+from pages.shell.view.view import View
+from pages.tokens.sentence import Sentence
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import number, numbered_tokens, share
+from pages.ui.limits import SEARCH_CHARACTERS
+from pages.ui.pickers import pick_or_none, search_box
+from pages.ui.text import figure_labels, text
+from transformer.analysis.token_geometry import Plane, cosines, nearest, plane
+from transformer.figures.token_geometry_figures import similarity_map, vocabulary_map
+from transformer.pipeline.pipeline import Side
+from transformer.pipeline.protocol import Tokens
+from transformer.tracing.trace import as_array
+
+NEAREST = 10
+MOST_SAID = 5  # the description for screen readers has the places of at most this many tokens of the text
+# Only a part of a vocabulary with more than LARGE tokens is shown: the tokens of the sentence, and the first ones.
+LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
+
+
+def show_similarity(sentence: Sentence) -> None:
+    """Draw the cosine similarity of every pair of tokens of the sentence."""
+    words = text("tokens")
+    st.markdown(words["alike_text"])
+    rows = sentence.rows
+    similarities = cosines(rows, rows)
+    show(
+        chart(similarity_map, similarities, sentence.tokens, labels=figure_labels()),
+        "tokens-similarity",
+        words["alike_alt"].format(count=len(rows)),
+    )
+    if np.isnan(similarities).any():
+        st.caption(words["no_direction"])
+
+
+def show_nearest(sentence: Sentence) -> None:
+    """List the tokens of the vocabulary that are nearest to a picked token."""
+    words, vocabulary = text("tokens"), sentence.vocabulary
+    first = sentence.first_word
+    offered = vocabulary.tokens
+    if len(offered) > LARGE:  # so long a list would be sent again with every click
+        offered = tuple(dict.fromkeys(vocabulary.tokens_of([index for index in sentence.ids if index >= 0])))
+    labels = dict(zip(offered, numbered_tokens(offered), strict=True)) if offered is vocabulary.tokens else {}
+    until = words["nearest_first"].format(token=vocabulary.tokens[first])
+    word = pick_or_none(words["nearest"], offered, "word", until, words["nearest_help"], labels=labels, written=str)
+    token_id = first if word is None else vocabulary.tokens.index(word)
+    neighbours = nearest(sentence.table, token_id, NEAREST)
+    if not neighbours:
+        st.info(words["nearest_none"].format(token=literal(vocabulary.tokens[token_id])))
+        return
+    st.markdown(words["nearest_text"].format(token=literal(vocabulary.tokens[token_id]), count=len(neighbours)))
+    columns = words["columns"]
+    frame = pd.DataFrame(
+        {
+            columns["token"]: [vocabulary.tokens[other] for other, _ in neighbours],
+            columns["cosine"]: np.array([cosine for _, cosine in neighbours], np.float32).round(4),
+            columns["id"]: [other for other, _ in neighbours],
+            columns["class"]: [sentence.classes[other] for other, _ in neighbours],
+        }
+    )
+    st.dataframe(frame, hide_index=True, width="content")
+
+
+@cached
+def _plane(key: Key, side: Side, ids: tuple[int, ...]) -> Plane:
+    """Rows of the embedding table of one side of a model, projected onto a plane. The axes are fitted only to words, because a
+    special token that was hardly trained has large numbers and would dominate the axes."""
+    pipeline = runs().pipeline(key)
+    specials = set(pipeline.vocabulary(side).specials)
+    words = [row for row, token_id in enumerate(ids) if token_id not in specials]
+    return plane(as_array(pipeline.token_table(side))[list(ids)], words or None)
+
+
+def show_plane(view: View, sentence: Sentence) -> None:
+    """Draw every token of the vocabulary as a point, coloured by class. Of a large vocabulary, draw only the first tokens and
+    the tokens of the sentence."""
+    words, vocabulary = text("tokens"), sentence.vocabulary
+    ids = tuple(range(len(vocabulary)))
+    if len(vocabulary) > LARGE:
+        ids = tuple(sorted({*range(LARGE_PLANE), *(index for index in sentence.ids if index >= 0)}))
+        st.caption(words["part"].format(count=len(ids), vocab=len(vocabulary)))
+    plane = _plane(view.key, sentence.side, ids)
+    st.markdown(words["plane_text"].format(vocab=len(ids), d_model=sentence.table.shape[1]))
+    rows = {token_id: row for row, token_id in enumerate(ids)}
+    figure = chart(
+        vocabulary_map,
+        plane.points,
+        vocabulary.tokens_of(ids),
+        [sentence.classes[index] for index in ids],
+        [rows[index] for index in sentence.ids if index >= 0],
+        plane.shares,
+        labels=figure_labels(),
+    )
+    alt = words["plane_alt"].format(count=len(ids))
+    ringed = list(dict.fromkeys(rows[index] for index in sentence.ids if index >= 0))
+    show(figure, "tokens-plane", f"{alt} {_places(plane, ringed, vocabulary.tokens_of(ids))}", tells=True)
+    first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))
+    st.caption(words["plane_shares"].format(both=both, first=first, second=second))
+    if not view.pipeline.trained:
+        st.caption(words["plane_untrained"])
+
+
+def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
+    """Sentences with the place of some points on the plane, and the nearest other point of each."""
+    words, told = text("tokens"), []
+    for row in rows[:MOST_SAID]:
+        away = np.linalg.norm(plane.points - plane.points[row], axis=1)
+        away[row] = np.inf
+        x, y = (number(float(part), 3) for part in plane.points[row])
+        told.append(words["plane_place"].format(token=tokens[row], x=x, y=y, near=tokens[int(away.argmin())]))
+    return words["plane_places"].format(places="; ".join(told))
+
+
+def show_table(sentence: Sentence) -> None:
+    """Draw a search box and a table of the matching tokens: id, class, count in the sentence, length of the row."""
+    words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
+    asked = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
+    ids = found_ids(vocabulary, sentence.classes, asked)
+    st.caption(words["found"].format(count=len(ids), vocab=len(vocabulary)))
+    if len(vocabulary) > LARGE and len(ids) > LARGE_TABLE:
+        ids = ids[:LARGE_TABLE]
+        st.caption(words["part"].format(count=len(ids), vocab=len(vocabulary)))
+    lengths = np.linalg.norm(sentence.table, axis=1)
+    frame = pd.DataFrame(
+        {
+            columns["id"]: ids,
+            columns["token"]: [vocabulary.tokens[token_id] for token_id in ids],
+            columns["class"]: [sentence.classes[token_id] for token_id in ids],
+            columns["count"]: [sentence.ids.count(token_id) for token_id in ids],
+            columns["length"]: lengths[ids].astype(np.float32).round(4),
+        }
+    )
+    st.dataframe(frame, hide_index=True, width="stretch", height=320 if len(ids) > 8 else "auto")
+
+
+def found_ids(vocabulary: Tokens, classes: tuple[str, ...], asked: str) -> list[int]:
+    """The ids that match a search by a part of the token, by a part of its class or by the id. An empty search matches all
+    ids."""
+    wanted = asked.strip().lower()
+    return [
+        token_id
+        for token_id, (token, name) in enumerate(zip(vocabulary.tokens, classes, strict=True))
+        if wanted in token.lower() or wanted in name.lower() or wanted == str(token_id)
+    ]

@@ -1,0 +1,170 @@
+"""Navigation in the walk: buttons, links, arrow keys, the list, and playing."""
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from pages.layers.walk_part import EVERY, STOP, short_walk
+from tests.pages.conftest import Walker
+from tests.pages.layers.opened import LAYER, at_stop, opened
+from transformer.pipeline.pipeline import Pipeline
+
+
+def test_a_step_does_not_run_the_model_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(model="reverse", source="abcd")
+    ran: list[object] = []
+    trace = Pipeline.trace
+    monkeypatch.setattr(Pipeline, "trace", lambda *given, **more: ran.append(given) or trace(*given, **more))
+    for path in ("logits", "encoder.layers.0.self_attention.scores", "encoder.layers.1.feed_forward.hidden"):
+        at_stop(app, path)
+    assert ran == []
+
+
+def test_back_and_next_follow_the_order_of_the_list() -> None:
+    app = opened(model="reverse", source="abcd", stop="source_mask")
+    paths = app.selectbox(key=STOP).options
+    assert app.button(key="walk_Left").disabled
+    for path in paths[1:4]:
+        app.button(key="walk_Right").click().run()
+        assert app.selectbox(key=STOP).value == path
+    app.button(key="walk_Left").click().run()
+    assert app.selectbox(key=STOP).value == paths[2]
+    at_stop(app, paths[-1])
+    assert app.button(key="walk_Right").disabled
+    assert not app.button(key="walk_play").disabled
+    app.button(key="walk_play").click().run()
+    assert app.selectbox(key=STOP).value == paths[0]
+
+
+def test_the_short_walk_has_twelve_stops_and_a_switch_to_all_tensors() -> None:
+    app = opened(model="english-french", source="the cat sleeps .")
+    trained = Pipeline.load("english-french")
+    short = short_walk(trained.config.decoder_layers, trained.model.taps)
+    assert len(short) == 12
+    visited = [app.selectbox(key=STOP).value]
+    while not app.button(key="walk_Right").disabled:
+        app.button(key="walk_Right").click().run()
+        visited.append(app.selectbox(key=STOP).value)
+    assert visited == short
+    assert app.header[0].value.startswith("12/12 · ")
+    app.toggle(key=EVERY).set_value(True).run()
+    app.button(key="walk_Left").click().run()
+    assert app.selectbox(key=STOP).value == "logits"
+    assert "/" not in app.header[0].value
+    app.toggle(key=EVERY).set_value(False).run()
+    assert app.selectbox(key=STOP).value == short[-2]
+    # If a link names a tensor outside the short walk, the walk steps through all tensors.
+    assert opened(model="reverse", source="abc", stop="encoder.layers.0.self_attention.scores").toggle(key=EVERY).value
+
+
+def test_one_head_links_to_its_training() -> None:
+    def links(**query: str) -> list[str]:
+        app = opened(model="reverse", source="abc", **query)
+        return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("training?")]
+
+    cross = "decoder.layers.1.cross_attention."
+    assert links(stop=f"{cross}scores", head="3") == ["training?model=reverse&source=abc&kind=cross&layer=2&head=3"]
+    assert links(stop=f"{cross}scores") == links(stop="decoder.layers.1.feed_forward.hidden", head="3") == []
+
+
+def test_attention_links_to_the_question_about_where_a_head_looks() -> None:
+    def links(**query: str) -> list[str]:
+        app = opened(model="reverse", source="abc", **query)
+        return [each.proto.url for each in app.main.get("link_button") if each.proto.url.startswith("attention?")]
+
+    cross = "decoder.layers.1.cross_attention."
+    asks = "attention?model=reverse&source=abc&kind=cross&layer=2&head={}&predict=attention%3A"
+    assert links(stop=f"{cross}scores", head="3") == [asks.format(3)]
+    assert links(stop=f"{cross}weights") == [asks.format(1)]
+    assert links(stop="decoder.layers.1.feed_forward.hidden") == []
+
+
+def test_a_button_goes_to_an_input() -> None:
+    app = opened(model="reverse", source="abcd")
+    at_stop(app, "encoder.layers.0.self_attention.masked_scores")
+    app.button(key="go source_mask").click().run()
+    assert app.selectbox(key=STOP).value == "source_mask"
+
+
+@pytest.mark.parametrize("nonsense", ["nowhere", "encoder.layers.99.self_attention.scores", "", "<script>"])
+def test_a_link_to_a_missing_tensor_opens_the_default_stop(nonsense: str) -> None:
+    app = opened(model="reverse", source="abcd", stop=nonsense)
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
+
+
+def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() -> None:
+    app = opened(model="shared_heads", source="a b c", stop="encoder.layers.5.self_attention.query.split")
+    assert app.selectbox(key=STOP).value == "encoder.layers.5.self_attention.query.split"
+    app.sidebar.selectbox(key="model").set_value("reverse").run()
+    assert not app.exception
+    assert app.selectbox(key=STOP).value == "source_embedding.token"
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, stranger: BrowserContext) -> None:
+    page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
+    page.keyboard.press("ArrowRight")
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    page.keyboard.press("ArrowRight")
+    walker.is_at(f"{LAYER}.self_attention.masked_scores")
+    page.keyboard.press("ArrowLeft")
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    walker.settle()
+    assert f"stop={LAYER}.self_attention.scaled_scores" in page.url
+
+    other = Walker(stranger, walker.url).at(page.url.partition("layers?")[2])
+    other.is_at(f"{LAYER}.self_attention.scaled_scores")
+    assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
+    other.close()
+    assert other.complaints == []
+
+
+@pytest.mark.browser
+def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
+    page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
+    page.get_by_label("Source text", exact=True).press("ArrowLeft")
+    row = page.locator(f'.outline [data-path="{LAYER}.self_attention.scores"]')
+    row.press("ArrowDown")
+    below = page.locator(f'.outline [data-path="{LAYER}.self_attention.scaled_scores"]')
+    expect(below).to_be_focused()
+    below.press("ArrowLeft")
+    summary = page.locator(".outline summary", has_text="Encoder layer 1")
+    expect(summary).to_be_focused()
+    summary.press("ArrowLeft")
+    expect(row).to_be_hidden()
+    summary.press("ArrowRight")
+    expect(row).to_be_visible()
+    walker.settle()
+    assert walker.path == f"{LAYER}.self_attention.scores"
+
+
+@pytest.mark.browser
+def test_playing_steps_through_the_walk_and_stops_at_the_end(walker: Walker) -> None:
+    page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
+    page.get_by_role("button", name="Play").click()
+    walker.is_at("probabilities")
+    walker.settle()
+    expect(page.get_by_role("button", name="Play again")).to_be_enabled()
+    assert walker.path == "probabilities"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
+def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker, how: str) -> None:
+    page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
+    page.get_by_role("button", name="Play").click()
+    walker.is_at("source_embedding.token")
+    if how == "arrow key":
+        page.keyboard.press("ArrowRight")
+    elif how == "list":
+        page.locator('.outline [data-path="source_embedding.sum"]').click()
+    else:
+        page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    walker.settle()
+    stop = walker.path
+    assert stop == "source_embedding.sum" or how != "list"
+    page.wait_for_timeout(1500)
+    assert walker.path == stop

@@ -1,0 +1,472 @@
+"""Classes: the store with its limits, the pages of teacher and student, and thirty sessions that answer at once."""
+
+import asyncio
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+import segno
+from markupsafe import escape
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from benchmarks.session import Session
+from pages.lessons.class_mode import class_panel, classes, invitation, seat
+from pages.lessons.class_mode.class_panel import INVITE
+from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Tally
+from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
+from pages.lessons.content.library import shipped
+from pages.lessons.playing.answering import KEY
+from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
+from pages.ui.limits import CLASSES as MOST_CLASSES
+from pages.ui.text import text
+from tests.pages.apps import HOME, on_page, shown, unfold
+from tests.pages.conftest import Visitor
+from tests.pages.lessons.playing.test_lesson_bar import bar
+from tests.pages.shell.frame.test_body import At
+
+PAGE = "pages/lessons/page.py"
+LESSON = "first-look"
+# A stop of this lesson with a question that has options, counted from 0.
+STOP = next(index for index, stop in enumerate(shipped()[LESSON].stops) if stop.question and stop.question.kind == "choose")
+WORDS = text("lesson")["class"]
+
+
+class Clock:
+    """A clock in seconds that only a test changes."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Classes:
+    """A store of classes for one test."""
+    store = Classes(clock)
+    monkeypatch.setattr(classes, "_SHARED", store)
+    return store
+
+
+def tally_of(store: Classes, code: str, stop: int, secret: str = "") -> Tally:
+    tally = store.tally(code, stop, secret)
+    assert tally is not None
+    return tally
+
+
+# --- the store ---------------------------------------------------------------------------------------------------------------
+
+
+def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store: Classes) -> None:
+    code, secret = store.open(LESSON)
+    assert re.fullmatch(f"[{ALPHABET}]{{{CODE_LENGTH}}}", code)
+    for student, answers in {"a": ["1", "2"], "b": ["2"], "c": ["2", "3", "2"], "d": []}.items():
+        store.join(code, student)
+        store.join(code, student)  # as after a reload of the page
+        assert all(store.answer(code, student, 4, given) for given in answers)
+    hidden = Tally(joined=4, answered=3, changed=0, shown=False, first={}, last={})
+    seen = Tally(joined=4, answered=3, changed=1, shown=False, first={"1": 1, "2": 2}, last={"2": 3})
+    for wrong in ("", "x", code, secret[:-1], "é"):
+        assert store.tally(code, 4, wrong) == hidden
+        store.show(code, wrong, 4, True)
+        store.close(code, wrong)
+    assert store.tally(code, 4, secret) == seen
+    store.show(code, secret, 4, True)
+    assert store.tally(code, 4) == seen._replace(shown=True)
+    assert tally_of(store, code, 3, secret).answered == 0
+    store.show(code, secret, 4, False)
+    assert store.tally(code, 4) == hidden
+    store.close(code, secret)
+    assert store.tally(code, 4, secret) is None
+
+
+def test_a_class_ends_after_its_time(store: Classes, clock: Clock) -> None:
+    code, secret = store.open(LESSON)
+    store.join(code, "a")
+    clock.now = 60.0 * CLASS_MINUTES
+    assert store.answer(code, "a", 0, "1")
+    clock.now += 1
+    assert store.tally(code, 0, secret) is None
+    assert not store.answer(code, "a", 0, "1")
+    assert not store.teaches(code, secret)
+    with pytest.raises(LessonError, match=f"no class {code} here"):
+        store.join(code, "b")
+    assert not store._classes
+
+
+def test_classes_students_and_answers_beyond_the_limits_are_refused(store: Classes, clock: Clock) -> None:
+    code, secret = store.open(LESSON)
+    for number in range(CLASS_STUDENTS):
+        store.join(code, str(number))
+    with pytest.raises(LessonError, match=f"is full: it has {CLASS_STUDENTS} students"):
+        store.join(code, "one more")
+    store.join(code, "0")
+    taken = [store.answer(code, str(number), stop, "1") for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
+    assert sum(taken) == CLASS_ANSWERS < len(taken)
+    assert tally_of(store, code, 0).full
+    assert store.answer(code, "0", 0, "2")  # an answer can still be changed
+    assert tally_of(store, code, 0, secret).last == {"1": CLASS_STUDENTS - 1, "2": 1}
+    for student, stop, given in [("x", 0, "1"), ("0", -1, "1"), ("0", LESSON_STOPS, "1"), ("0", 0, ""), ("0", 0, "1" * 41)]:
+        assert not store.answer(code, student, stop, given)
+    others = [store.open(LESSON) for _ in range(MOST_CLASSES - 1)]
+    clock.now = 500.0
+    tally_of(store, code, 0)
+    with pytest.raises(LessonError, match=f"has {MOST_CLASSES} classes, as many as it can. Try again in"):
+        store.open(LESSON)
+    clock.now = 601.0  # the other classes had no request for so long that one is dropped
+    newest, _ = store.open(LESSON)
+    assert store.tally(code, 0) is not None
+    assert [store.tally(other, 0) for other, _ in others].count(None) == 1
+    assert store.tally(newest, 0) is not None
+
+
+def test_threads_lose_no_answer(store: Classes) -> None:
+    code, secret = store.open(LESSON)
+
+    def visit(number: int) -> None:
+        store.join(code, str(number))
+        for stop in range(20):
+            for given in (str(1 + number % 3), str(1 + number % 4)):
+                assert store.answer(code, str(number), stop, given)
+
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(visit, range(120)))
+    for stop in range(20):
+        tally = tally_of(store, code, stop, secret)
+        assert tally.first == Counter(str(1 + number % 3) for number in range(120))
+        assert tally.last == Counter(str(1 + number % 4) for number in range(120))
+    assert store._classes[code].answers == 20 * 120
+
+
+# --- the pages of teacher and student ----------------------------------------------------------------------------------------
+
+
+def panel(app: AppTest) -> str:
+    """The HTML and the captions of the page, which include the panel of the class."""
+    html = [each.proto.body for each in app.get("html") if "<div" in each.proto.body]
+    return " ".join([*html, *(caption.value for caption in app.main.caption)])
+
+
+def rows(table: str) -> dict[str, tuple[int, int]]:
+    """The rows of a tally: label → (first, last)."""
+    found = re.findall(r'<th scope="row">(.*?)</th><td>.*?<b>(\d+)</b>.*?<b>(\d+)</b>', table)
+    return {label: (int(first), int(last)) for label, first, last in found}
+
+
+def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    teacher = on_page(PAGE, class_lesson=LESSON)
+    teacher.button(key="open_class").click().run()
+    assert not teacher.exception
+    (code,) = store._classes
+    secret = store._classes[code].secret
+    assert teacher.query_params["class"] in (code, [code])  # the secret is not on the projector
+    assert secret not in str(teacher.query_params)
+    assert f"<strong>{code}</strong> 0 joined" in panel(teacher)
+    assert any(code in markdown.value for markdown in teacher.main.markdown)
+    assert not teacher.code
+    unfold(teacher, INVITE)
+    assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}&teacher={secret}"]
+
+    student = on_page(PAGE)
+    student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
+    student.button(key="join_class").click().run()
+    assert not student.exception
+    assert "not shown" not in panel(student)
+    by_link = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1)})
+    number = by_link.session_state[seat.SEAT].student
+    assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
+    assert by_link.query_params["lesson"] in (LESSON, [LESSON])
+    # A reload makes the session the same student again. Presenting does not give a student the notes for the teacher.
+    again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1), "present": "1"})
+    assert bar(again)["notes"] is None
+    assert bar(again)["class"] == {"code": code, "secret": ""}
+    teacher.run()
+    assert "2 joined" in panel(teacher)
+
+    # The answers have the form in which the bar sends them.
+    store.answer(code, number, STOP, "1")
+    store.answer(code, number, STOP, "2")
+    on_stop = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    assert "2 joined · 1 answered" in panel(on_stop)
+    assert "tally" not in panel(on_stop)
+    lesson = shipped()[LESSON]
+    notes = bar(on_stop)["notes"]
+    assert notes["says"][0][1][0][1] in lesson.stops[STOP].notes
+    assert notes["next"] == lesson.stops[STOP + 1].title
+    assert notes["planned"] == round(sum(stop.minutes for stop in lesson.stops[: STOP + 1]))
+    again.button(key="class_look").click().run()
+    assert WORDS["not_shown"] in panel(again)
+    assert "tally" not in panel(again)
+    sees = on_stop.button_group(key=f"class_sees_{code}_{STOP}")
+    sees.set_value("here").run()
+    question = shipped()[LESSON].stops[STOP].question
+    assert question
+    assert list(rows(panel(on_stop)).values())[:2] == [(1, 0), (0, 1)]
+    assert len(rows(panel(on_stop))) == len(question.options)
+    again.button(key="class_look").click().run()
+    assert "tally" not in panel(again)
+    on_stop.button_group(key=f"class_sees_{code}_{STOP}").set_value("everybody").run()
+    again.button(key="class_look").click().run()
+    assert rows(panel(again)) == rows(panel(on_stop))
+
+    # On a projector the choice has short labels, so that the panel is one line.
+    large = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
+    assert rows(panel(large)) == rows(panel(on_stop))
+    # The students see how to join, but not the link and the secret of the teacher.
+    monkeypatch.setattr(invitation, "app_address", lambda: "https://school.example/headlight")
+    large.button(key="class_show_code").click().run()
+    assert not large.code
+    assert secret not in panel(large)
+    joined = f"https://school.example/headlight/?class={code}"
+    assert f'alt="QR code of {joined}" src="{escape(invitation.qr_picture(joined))}"' in panel(large)
+    assert joined.removeprefix("https://") in panel(large)
+    large.button(key="class_hide_code").click().run()
+    assert "data:image" not in panel(large)
+
+    monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
+    full = on_page(HOME, **{"class": code})
+    assert f"class {code} is full" in shown(full.warning[0].value)
+    assert bar(full)["lesson"] == lesson.title  # the lesson is open without the class
+
+    full_says = WORDS["full"].format(most=2)
+    assert full_says not in panel(on_stop.run()) + panel(again.run())
+    monkeypatch.setattr(class_panel, "CLASS_ANSWERS", 2)
+    monkeypatch.setattr(classes, "CLASS_ANSWERS", 1)
+    assert full_says in panel(on_stop.run())
+    assert full_says in panel(again.run())
+
+    teacher.switch_page(PAGE).run()
+    teacher.button(key="open_class").click().run()
+    assert code not in store._classes  # a session teaches only one class
+    (code,) = store._classes
+    teacher.button(key="class_close").click().run()
+    assert not teacher.exception
+    assert "class" not in teacher.query_params
+    assert not store._classes
+    again.run()
+    assert "is over" in panel(again)
+
+
+def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for code in ("ABCDEF", "<b>", "x" * 5_000, "ABCDEF-<script>", "../.."):
+        app = on_page(HOME, **{"class": code, "teacher": "é"})
+        assert not app.exception
+        assert "There is no class" in shown(app.warning[0].value)
+        assert "class" not in app.query_params
+    assert not store._classes
+    monkeypatch.setattr(classes, "REPLICAS", 3)
+    with pytest.raises(LessonError, match="this server runs as 3"):
+        store.open(LESSON)
+    app = on_page(PAGE)
+    app.text_input(key="class_code").set_value("ABCDEF")
+    app.button(key="join_class").click().run()
+    assert "this server runs as 3" in shown(app.warning[0].value)
+    app.button(key="open_class").click().run()
+    assert "this server runs as 3" in shown(app.warning[0].value)
+
+
+def test_the_secret_from_the_tab_makes_a_session_the_teacher_again_after_a_reload(store: Classes) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from pages.lessons.class_mode.seat import teach
+
+        teach(st.session_state["sent"])
+
+    code, secret = store.open(LESSON)
+    app = AppTest.from_function(page)
+    for sent, student in [("", "a"), (secret[:-1], "a"), ({"secret": secret}, "a"), (secret, "")]:
+        app.session_state[seat.SEAT], app.session_state["sent"] = seat.Seat(code, "a"), sent
+        store.join(code, "a")
+        assert not app.run().exception
+        assert app.session_state[seat.SEAT] == seat.Seat(code, student, "" if student else secret)
+        assert tally_of(store, code, 0).joined == bool(student)
+    store.join(code, "b")
+    store.answer(code, "b", 0, "1")
+    store.leave(code, "b")
+    assert tally_of(store, code, 0).answered == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:8501", True),
+        ("http://127.0.0.1:8501", True),
+        ("http://127.1.2.3", True),
+        ("http://[::1]:8501", True),
+        ("http://0.0.0.0:8501", True),
+        ("http://app.localhost", True),
+        ("http://192.168.1.20:8501", False),
+        ("https://school.example", False),
+        ("http://localhost.school.example", False),
+        ("http://[broken", False),
+        ("", False),
+    ],
+)
+def test_an_address_that_phones_cannot_reach_is_recognised(address: str, local: bool) -> None:
+    assert invitation.is_local(address) == local
+
+
+@pytest.mark.parametrize(("own", "told"), [("192.168.1.20", "http://192.168.1.20:8777"), ("", "http://…:8777")])
+def test_a_class_on_a_local_address_shows_the_command_to_start_instead(
+    own: str, told: str, store: Classes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invitation, "app_address", lambda: "http://localhost:8777")
+    monkeypatch.setattr(invitation, "own_address", lambda: own)
+    code, secret = store.open(LESSON)
+    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    (warning,) = app.warning
+    assert "--server.address 0.0.0.0 --server.port 8777" in warning.value
+    assert told in warning.value
+    unfold(app, INVITE)
+    assert "data:image" not in panel(app)  # the QR code would lead a phone to the phone itself
+    # On a projector the warning is one line, until the teacher shows the code.
+    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    assert not app.warning
+    assert text("lesson")["class"]["local_short"] in [caption.value for caption in app.caption]
+    assert told in app.button(key="class_show_code").click().run().warning[0].value
+
+
+def test_each_address_has_its_own_qr_code_with_a_border() -> None:
+    one, other = (invitation.qr_picture(f"https://school.example/?class={code}") for code in ("ABCDEF", "ABCDEG"))
+    assert one != other
+    drawn = segno.make("https://school.example/?class=ABCDEF", error="m", micro=False)
+    side = len(tuple(drawn.matrix)) + 2 * 4
+    assert f"viewBox='0 0 {side} {side}'" in unquote(one)
+
+
+def test_the_page_of_a_teacher_stops_updating_when_the_class_is_over(store: Classes) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from pages.lessons.class_mode.class_panel import _show
+        from pages.lessons.class_mode.seat import Seat
+
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        _show(Seat("ABCDEF", secret="x"), None, 0, was_open=st.session_state["runs"] == 1)
+
+    app = AppTest.from_function(page).run()
+    assert app.session_state["runs"] == 2
+    assert [caption.value for caption in app.caption] == [WORDS["over"].format(code="ABCDEF")]
+
+
+def asked(kind: Any, **values: Any) -> Stop:
+    question = Question(kind=kind, ask="?", **values)
+    return Stop(title="a", say="b", page="home", view=(("model", "reverse"), ("source", "abc")), question=question)
+
+
+@pytest.mark.parametrize(
+    ("stop", "given", "table"),
+    [
+        (asked("choose", options=("<i>a</i>", "b"), answer=1), {"2": 3}, {"&lt;i&gt;a&lt;/i&gt;": 0, "b": 3}),
+        (asked("order", options=("a", "b")), {"0-1": 2, "1-0": 1}, {WORDS["in_order"]: 2, WORDS["not_in_order"]: 1}),
+        (
+            asked("tokens", truth=Truth(name="attention-row", query="a", kind="encoder", layer=1, head=1)),
+            {"0-1": 2, "1": 1, "999": 1},
+            {"0 · &lt;sos&gt;": 2, "1 · a": 3},
+        ),
+        (asked("number", truth=Truth(name="head-count")), {"2": 2, "2,0": 1, "-1": 1}, {"−1": 1, "2": 3}),
+        (
+            asked("number", truth=Truth(name="head-count")),
+            {str(value): 1 for value in range(20)} | {"0.5": 2},
+            {"0": 1, "0.5": 2, **{str(value): 1 for value in range(1, 7)}, WORDS["others"]: 13},
+        ),
+    ],
+    ids=["choose", "order", "tokens", "number", "many numbers"],
+)
+def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], table: dict[str, int]) -> None:
+    count = sum(given.values())
+    listed = rows(str(class_panel.tally_table(stop, Tally(count, count, 0, True, given, given))))
+    assert listed == {label: (count, count) for label, count in table.items()}
+
+
+# --- thirty sessions at once -------------------------------------------------------------------------------------------------
+
+
+def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None:
+    """The sessions use the websocket, and send the values that the bar of a browser sends, and hostile values."""
+    question = shipped()["one-lesson"].stops[0].question
+    assert question
+    count = len(question.options)
+    first, last = [1 + number % 2 for number in range(30)], [1 + number % count for number in range(30)]
+    hostile = [
+        None,
+        {"stop": 1, "value": "1" * 10_000},
+        {"stop": 1, "value": "99"},
+        {"stop": "1", "value": "1"},
+        {"stop": 10**9, "value": "1"},
+        {"stop": 1, "value": ["1"]},
+    ]
+
+    async def student(code: str, number: int) -> Session:
+        session = Session(At(url), "lessons", {"class": code})
+        await session.open()
+        if number % 5 == 0:
+            await session.send(KEY, "answer", hostile[number // 5])
+        await session.send(KEY, "answer", {"stop": 1, "value": str(first[number])})
+        await session.send(KEY, "answer", {"stop": 1, "value": str(last[number])})
+        return session
+
+    async def lesson() -> tuple[str, str]:
+        teacher = Session(At(url), "lessons", {"class_lesson": "one-lesson"})
+        await teacher.open()
+        while teacher.unseen and "open_class" not in teacher.widgets:
+            await teacher.scroll()
+        await teacher.click(open_class=True)
+        code = teacher.query["class"]
+        students = await asyncio.gather(*(student(code, number) for number in range(30)))
+        await teacher.click(**{f"class_sees_{code}_0": WORDS["seen_by"]["everybody"]})
+        await students[0].rerun()
+        assert all(each.query["class"] != code for each in students)  # the address of each student has a number of its own
+        await asyncio.gather(*(each.close() for each in (teacher, *students)))
+        return " ".join(teacher.texts), " ".join(students[0].texts)
+
+    with ThreadPoolExecutor(1) as thread:
+        shown_to_teacher, shown_to_student = thread.submit(asyncio.run, lesson()).result()
+    assert "30 joined · 30 answered" in shown_to_teacher
+    counted = {option: (first.count(place), last.count(place)) for place, option in enumerate(question.options, 1)}
+    assert rows(shown_to_teacher) == rows(shown_to_student) == counted
+    changed = sum(one != other for one, other in zip(first, last, strict=True))
+    assert f"30 of 30 answered; {changed} changed" in shown_to_teacher
+
+
+@pytest.mark.browser
+def test_a_warning_about_a_class_that_cannot_be_joined_stays_at_the_first_stop(visitor: Visitor) -> None:
+    page = visitor.open("?class=ABCDEF&lesson=first-look")
+    page.wait_for_url("**source=**")  # the stop has opened its own view
+    visitor.settle()
+    problem = page.get_by_text("There is no class ABCDEF here")
+    expect(problem).to_be_visible()
+    page.locator(".st-key-lesson_bar a.next").click()
+    expect(problem).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open(f"lessons?class_lesson={LESSON}&present=1", whole=True)
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    page.locator(".class-line").wait_for()
+    visitor.settle()
+    says = WORDS["line"].format(joined=CLASS_STUDENTS, answered=CLASS_STUDENTS)
+    # At once, because the panel is drawn anew every two seconds.
+    line, more = page.evaluate(
+        """says => {
+            document.querySelector(".class-line").lastChild.textContent = says;
+            const parts = [".class-line", ".st-key-class_more"].map((part) => document.querySelector(part));
+            return parts.map((part) => part.getBoundingClientRect().toJSON());
+        }""",
+        says,
+    )
+    assert line["top"] < (more["top"] + more["bottom"]) / 2 < line["bottom"]
+    assert more["right"] <= 1024

@@ -1,0 +1,765 @@
+"""The bar of a lesson: its stops open real pages, its truths are computed, and answers are kept in the address."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import ViewportSize, expect
+from streamlit.testing.v1 import AppTest
+
+from pages.lessons.content.grading import Verdict, judge, right_answer
+from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson_answers import Answer, fits, parse, write
+from pages.lessons.content.library import lesson_of, shipped
+from pages.lessons.content.packing import pack
+from pages.lessons.content.question_data import as_words, question_data
+from pages.lessons.content.stop_views import view_of, words_of
+from pages.lessons.content.truths import Value, filled, head_of, truth_of
+from pages.lessons.playing.ending import line_of_sheet
+from pages.lessons.playing.lesson_bar import new_terms
+from pages.shell.frame.navigation import name_of, page_files
+from pages.shell.view.card_heads import card_head
+from pages.shell.view.runs import available, runs, snapshots
+from pages.ui.pickers import option_id
+from pages.ui.text import text
+from tests.fuzz.links import watched
+from tests.pages.apps import on_page
+from tests.pages.conftest import ROOT, Visitor
+from tests.pages.shell.frame.test_present import CUT_OFF, PROJECTORS, SMALL
+from transformer import HeadlightError, InputError
+from transformer.figures.decoding_figures import percent
+from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.phrases import interventions
+
+SCRIPTS = {name_of(file): str(file.relative_to(ROOT)) for file in page_files()}
+STOPS = [(name, index) for name, lesson in shipped().items() for index in range(len(lesson.stops))]
+SIDEBAR = {"model", "source", "target", "batch", "batch_targets"}
+
+
+def stop_of(name: str, index: int) -> Stop:
+    return shipped()[name].stops[index]
+
+
+def bar(app: AppTest) -> dict[str, Any]:
+    """The data that the server has sent to the bar of the lesson."""
+    for each in app.get("bidi_component"):
+        if '"questions"' in each.proto.json:
+            return json.loads(each.proto.json)
+    raise AssertionError("no lesson is open")
+
+
+# --- the shipped lessons -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "index"), STOPS, ids=str)
+def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> None:
+    stop = stop_of(name, index)
+    assert stop.page in SCRIPTS
+    view = view_of(stop)
+    assert view.get("model", "reverse") in available()
+    for words in (stop.say, stop.reveal, stop.question.ask if stop.question else ""):
+        assert "{" not in filled(stop, words)
+    if stop.question is None:
+        return
+    truth, question = truth_of(stop), stop.question
+    assert (truth is None) == (question.truth is None)
+    if question.kind == "tokens":
+        assert truth is not None
+        best = sorted(range(len(truth.row)), key=lambda place: -truth.row[place])[: question.most]
+        assert judge(question, "-".join(map(str, best)), truth).right
+        worst = str(min(range(len(truth.row)), key=lambda place: truth.row[place]))
+        assert not judge(question, worst, truth).right
+    elif question.kind == "number":
+        assert truth is not None
+        assert judge(question, str(round(truth.number, 6)), truth).right
+        assert not judge(question, str(round(truth.number + 2 * question.tolerance + 1, 6)), truth).right
+    else:
+        count = len(question.options)
+        answers = (
+            [str(option) for option in range(1, count + 1)] if question.kind == "choose" else ["-".join(map(str, range(count)))]
+        )
+        assert sum(judge(question, answer, truth).right for answer in answers) == 1
+        assert all(judge(question, answer, truth).says for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("first-look", {1: True, 2: True, 4: True}),
+        ("one-lesson", {3: True, 5: True, 8: True, 9: False}),
+        ("inside-one-head", {4: True, 6: False}),
+        ("does-attention-explain", {2: True, 4: False, 5: False, 6: False}),
+    ],
+)
+def test_the_words_of_a_stop_agree_with_its_experiment(name: str, changes: dict[int, bool]) -> None:
+    """The revealed text says how the experiment ends. With other weights of a model, it can end differently."""
+    for number, expected in changes.items():
+        truth = truth_of(stop_of(name, number - 1))
+        assert truth
+        assert bool(truth.number) == expected, (number, truth.words)
+
+
+@pytest.mark.parametrize(("name", "index"), [("first-look", 2), ("one-lesson", 4)])
+def test_without_scaling_the_largest_share_of_each_row_grows(name: str, index: int) -> None:
+    view = view_of(stop_of(name, index))
+    layer, head = int(view["layer"]) - 1, int(view.get("head", 1)) - 1
+    clean, edited = (
+        runs().trace(view["model"], (view["source"],), ("thgildaeh",), edits).weights("cross", layer)[0, head].numpy()
+        for edits in ((), interventions(f"no scaling cross layer {layer + 1}", runs().pipeline(view["model"]).config))
+    )
+    assert (edited.max(-1) > clean.max(-1)).all()
+    assert (edited.argmax(-1) == clean.argmax(-1)).all()
+
+
+def test_without_cross_attention_the_same_words_are_written_for_every_sentence() -> None:
+    """Stop 1 of First look says so."""
+    stop = stop_of("first-look", 0)
+    written = {
+        dict(truth.words)["after"]
+        for source in ("the cat sleeps .", "she left")
+        if (truth := truth_of(replace(stop, view=tuple((dict(stop.view) | {"source": source}).items()))))
+    }
+    assert len(written) == 1
+    assert written != {"–"}
+
+
+def test_the_first_snapshot_writes_letters_without_any_order() -> None:
+    """Stop 7 of First look says so."""
+    view = view_of(stop_of("first-look", 6))
+    first = snapshot_name(view["model"], min(snapshots(view["model"])))
+    answer = runs().answer(first, view["source"], ()).text
+    assert answer not in ("", view["source"], view["source"][::-1])
+
+
+def test_a_model_without_the_head_that_it_needs_guesses_the_pronoun() -> None:
+    """Stop 8 of One lesson and stop 2 of Does attention explain? say so."""
+    assert 0.4 < runs().pipeline("english-french").card.measures["pronouns"]["right_without"] < 0.6
+
+
+def of_each_page() -> list[tuple[str, dict[str, str]]]:
+    """The pages of the stops, each with the longest view of each of its parts. Other views are left out, because opening one
+    takes a second, and a page reads the same parameters for every text."""
+    views: dict[tuple[str, str, str], dict[str, str]] = {}
+    for name, index in STOPS:
+        stop = stop_of(name, index)
+        view = view_of(stop)
+        key = (stop.page, view.get("part", ""), view.get("method", ""))
+        if view.keys() - SIDEBAR:  # the parameters of the sidebar have their own tests
+            views[key] = max(views.get(key, {}), view, key=len)
+    return [(page, view) for (page, _, _), view in sorted(views.items())]
+
+
+@pytest.mark.parametrize(("page", "view"), of_each_page(), ids=str)
+def test_the_page_of_a_stop_reads_every_parameter_of_its_view(page: str, view: dict[str, str]) -> None:
+    with watched() as (names, _):
+        app = on_page(SCRIPTS[page], **view)
+    assert not app.exception
+    assert not app.error
+    assert view.keys() <= names | SIDEBAR
+    for name in view.keys() & {"model", "source", "kind", "layer", "head", "part", "method", "force", "batch"}:
+        if name in app.session_state:  # an invalid value is replaced by the default
+            taken = app.session_state[name]
+            values = taken if isinstance(taken, list) else [taken]  # `force` is a list with several tokens
+            assert view[name] in [*values, *map(option_id, values)], name
+
+
+def test_a_stop_gets_its_head_from_the_card_of_the_model() -> None:
+    stop = Stop(
+        title="a", say="layer {layer}, head {head}", page="attention", view=(("model", "english-french"),), head="turning"
+    )
+    measures = runs().pipeline("english-french").card.measures["pronouns"]
+    assert view_of(stop) == {
+        "kind": "cross",
+        "layer": str(measures["layer"]),
+        "head": str(measures["head"]),
+        "model": "english-french",
+    }
+    assert words_of(stop, stop.say) == f"layer {measures['layer']}, head {measures['head']}"
+    with pytest.raises(InputError, match="names no head 'turning'"):
+        card_head("reverse", "turning")
+
+
+# --- truths and judgements -----------------------------------------------------------------------------------------------
+
+
+def asked(**truth: Any) -> Stop:
+    question = Question(kind="number", ask="?", truth=Truth(**truth))
+    view = (("model", "reverse"), ("source", "cab"), ("kind", "cross"), ("layer", "2"), ("head", "1"))
+    return Stop(title="a", say="b", page="attention", view=view, question=question)
+
+
+def test_a_question_is_about_the_head_with_which_the_page_opens() -> None:
+    """A lesson that is written by hand can leave out the head."""
+    question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="<sos>"))
+    for model in ("reverse", "english-french"):
+        stop = Stop(title="t", say="s", page="attention", view=(("model", model), ("source", "abc")), question=question)
+        app = on_page(SCRIPTS["attention"], model=model, source="abc")
+        kind, layer, head = head_of(stop)
+        assert [str(app.session_state[name]) for name in ("kind", "layer", "head")] == [kind, str(layer + 1), str(head + 1)]
+    of_encoder = replace(stop, question=replace(question, truth=Truth(name="attention-row", query="<sos>", kind="encoder")))
+    assert head_of(of_encoder) == ("encoder", 0, 0)
+
+
+def test_truths_agree_with_the_trace() -> None:
+    trace = runs().trace("reverse", ("cab",), (None,), ())
+    row = trace.weights("cross", 1)[0, 0, 0]
+
+    def value(**truth: Any) -> Value:
+        computed = truth_of(asked(**truth))
+        assert computed is not None
+        return computed
+
+    assert value(name="attention-weight", query="<sos>", key="b").number == pytest.approx(float(row[3]))
+    assert value(name="attention-weight", query="0", key="3", head=2).number == pytest.approx(
+        float(trace.weights("cross", 1)[0, 1, 0, 3])
+    )
+    assert value(name="most-attended-key", query="<sos>").number == int(row.argmax()) == 3
+    assert value(name="sum-of-weights", query="<sos>").number == pytest.approx(1)
+    assert value(name="attention-row", query="<sos>").row == pytest.approx(row.tolist())
+    assert value(name="token-count", side="source").number == 5
+    assert value(name="head-width").number == trace.config.d_model / trace.config.heads
+    cells = [trace[f"decoder.layers.1.cross_attention.{name}"].values[0, 0, 0, 3] for name in ("scores", "scaled_scores")]
+    assert value(name="score", query="<sos>", key="b").number == pytest.approx(float(cells[0]))
+    assert value(name="scaled-score", query="<sos>", key="b").number == pytest.approx(float(cells[1]))
+    assert float(cells[1]) == pytest.approx(float(cells[0]) / value(name="head-width").number ** 0.5)
+    assert value(name="head-count").number == trace.config.heads
+    assert value(name="vector-length").number == trace.config.d_model
+    assert value(name="next-word-probability", query="<sos>").number == pytest.approx(float(trace.probabilities[0, 0].max()))
+    assert dict(value(name="next-word-probability", query="<sos>").words)["token"] == "b"
+    # The target is <sos> b a c <eos> without <eos>. The first row may attend only to itself.
+    assert value(name="mask-row", query="<sos>").row == (1, 0, 0, 0)
+    assert value(name="mask-row", query="a").row == (1, 1, 1, 0)
+    vectors = trace["source_embedding.position"].numpy().reshape(-1, trace.config.d_model)[:5]
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    alike = value(name="most-alike-position", query="a")
+    assert alike.row == pytest.approx([0 if place == 2 else float(vectors[place] @ vectors[2]) for place in range(5)])
+    assert dict(alike.words)["query"] == "2 · a"
+    changed = value(name="edit-changes-answer", edit="no positions")
+    answers = [runs().answer("reverse", "cab", ()).text, dict(changed.words)["before"], dict(changed.words)["after"]]
+    assert changed.number == float(answers[1] != answers[2])
+    assert answers[0] == answers[1] == "bac"
+
+
+def test_the_most_probable_of_several_tokens_is_the_right_answer() -> None:
+    probabilities = runs().trace("reverse", ("cab",), (None,), ()).probabilities[0, 0]
+    vocabulary = runs().pipeline("reverse").vocabulary("target")
+    shares = {token: percent(float(probabilities[vocabulary.ids([token])[0]])) for token in "abc"}
+
+    def verdict(options: tuple[str, ...], answer: str) -> Verdict:
+        question = Question(kind="choose", ask="?", options=options, truth=Truth(name="next-token", query="<sos>"))
+        return judge(question, answer, truth_of(replace(asked(name="head-count"), question=question)))
+
+    assert verdict(("a", "b", "c"), "2").right
+    wrong = verdict(("a", "c"), "1")
+    assert wrong.right == (probabilities[vocabulary.ids(["a"])[0]] > probabilities[vocabulary.ids(["c"])[0]])
+    assert f"most probable of all: b {shares['b']}" in wrong.says
+    assert f"a {shares['a']}" in wrong.says
+    with pytest.raises(LessonError, match="no token 'hello'"):
+        verdict(("a", "hello"), "1")
+
+
+def test_rows_of_masks_and_positions_are_judged() -> None:
+    mask = Question(kind="tokens", ask="?", truth=Truth(name="mask-row", query="x"), most=3)
+    row = Value(row=(1.0, 1.0, 0.0), tokens=("a", "x", "b"), words=(("query", "x"),))
+    assert judge(mask, "0-1", row) == (True, "The row of x may look at a, x.", 0.0)
+    wrong = judge(mask, "1-2", row)
+    assert (wrong.right, wrong.says) == (False, "The row of x may look at a, x. You left out a. Hidden from it, but marked: b.")
+    alike = Question(kind="tokens", ask="?", truth=Truth(name="most-alike-position", query="1"), most=1)
+    words = (("query", "1 · x"), ("most", "0 · a and 2 · b"), ("value", "0.90"))
+    cosines = Value(1.0, (0.9, 0.0, 0.9 - 1e-7, -0.5), ("0 · a", "1 · x", "2 · b", "3 · c"), words)
+    assert [judge(alike, str(place), cosines).right for place in range(4)] == [True, False, True, False]
+    assert judge(alike, "3", cosines).says == "3 · c has cosine −0.50 with 1 · x. Most alike: 0 · a and 2 · b, with 0.90."
+    assert judge(alike, "1", cosines).says.startswith("1 · x is the position itself.")
+
+
+def test_numbers_in_a_text_agree_with_the_trace() -> None:
+    stop = asked(name="head-count")
+    cell = runs().trace("reverse", ("cab",), (None,), ())["decoder.layers.1.cross_attention.scores"].values[0, 0, 0, 3]
+    assert filled(stop, "It is {score <sos> b}.") == f"It is {float(cell):.3g}.".replace("-", "−")
+    for words in ("{score <sos> z}", "{token-count source}", "{score}", "{score.__class__ a b}"):
+        assert filled(stop, words) == words
+    assert filled(stop, "{score 0 0}" * 20).count("{") == 8
+    config = runs().trace("reverse", ("cab",), (None,), ()).config
+    width = config.d_model // config.heads
+    assert filled(stop, "{d_model} {heads} {d_head} {√d_head}") == f"{config.d_model} {config.heads} {width} {width**0.5:g}"
+
+
+@pytest.mark.parametrize(
+    ("truth", "sentence"),
+    [
+        ({"name": "attention-row", "query": "z"}, "There is no token 'z' among"),
+        ({"name": "attention-row", "query": "99"}, "There is no token '99'"),
+        ({"name": "attention-row", "query": "0", "layer": 9}, "no head 1 in layer 9 of cross"),
+        ({"name": "edit-changes-answer", "edit": "__import__('os')"}, "__import__"),
+    ],
+)
+def test_a_truth_that_cannot_be_computed_is_refused(truth: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HeadlightError, match=re.escape(sentence)):
+        truth_of(asked(**truth))
+
+
+def test_a_judgement_gives_the_exact_reason() -> None:
+    row = Value(row=(0.1, 0.7, 0.2), tokens=("a", "b", "c"), words=(("query", "x"), ("most", "b")))
+    tokens = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="x"))
+    assert judge(tokens, "1", row) == (
+        True,
+        "What you marked (b) gets 70.0% of the attention of x; most of it is on b, 70.0%.",
+        0.7,
+    )
+    assert not judge(tokens, "0-2", row).right
+    number = Question(kind="number", ask="?", truth=Truth(name="sum-of-weights", query="x"), tolerance=0.1)
+    assert judge(number, "0.9", row._replace(number=1.0)).right
+    wrong = judge(number, "0,5", row._replace(number=1.0))
+    assert wrong.says.startswith("You said 0.5; that is off by 0.5. The weights of x add up to 1")
+    order = Question(kind="order", ask="?", options=("first", "second", "third"), reasons=("Because.",))
+    assert judge(order, "0-1-2", None).right
+    assert judge(order, "0-2-1", None).says == "Place 2 is “second”, not “third”. Because."
+
+
+def test_a_judgement_has_no_style_markup() -> None:
+    options, reasons = ("*copy* it", "**read** `<pad>`."), ("No, `copy`.", "It *is*.")
+    choose = Question(kind="choose", ask="?", options=options, reasons=reasons, answer=1)
+    assert judge(choose, "2", None).says == "It is."
+    assert [as_words(choose, given, ()) for given in ("1", "2")] == ["“copy it”", "“read <pad>.”"]
+    assert right_answer(choose, None) == "No, copy."
+    order = Question(kind="order", ask="?", options=options, reasons=("*Because*.",))
+    assert judge(order, "1-0", None).says == "Place 1 is “copy it”, not “read <pad>”. Because."
+    assert as_words(order, "1-0", ()) == "read <pad> → copy it"
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------------
+
+
+def test_answers_survive_the_address() -> None:
+    answers = {
+        0: Answer("2"),
+        4: Answer("0-2-1", ""),
+        6: Answer("-0.5", "0,95"),
+        9: Answer("1", "", "3"),
+        11: Answer("1", "2", "3"),
+    }
+    assert write(answers) == "1~2_5~0-2-1~_7~-0.5~0,95_10~1~~3_12~1~2~3"
+    assert parse(write(answers)) == answers
+    assert parse("") == parse("0~1") == parse("x") == parse("1~") == parse("1~<b>") == parse("1~" + "1" * 50) == {}
+
+
+def test_an_answer_must_be_valid_for_its_question() -> None:
+    choose = Question(kind="choose", ask="?", options=("a", "b"), answer=1)
+    assert [fits(choose, given, 0) for given in ("1", "2", "0", "3", "1-2", "", "x")] == [True, True] + [False] * 5
+    order = Question(kind="order", ask="?", options=("a", "b"))
+    assert [fits(order, given, 0) for given in ("1-0", "0-0", "0", "0-1-2")] == [True, False, False, False]
+    tokens = Question(kind="tokens", ask="?", most=2)
+    assert [fits(tokens, given, 3) for given in ("2", "0-1", "3", "0-1-2", "1-1")] == [True, True, False, False, False]
+    number = Question(kind="number", ask="?")
+    assert [fits(number, given, 0) for given in ("-1.5", "1,5", ".5", "5.", "1e9", "nan", "", ".")] == [True] * 4 + [False] * 4
+
+
+# --- the bar ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
+    lesson = shipped()["first-look"]
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", answers="2~1~2", **view_of(lesson.stops[2]))
+    assert not app.exception
+    data = bar(app)
+    assert (data["place"], data["title"], data["covers"]) == ("3 of 7", lesson.stops[2].title, True)
+    assert data["next"].startswith("attention?")
+    assert "lesson_stop=4&answers=2~1~2" in data["next"]
+    (question,) = data["questions"]
+    assert question["tokens"][:2] == ["<sos>", "h"]
+    assert not question["weights"]  # the right answer is not sent before the question is answered
+    assert data["reveal"] == []
+    assert data["notes"] is None  # the session neither presents nor teaches a class
+    assert "Stop " not in " ".join(caption.value for caption in app.main.caption)  # no links of the tour below
+
+
+def frames(app: AppTest) -> list[tuple[float, float, str]]:
+    """Key, query and line style of each framed cell of a map."""
+    (spec,) = [
+        each.proto.spec for each in app.get("plotly_chart") if "head-map" in each.proto.id and "picked" not in each.proto.id
+    ]
+    shapes = json.loads(spec)["layout"].get("shapes", [])
+    black = [shape for shape in shapes if shape["line"]["color"] == "black"]
+    return [((s["x0"] + s["x1"]) / 2, (s["y0"] + s["y1"]) / 2, s["line"]["dash"]) for s in black]
+
+
+@pytest.mark.parametrize(
+    ("answers", "others", "expected"),
+    [
+        ("3~1-9~", {}, [(1, 0, "solid"), (9, 0, "solid")]),
+        ("3~1~9", {}, [(1, 0, "dot"), (9, 0, "solid")]),
+        ("3~1", {}, [(1, 0, "solid")]),  # it cannot be changed, because the judgement names the right token
+        ("3~99~", {}, []),  # not a token of the row
+        ("3~1~9", {"head": "2"}, []),  # another head than that of the question
+        ("3~1~9", {"source": "lamp"}, []),
+        ("3~1~9", {"hide_special": "true"}, []),
+    ],
+)
+def test_the_marks_of_an_answer_are_framed_on_the_map(
+    answers: str, others: dict[str, str], expected: list[tuple[float, float, str]]
+) -> None:
+    view = view_of(stop_of("first-look", 2)) | others
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", answers=answers, **view)
+    assert not app.exception
+    assert frames(app) == expected
+    assert any("you marked" in caption.value for caption in app.main.caption) == bool(expected)
+
+
+def picture(app: AppTest) -> dict[str, Any] | None:
+    """The data of the picture on which tokens are marked; None if it is not drawn."""
+    assert not app.exception
+    drawn = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"closed"' in each.proto.json]
+    return drawn[0] if drawn else None
+
+
+def test_an_answer_is_marked_on_the_map_of_the_head_without_its_weights() -> None:
+    view = view_of(stop_of("first-look", 2))
+    app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked="1.9", **view)
+    drawn, (question,) = picture(app), bar(app)["questions"]
+    assert drawn
+    assert drawn["rows"] == ["<sos>", *"thgildaeh"]
+    assert drawn["columns"] == question["tokens"] == ["<sos>", *"headlight", "<eos>"]
+    assert (drawn["row"], drawn["most"], drawn["marks"], drawn["truth"]) == (0, 2, [1, 9], None)
+    assert question["marked"] == [1, 9]
+    assert bar(app)["target"] == "lesson-marks"
+    (check,) = [button for button in app.button if button.key == "lesson-check"]
+    check.click().run()
+    assert app.query_params["answers"] == "3~1-9~"
+    assert "marked" not in app.query_params
+    assert picture(app) is None
+    assert (bar(app)["target"], bar(app)["covers"], bar(app)["questions"][0]["right"]) == ("head-map", False, True)
+
+
+def test_in_a_class_the_picture_stays_until_the_answer_is_kept_or_changed() -> None:
+    index = next(
+        index for index, stop in enumerate(lesson_of("one-lesson").stops) if stop.question and stop.question.kind == "tokens"
+    )
+    query = {"lesson": "one-lesson", "lesson_stop": str(index + 1), **view_of(stop_of("one-lesson", index))}
+    noted = on_page(SCRIPTS["attention"], answers=f"{index + 1}~6", **query)
+    changing = on_page(SCRIPTS["attention"], answers=f"{index + 1}~6", marked="2", **query)
+    for app, marks in ((noted, ([6], None)), (changing, ([2], [6]))):
+        drawn = picture(app)
+        assert drawn
+        assert (drawn["marks"], drawn["before"]) == marks
+        assert bar(app)["covers"]
+        assert not bar(app)["questions"][0]["weights"]
+    assert picture(on_page(SCRIPTS["attention"], answers=f"{index + 1}~6~2", **query)) is None
+
+
+@pytest.mark.parametrize("marked", ["99", "0-9999", "1.2.3.4", "<b>", "-1", "1" * 50, "9~1~shown"])
+def test_a_hostile_address_marks_no_more_tokens_than_the_question_allows(marked: str) -> None:
+    view = view_of(stop_of("first-look", 2))
+    drawn = picture(on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked=marked, **view))
+    assert drawn
+    assert drawn["marks"] == ([1, 2] if marked == "1.2.3.4" else [0, 1] if marked == "0-9999" else [])
+
+
+@pytest.mark.parametrize(("most", "rows"), [(400, 10), (50, 1)])
+def test_only_the_row_of_a_large_map_is_drawn(most: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.lessons.playing.picture.MOST_CELLS", most)
+    stop = stop_of("first-look", 2)
+    question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="2"))
+    lesson = pack(Lesson(title="t", stops=(replace(stop, page="tokens", question=question),)))
+    drawn = picture(on_page(SCRIPTS["tokens"], lesson=lesson, marked="3", **view_of(stop)))
+    assert drawn
+    offset = 2 * len(drawn["columns"]) if rows > 1 else 0
+    assert (len(drawn["rows"]), drawn["row"], drawn["marks"]) == (rows, 2 if rows > 1 else None, [offset + 3])
+
+
+def test_a_wrong_answer_can_be_changed_once_and_both_answers_stay() -> None:
+    question = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1"))["questions"][0]
+    assert (question["right"], question["may_change"], question["settled"]) == (False, True, False)
+    data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="2", answers="2~1~2"))
+    (question,) = data["questions"]
+    assert (question["right"], question["may_change"], question["given"]) == (True, False, [2])
+    assert "No, the letters" in question["was"]
+    assert data["reveal"]
+
+
+def test_a_term_is_explained_where_it_first_appears() -> None:
+    lesson, explained = lesson_of("first-look"), text("glossary")["terms"]
+    terms = [new_terms(lesson, index) for index in range(len(lesson.stops))]
+    assert terms[0]["encoder"] == explained["encoder"]
+    assert "residual stream" in terms[0]
+    everywhere = [word.lower() for each in terms for word in each]
+    assert len(everywhere) == len(set(everywhere)) > 8
+
+
+def test_the_end_asks_the_missed_questions_again() -> None:
+    lesson = shipped()["first-look"]
+    answers = "1~2_2~1~_3~9_4~2_5~2_6~0.95_7~1~~3"
+    data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
+    assert [question["stop"] for question in data["questions"]] == [2, 7]
+    assert [question["open"] for question in data["questions"]] == [True, False]
+    assert data["questions"][1]["right"]
+    # A question that is first answered at the end stays with its judgement, too.
+    late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~2"))["questions"]
+    assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
+    marks = [[answer[-1] for answer in line[1:]] for line in data["sheet"]]
+    assert marks == [["✓", "–", "–"], ["✗", "–", "–"], *[["✓", "–", "–"]] * 4, ["✗", "–", "✓"]]
+    assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ("", "You answered none of the 7 questions."),
+        ("2~2_5~1", "You answered 2 of 7 questions; right: 1."),
+    ],
+)
+def test_the_end_does_not_count_unanswered_questions_as_wrong(answers: str, sentence: str) -> None:
+    data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
+    assert data["say"][0][1][0][1].startswith(sentence)
+    assert len(data["questions"]) == 7 - answers.count("2~2")
+
+
+def test_in_a_class_an_answer_is_not_judged_before_it_is_kept_or_changed() -> None:
+    question = Question(kind="choose", ask="?", options=("a", "b"), reasons=("no", "yes"), answer=2)
+    lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
+    held = question_data(lesson, 0, Answer("2"))
+    kept = question_data(lesson, 0, Answer("2", ""))
+    assert held
+    assert kept
+    assert (held["held"], held["right"], held["may_change"]) == (True, False, True)
+    assert (kept["held"], kept["right"], kept["may_change"]) == (False, True, False)
+
+
+def test_an_order_is_short_on_the_sheet() -> None:
+    question = Question(kind="order", ask="?", options=("Read.", "Write."))
+    lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
+    held = question_data(lesson, 0, Answer("1-0"))
+    assert held
+    assert held["says"] == text("lesson")["bar"]["discuss_order"]
+    assert line_of_sheet(lesson, 0, Answer("1-0", "0-1")) == ["1. a", "Write → Read ✗", "Read → Write ✓", "–"]
+
+
+HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) <script>1</script> {0.__class__} {kind}"
+
+
+def test_a_hostile_lesson_in_a_link_is_shown_as_plain_text() -> None:
+    stop = Stop(
+        title=HOSTILE,
+        say=f"{HOSTILE} said",
+        page="nowhere",
+        view=(("source", "javascript:alert(1)"), ("model", "../../etc/passwd")),
+        head="turning",
+        question=Question(kind="tokens", ask=HOSTILE, truth=Truth(name="attention-row", query=HOSTILE[:50])),
+    )
+    app = on_page(SCRIPTS["home"], lesson=pack(Lesson(title=HOSTILE, stops=(stop, stop))))
+    assert not app.exception
+    assert not app.error
+    data = bar(app)
+    assert data["title"] == HOSTILE
+    assert data["say"] == [["p", [["", f"{HOSTILE} said"]]]]
+    assert data["next"].startswith(".?")
+    assert "names no head" in data["questions"][0]["says"] or "trained model" in data["questions"][0]["says"]
+    assert "page that this app does not have" in json.dumps(data["reveal"])
+
+
+def test_a_text_that_equals_the_title_of_its_stop_is_shown_once() -> None:
+    """A view that was kept in the app is such a stop until its author writes a text."""
+    app = on_page(SCRIPTS["home"], lesson=pack(Lesson(title="t", stops=(Stop(title="Home", say="Home", page="home"),))))
+    assert (bar(app)["title"], bar(app)["say"]) == ("Home", [])
+
+
+@pytest.mark.parametrize("name", ["nothing", "<b>", "my-file", "z.AAAA"])
+def test_an_unknown_lesson_gives_a_warning(name: str) -> None:
+    app = on_page(SCRIPTS["home"], lesson=name, lesson_stop="x", answers="~~~")
+    assert not app.exception
+    assert [warning.icon for warning in app.warning] == [":material/school:"]
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
+    """A short link opens the lesson, presented, on the page of the stop. After that, mostly keys are used: for the answers, for
+    the next stops like a clicker, and for the missed question at the end."""
+    lesson = shipped()["first-look"]
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("?lesson=first-look&lesson_stop=2&present=1")
+    section = page.locator(".bar section")
+    section.get_by_text("2 of 7").wait_for()
+    page.wait_for_url("**/attention?*")
+    visitor.settle()
+    choice = section.get_by_role("button", name=lesson.stops[1].question.options[0] if lesson.stops[1].question else "")
+    choice.focus()
+    page.keyboard.press("Enter")
+    expect(section.locator(".verdict")).to_be_in_viewport(ratio=1)
+    section.get_by_role("button", name="Keep it and show").press("Enter")
+    section.locator(".reveal p").first.wait_for()
+    page.wait_for_function("section => section.scrollTop > 0", arg=section.element_handle())  # down to the judgement
+    page.keyboard.press("ArrowRight")
+    section.get_by_text("3 of 7").wait_for()
+    assert section.evaluate("section => section.scrollTop") == 0  # the text of a new stop is shown from its beginning
+    section.get_by_role("button", name="query", exact=True).press("Enter")
+    section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
+    title = page.locator("h1").first
+    assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
+    # There is no mark to check yet, so the button is disabled. Its label is still readable.
+    check = page.locator(".st-key-lesson-check button")
+    expect(check).to_be_disabled()
+    assert check.evaluate("button => getComputedStyle(button).color") != "rgb(255, 255, 255)"
+    # Tokens can be marked only on the picture. Back removes the last mark.
+    expect(section.get_by_role("button", name="t", exact=True)).to_have_count(0)
+    cells = page.locator(".marking .cell:enabled")
+    cells.first.focus()
+    for key in ("End", "ArrowLeft", "Space"):
+        page.keyboard.press(key)
+    expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
+    page.wait_for_url("**marked=9")  # otherwise one change of the address could have both marks, and Back would undo both
+    visitor.settle()
+    cells.nth(1).click()
+    page.wait_for_url("**marked=1.9")
+    visitor.settle()
+    page.go_back()
+    expect(cells.nth(1)).to_have_attribute("aria-pressed", "false")
+    expect(cells.nth(9)).to_have_attribute("aria-pressed", "true")
+    visitor.settle()
+    check.press("Enter")
+    section.get_by_text("Right.", exact=True).wait_for()
+    expect(page.locator(".marking")).to_have_count(0)
+    title.wait_for()
+    assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
+    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the page's own map, too
+    page.keyboard.press("PageUp")
+    section.get_by_text("2 of 7").wait_for()
+    for stop in range(3, len(lesson.stops) + 1):
+        page.keyboard.press("PageDown")
+        section.get_by_text(f"{stop} of 7").wait_for()
+        # The focus moves to the question if it is open, otherwise to the name, so that the bar gets the next key.
+        place = "question open" if lesson.stops[stop - 1].question and stop > 3 else "name"
+        page.wait_for_function(f"() => document.activeElement?.shadowRoot?.activeElement?.className === '{place}'")
+    page.keyboard.press("PageDown")
+    section.get_by_text("The end of “First look”").wait_for()
+    assert "present=1" in page.url
+    asked_again = section.locator('[data-question="2"]')
+    asked_again.get_by_role("button").nth(1).press("Enter")
+    asked_again.get_by_text("Right.", exact=True).wait_for()
+    assert "answers=2~1~~2_3~9" in page.url
+    section.get_by_role("button", name="Leave the lesson").press("Enter")
+    section.wait_for(state="detached")
+    assert "lesson" not in page.url
+    # The end of a longer lesson, with the notes for the teacher in a second window. Keys in that window change the stop, too.
+    stops = shipped()["one-lesson"].stops
+    page = visitor.open(f"?lesson=one-lesson&lesson_stop={len(stops) - 1}&present=1")
+    section.get_by_text(f"{len(stops) - 1} of {len(stops)}").wait_for()
+    with page.expect_popup() as popup:
+        section.get_by_role("button", name="Notes").click()
+    notes = popup.value
+    expect(notes.get_by_role("heading")).to_have_text(stops[-2].title)
+    page.keyboard.press("PageDown")
+    expect(notes.get_by_role("heading")).to_have_text(stops[-1].title)
+    expect(notes.locator("body")).to_contain_text(stops[-1].notes[:20])
+    black = page.get_by_text(text("present")["bar"]["black"])
+    notes.keyboard.press("b")
+    expect(black).to_be_attached()
+    notes.keyboard.press("b")
+    expect(black).to_have_count(0)
+    notes.keyboard.press("PageDown")
+    section.get_by_text("The end of “One lesson”").wait_for()
+
+
+# Whether the bar of a lesson covers the focused element, if that element is not in the bar.
+COVERED = """() => {
+    let [active, host] = [document.activeElement, document.activeElement];
+    while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    const {left, top, width, height} = active.getBoundingClientRect();
+    const seen = document.elementFromPoint(left + Math.min(width, 20) / 2, top + Math.min(height, 20) / 2);
+    return Boolean(seen?.closest('.st-key-lesson_bar')) && !host.closest('.st-key-lesson_bar');
+}"""
+
+
+@pytest.mark.browser
+def test_the_focus_starts_at_the_question_and_is_never_under_the_bar(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("lessons")
+    start = page.get_by_role("button", name="Start First look")
+    start.focus()
+    start.press("Enter")
+    focused = "document.activeElement?.shadowRoot?.activeElement"
+    page.wait_for_function(f"{focused}?.className === 'question open'")
+    names = f"{focused}.getAttribute('aria-labelledby').split(' ').map((id) => {focused}.getRootNode().getElementById(id))"
+    assert shipped()["first-look"].stops[0].title in page.evaluate(f"{names}.map((name) => name.textContent)")
+    page.keyboard.press("Tab")
+    question = shipped()["first-look"].stops[0].question
+    assert question
+    assert page.evaluate(f"{focused}.textContent") == question.options[0]
+    # Move the focus from the end of a page with an answer upwards.
+    visitor.open("attention?lesson=first-look&lesson_stop=4&answers=4~1~1")
+    page.get_by_role("button", name=text("glossary")["title"]).focus()
+    for _ in range(30):
+        page.keyboard.press("Shift+Tab")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert not page.evaluate(COVERED)
+
+
+@pytest.mark.browser
+def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
+    """The row is the eleventh row of the map. The stop mentions the sidebar, which a key shows over the page."""
+    visitor.page.set_viewport_size({"width": 1280, "height": 720})
+    page = visitor.open("attention?lesson=does-attention-explain&lesson_stop=1&present=1")
+    cells = page.locator(".marking .cell:enabled")
+    for cell in (cells.first, cells.last):
+        expect(cell).to_be_in_viewport(ratio=1)
+    cells.nth(12).click()
+    page.locator(".st-key-lesson-check button").click()
+    expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=1)
+    sidebar = page.get_by_test_id("stSidebar")
+    page.keyboard.press("s")
+    expect(sidebar.get_by_label("Source text", exact=True)).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(sidebar).to_be_hidden()
+    assert "present=1" in page.url
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", PROJECTORS, ids=str)
+def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, size: ViewportSize) -> None:
+    """Stop 1 of First look has the longest text."""
+    visitor.page.set_viewport_size(size)
+    page = visitor.open("?lesson=first-look&lesson_stop=1&present=1")
+    for seen in (page.locator(".bar .question button").last, page.get_by_text("Encoder: reads")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    assert page.locator(".bar section").evaluate("bar => bar.scrollHeight - bar.clientHeight") == 0  # the whole text is visible
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.browser
+def test_on_a_phone_each_stop_starts_at_its_text_and_a_link_scrolls_to_its_part(visitor: Visitor) -> None:
+    """On a phone most of the bar scrolls away with the page. So only a click on “Show this stop” scrolls to the part. The end
+    of the bar stays above the part."""
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    page = visitor.open("attention?lesson=first-look&lesson_stop=3")
+    section = page.locator(".bar section")
+    tokens = section.locator(".tokens button")
+    expect(tokens).to_have_count(0)  # tokens are marked on the picture below the bar
+    section.get_by_role("button", name="Show it now").click()
+    expect(tokens).to_have_text(["<sos>", *"headlight", "<eos>"])
+    section.locator("a.next").click()
+    section.get_by_text("4 of 7").wait_for()
+    page.wait_for_timeout(1500)  # scrolling to a part would take less time
+    assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
+    section.get_by_text("Yes, it changes.").click()
+    section.get_by_text("Right.", exact=True).wait_for()
+    section.get_by_role("link", name="Show this stop").click()
+    page.wait_for_function("""() => {
+        const top = document.querySelector(".st-key-head-map")?.getBoundingClientRect().top ?? -1;
+        return 0 < top && top < innerHeight / 2;
+    }""")
+    expect(section.locator(".reveal p").last).to_be_in_viewport(ratio=1)
+    expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
+    # The map is wider than the screen, so it can be focused and scrolled with keys.
+    expect(page.locator(".st-key-head-map")).to_have_attribute("tabindex", "0")
+    for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
+        section.locator("a.next").click()
+        section.get_by_text(place).wait_for()
+        assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
+    section.locator('[data-question="5"] button').nth(1).click()
+    section.locator('[data-question="5"]').get_by_text("Right.", exact=True).wait_for()
+    expect(page).to_have_url(re.compile("answers=4~2~_5~2"))

@@ -1,0 +1,144 @@
+"""The glossary lists its terms on every page while it is open, and shows the meanings of the terms in a page's sentences."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.shell.frame.glossary import listed
+from pages.ui.text import text
+from tests.pages.apps import on_page, unfold
+from tests.pages.conftest import Visitor
+
+# The words on the blocks of Home's map, and the words that are bold in the sentences of the pages.
+ON_MAP = ("add & norm", "memory", "linear", "softmax", "feed-forward", "<sos>")
+IN_SENTENCES = ("query", "key", "value", "head", "attention weight", "mask", "token")
+
+
+def test_every_term_is_listed_once_below_a_page() -> None:
+    terms = text("glossary")["terms"]
+    assert {*ON_MAP, *IN_SENTENCES} <= set(terms)
+    assert all(says.endswith(".") for says in terms.values())
+    app = on_page("pages/tokens/page.py", model="reverse", source="abc")
+    assert listed() not in [element.value for element in app.markdown]
+    assert listed() in [element.value for element in unfold(app, "glossary").markdown]
+
+
+@pytest.mark.browser
+def test_a_bold_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    # The typed text is a term, too. It is bold above the pictures, but it is not marked, because it is not a word of the app.
+    page = visitor.open("attention?model=reverse&source=vector", whole=True)
+    query, tip = page.locator(".term", has_text="query").first, page.locator(".meaning")
+    page.wait_for_function("document.querySelectorAll('.term').length > 3")
+    assert page.locator(".term", has_text="query").count() == 1  # only its first mention
+    assert page.locator(".term", has_text="vector").count() == 0
+    assert query.get_attribute("aria-description") == terms["query"]
+    query.hover()
+    expect(tip).to_have_text(terms["query"])
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    query.focus()
+    expect(tip).to_have_text(terms["query"])
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    page.locator(".term", has_text="attention weight").click()  # this term is bold in a sentence
+    expect(tip).to_have_text(terms["attention weight"])
+    box = tip.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= 1440
+    # Another page has other terms.
+    page.get_by_test_id("stSidebarNav").get_by_text("Masks", exact=True).click()
+    expect(page.locator(".term", has_text="mask").first).to_have_attribute("aria-description", terms["mask"])
+    expect(tip).to_have_count(0)
+
+
+# Highlighted word without an element of its own → the middle of its rectangle.
+MARKED = """() => Object.fromEntries([...CSS.highlights.get('term') ?? []].map((range) => {
+    const {left, top, width, height} = range.getBoundingClientRect();
+    return [range.toString().toLowerCase(), [left + width / 2, top + height / 2]];
+}))"""
+# The middle of the first mention of a word in the sentence that begins with another.
+WORD_IN = """([start, word]) => {
+    const paragraph = [...document.querySelectorAll('.stMain p')].find((one) => one.textContent.startsWith(start));
+    const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const [range, place] = [new Range(), texts.currentNode.data.indexOf(word)];
+        if (place < 0) continue;
+        range.setStart(texts.currentNode, place);
+        range.setEnd(texts.currentNode, place + word.length);
+        const {left, top, width, height} = range.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+    }
+}"""
+
+
+def marked(page: Page, *names: str) -> dict[str, Any]:
+    """The highlighted words, and the middle of each, after the given names are highlighted."""
+    page.wait_for_function(f"(names) => names.every((name) => name in ({MARKED})())", arg=names)
+    return page.evaluate(MARKED)
+
+
+@pytest.mark.browser
+def test_a_term_that_is_not_bold_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
+    words = marked(page, "token", "decoder")
+    assert "vocabulary" not in words  # it is bold in an earlier sentence
+    assert "vector" not in words
+    page.mouse.move(*words["token"])
+    expect(tip).to_have_text(terms["token"])
+    # A later mention has no mark. The tip is below that mention.
+    later = page.evaluate(WORD_IN, ["The model never writes", "tokens"])
+    page.mouse.move(5, 5)
+    expect(tip).to_have_count(0)
+    page.mouse.click(*later)
+    expect(tip).to_have_text(terms["token"])
+    box = tip.bounding_box()
+    assert box is not None
+    assert abs(box["y"] - later[1]) < 30
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    # A typed word is not explained anywhere, bold or not.
+    for start in ("The source has", "the vector"):
+        page.mouse.click(*page.evaluate(WORD_IN, [start, "vector"]))
+        page.wait_for_timeout(250)
+        assert tip.count() == 0
+    page.mouse.click(*page.evaluate(WORD_IN, ["The source has", "<unk>"]))
+    expect(tip).to_have_text(terms["<unk>"])
+    # The terms in the text of a lesson are explained, too. An answer draws that text again.
+    visitor.open("attention?lesson=first-look&lesson_stop=3")
+    words = marked(page, "token", "softmax")
+    assert "query" not in words  # it is bold there, so it is a button
+    page.mouse.click(*words["softmax"])
+    expect(tip).to_have_text(terms["softmax"])
+
+
+@pytest.mark.browser
+def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
+    words = marked(page, "token", "cross-attention", "self-attention")  # the last two are in titles of the player
+    button, heard = page.get_by_role("button", name=text("glossary")["walk_help"]), page.locator("header [role=status]")
+    button.focus()
+    told = []
+    for _ in range(len(words) + 20):
+        page.keyboard.press("Enter")
+        expect(tip).to_have_count(1)
+        told.append(str(tip.text_content()))
+        assert heard.text_content().endswith(f": {told[-1]}")
+        box = tip.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 900  # scrolled to
+        if told[-1] == told[0] and len(told) > 1:
+            break
+    assert len(told) == len({*told}) + 1  # each once, then the first again
+    assert {terms[name] for name in ("token", "vocabulary", "cross-attention", "self-attention")} <= {*told}
+    assert button.evaluate("button => button === document.activeElement")
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    # In a component they are explained by pointing and a tap, too; a press on what they name is not.
+    heading = page.locator(".player h2", has_text="Cross-attention").bounding_box()
+    assert heading is not None
+    page.mouse.click(heading["x"] + 30, heading["y"] + heading["height"] / 2)
+    expect(tip).to_have_text(terms["cross-attention"])

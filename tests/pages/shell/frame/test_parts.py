@@ -1,0 +1,178 @@
+"""Parts below the first screen: each is drawn after it was on screen, and stays until another page is opened."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.decoding.answer_player import PARTS_OF_STEP
+from pages.shell.frame import parts
+from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
+from tests.pages.apps import on_page
+from tests.pages.conftest import Visitor
+
+WRITING = "pages/decoding/page.py"
+BELOW = ["branch", "edits", "beam", "lens", "pushed", "forcing", "smoothing"]
+BOXES = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part)"
+
+
+def test_parts_that_were_not_on_screen_are_neither_computed_nor_sent() -> None:
+    app = on_page(WRITING, model="reverse", source="abc")
+    charts = len(app.main.get("plotly_chart"))
+    del app.session_state[ALL]
+    app.run()
+    assert not app.main.get("plotly_chart")
+    assert charts > 1
+    # All boxes are in one element.
+    (boxes,) = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
+    assert set(re.findall('data-part="(.*?)"', boxes)) == {"stages", *BELOW}
+    app.session_state[SEEN] = {"lens"}
+    app.run()
+    assert len(app.main.get("plotly_chart")) == 1
+    # The part is between the boxes before it and the boxes after it.
+    before, after = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
+    assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [
+        ["stages", "beam", "branch", "edits"],
+        ["pushed", "forcing", "smoothing"],
+    ]
+
+
+def test_the_box_of_a_section_contains_its_heading() -> None:
+    app = on_page("pages/training/page.py", model="copy", source="abc")
+    headings = {header.proto.anchor: header.value for header in app.header}
+    del app.session_state[ALL]
+    app.session_state[SEEN] = {"overfit"}
+    app.run()
+    assert [header.proto.anchor for header in app.header] == ["overfit"]
+    boxes = " ".join(html.proto.body for html in app.main.get("html"))
+    for anchor in {*headings} - {"overfit"}:
+        assert f'<h2 id="{anchor}">{headings[anchor]}</h2>' in boxes
+
+
+def test_a_part_that_is_drawn_at_once_stays() -> None:
+    app = on_page("pages/attention/page.py", model="reverse", source="abc", kind="cross")
+    del app.session_state[ALL]
+    app.session_state[SEEN] = set()
+    app.run()
+    assert "head" in app.session_state[UNSEEN]
+    app.query_params["part"] = "map"
+    app.run()
+    assert app.session_state[SEEN] == {"head"}
+    assert "head" not in app.run().session_state[UNSEEN]
+
+
+def test_another_page_resets_the_parts_that_were_on_screen() -> None:
+    app = on_page(WRITING, model="reverse", source="abc")
+    del app.session_state[ALL]
+    app.session_state[SEEN] = {"lens"}
+    app.run()
+    assert app.session_state[SEEN] == {"lens"}
+    app.switch_page("pages/masks/page.py").run()
+    assert app.session_state[SEEN] == set()
+
+
+@pytest.mark.browser
+def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=headlight")
+    assert set(BELOW) - set(page.evaluate(BOXES)) <= {"beam", "branch"}
+    page.evaluate("document.getElementById('lens').scrollIntoView()")
+    lens = page.locator(".st-key-lens .js-plotly-plot")
+    expect(lens).to_be_visible()
+    visitor.settle()
+    assert "smoothing" in page.evaluate(BOXES)
+    # A part that was on screen stays after another text is typed.
+    visitor.type("Source text", "lamp")
+    expect(lens).to_be_visible()
+    visitor.see_all()
+    assert page.evaluate(BOXES) == []
+    # A step redraws only the parts on screen. The parts below that depend on the step are drawn when they are on screen again.
+    page.get_by_label("Step", exact=True).press("ArrowRight")
+    page.wait_for_function(f"{BOXES}.length")
+    visitor.settle()
+    away = page.evaluate(BOXES)
+    assert {"pushed", "smoothing"} <= set(away) <= set(PARTS_OF_STEP)
+    expect(lens).to_be_visible()
+    visitor.see_all()
+    assert page.evaluate(BOXES) == []
+    expect(page.get_by_text("at step 2 (its logit)")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=headlight")
+    # Scroll to the middle of the last box, then note the scroll position at each frame until the part is drawn.
+    places = page.evaluate(
+        """async () => {
+            const page = document.querySelector('.stMain');
+            const {top, height} = document.querySelector('.unseen[data-part=smoothing]').getBoundingClientRect();
+            page.scrollTop += top + height / 2;
+            const places = [page.scrollTop];
+            while (!document.querySelector('.st-key-smoothing .main-svg')) {
+                await new Promise(requestAnimationFrame);
+                places.push(page.scrollTop);
+            }
+            return places;
+        }"""
+    )
+    assert set(places) == {places[0]}
+
+
+@pytest.mark.browser
+def test_a_choice_in_a_link_is_kept_until_its_part_is_drawn(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 400})
+    page = visitor.open("training?model=reverse&source=abc&measure=diagonal")
+    assert "turned" in page.evaluate(BOXES)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    visitor.type("Source text", "lamp")
+    assert "measure=diagonal" in page.url
+    visitor.see_all()
+    assert "measure=diagonal" in page.url
+    expect(page.get_by_role("combobox", name="Measure")).to_have_value(re.compile("diagonal"))
+
+
+@pytest.mark.browser
+def test_an_anchor_that_names_no_heading_is_ignored(visitor: Visitor) -> None:
+    page = visitor.open("positions?model=reverse&source=abc#%zz", whole=True)
+    assert page.evaluate(BOXES) == []
+
+
+@pytest.mark.browser
+def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=abc")
+    visitor.settle()
+    # Check the last box, because boxes near the screen can have been reported with their real names before.
+    page.evaluate("document.querySelectorAll('.unseen').forEach((box, place) => { box.dataset.part = `<b>${place}`; })")
+    last = page.evaluate(BOXES)[-1]
+    page.locator(".unseen").last.scroll_into_view_if_needed()
+    visitor.settle()
+    assert last.startswith("<b>")
+    assert last in page.evaluate(BOXES)
+
+
+@pytest.mark.parametrize("sent", [None, {}, {"seen": None}, {"seen": "alike"}, {"seen": [["alike"], 7]}, "alike", 3, ["alike"]])
+def test_reports_that_are_not_lists_of_names_are_ignored(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {SEEN: set(), UNSEEN: ["alike"], WATCH: sent}
+    monkeypatch.setattr(parts.st, "session_state", state)
+    parts._note()
+    assert state[SEEN] == set()
+    del state[WATCH]
+    parts._note()
+    assert state[SEEN] == set()
+    state[WATCH] = {"seen": ["alike", "nothing"]}
+    parts._note()
+    assert state[SEEN] == {"alike"}
+
+
+@pytest.mark.parametrize("sent", [None, {}, {"anchor": None}, {"anchor": ["waves"]}, {"anchor": "waves"}, "table", ["table"]])
+def test_reports_that_are_not_anchors_open_no_part(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {PICKED: ("swap", {"swap": ["swap"], "table": ["table", "waves"]}), PART: "swap", ANCHOR: sent}
+    monkeypatch.setattr(parts.st, "session_state", state)
+    parts._open()
+    assert state[PART] == "swap"
+    state[ANCHOR] = {"anchor": "table"}
+    parts._open()
+    assert state[PART] == "table"
+    state[PICKED] = None  # another page is open
+    state[ANCHOR] = {"anchor": "swap"}
+    parts._open()
+    assert state[PART] == "table"

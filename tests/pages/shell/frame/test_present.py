@@ -1,0 +1,227 @@
+"""Presenting: what the app draws with `present=1`; in a browser, the keys, and the size of every letter on two projectors."""
+
+import pytest
+from playwright.sync_api import ViewportSize, expect
+
+from pages.shell.frame.navigation import name_of, page_files
+from pages.shell.frame.present import SOURCE
+from pages.ui.presenting import PRESENT
+from pages.ui.text import text
+from tests.pages.apps import on_page
+from tests.pages.conftest import Visitor
+
+PROJECTORS: tuple[ViewportSize, ...] = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
+SCROLL = "document.querySelector('.stMain').scrollTop"
+END = "document.querySelector('.stMain').scrollHeight - document.querySelector('.stMain').clientHeight"
+# All visible texts smaller than 18 px on the screen: texts of pages, charts and our components, and texts that were painted on
+# canvases after `WATCH_CANVASES` ran.
+SMALL = """() => {
+    const least = 17.9;
+    const small = [...window.painted ?? []].filter(([, size]) => size < least).map((painted) => painted.join());
+    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
+    const isSeen = (node) => node.nodeType === 3 && /[^\\s\u200b]/.test(node.textContent);
+    const look = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            if (element.shadowRoot) look(element.shadowRoot);
+            const words = [...element.childNodes].filter(isSeen);
+            const box = element.getBoundingClientRect();
+            if (!words.length || !element.checkVisibility() || box.width < 2 || box.height < 2) continue;
+            if (element.closest(leftOut)) continue;
+            const drawn = element instanceof SVGElement ? element.getScreenCTM() : null;
+            const size = parseFloat(getComputedStyle(element).fontSize) * (drawn ? Math.hypot(drawn.b, drawn.d) : 1);
+            if (size < least) small.push([element.tagName, words[0].textContent.trim().slice(0, 30), size].join());
+        }
+    };
+    look(document.querySelector('.stMain'));
+    return small;
+}"""
+# From now on, note the size of each text that is painted on a canvas.
+WATCH_CANVASES = """() => {
+    const {prototype} = CanvasRenderingContext2D;
+    const {fillText} = prototype;
+    window.painted = new Map();
+    prototype.fillText = function (words, ...place) {
+        const {b, d} = this.getTransform();
+        const onScreen = this.canvas.getBoundingClientRect().width / this.canvas.width;
+        const size = parseFloat(/[\\d.]+px/.exec(this.font)[0]) * Math.hypot(b, d) * onScreen;
+        if (words.trim() && size) window.painted.set(words, size);
+        return fillText.call(this, words, ...place);
+    };
+}"""
+# Texts that extend beyond the screen, outside of boxes that scroll, or beyond the edge of an element that cuts them off.
+CUT_OFF = """() => {
+    const cut = [];
+    const isCut = (element, words) => {
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        const box = range.getBoundingClientRect();
+        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+            const {overflowX, overflowY, clipPath} = getComputedStyle(at);
+            if (/auto|scroll/.test(overflowX + overflowY) || clipPath !== "none") return false;
+            if (!/hidden|clip/.test(overflowX + overflowY)) continue;
+            const edge = at.getBoundingClientRect();
+            const over = Math.max(edge.left - box.left, box.right - edge.right, box.bottom - edge.bottom - 4);
+            if (edge.width > 2 && over > 2) return true;
+        }
+        return false;
+    };
+    const scrolls = (element) => {
+        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+            if (/auto|scroll/.test(getComputedStyle(at).overflowX) && !at.matches('.stMain')) return true;
+        }
+        return false;
+    };
+    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
+    const look = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            if (element.shadowRoot) look(element.shadowRoot);
+            const words = [...element.childNodes].find((node) => node.nodeType === 3 && node.textContent.trim());
+            const box = element.getBoundingClientRect();
+            const isLong = element.scrollWidth > element.clientWidth + 1;
+            if (element.matches('input') && box.width > 2 && isLong) cut.push(element.value);
+            if (!words || !element.checkVisibility({visibilityProperty: true}) || box.width < 2 || box.height < 2) continue;
+            if (element.closest(leftOut)) continue;
+            const over = (box.left < -1 || box.right > innerWidth + 1) && !scrolls(element);
+            if (over || isCut(element, words)) cut.push(element.textContent.slice(0, 40));
+        }
+    };
+    look(document.querySelector('.stMain'));
+    return cut;
+}"""
+# Controls without a name; and below, the width in px by which the page is wider than the screen.
+NAMELESS = """() => [...document.querySelectorAll('.stMain :is(button, a[href], input, select, textarea)')].filter((control) =>
+    control.checkVisibility() && !(control.ariaLabel || control.innerText?.trim() || control.title || control.labels?.length
+        || control.getAttribute('aria-labelledby'))).map((control) => control.outerHTML.slice(0, 80))"""
+SIDEWAYS = "document.querySelector('.stMain').scrollWidth - document.querySelector('.stMain').clientWidth"
+
+
+def test_a_link_presents_and_the_box_above_the_page_has_the_text_of_the_sidebar() -> None:
+    app = on_page("pages/attention/page.py", model="reverse", source="torch", present="1")
+    assert app.session_state[PRESENT]
+    (box,) = [box for box in app.text_input if box.key == SOURCE]
+    assert box.value == "torch"
+    box.set_value("lamp").run()
+    assert app.session_state["source"] == "lamp"
+    assert not [button for button in app.button if button.label == text("present")["start"]]
+    # Another page of the session is presented, too.
+    app.switch_page("pages/tokens/page.py").run()
+    assert app.query_params[PRESENT] == "1"
+    assert [box.value for box in app.text_input if box.key == SOURCE] == ["lamp"]
+
+
+@pytest.mark.parametrize("page", ["turning", "lessons"])
+def test_a_page_that_does_not_read_the_source_text_has_no_box_for_it(page: str) -> None:
+    app = on_page(f"pages/{page}/page.py", present="1")
+    assert not app.exception
+    assert app.session_state[PRESENT]
+    assert SOURCE not in [box.key for box in app.text_input]
+
+
+def test_a_button_below_the_page_starts_presenting() -> None:
+    app = on_page("pages/tokens/page.py", model="reverse", source="torch")
+    assert SOURCE not in [box.key for box in app.text_input]
+    (start,) = [button for button in app.button if button.label == text("present")["start"]]
+    start.click().run()
+    assert SOURCE in [box.key for box in app.text_input]
+
+
+@pytest.mark.browser
+def test_every_text_is_large_and_a_clicker_steps_through_the_parts(visitor: Visitor) -> None:
+    page = visitor.page
+    page.set_viewport_size(PROJECTORS[0])
+    visitor.open("attention?model=reverse&source=torch&kind=cross&present=1", whole=True)
+    for size in PROJECTORS:
+        page.set_viewport_size(size)
+        visitor.settle()
+        assert page.evaluate(SMALL) == []
+        assert page.evaluate(CUT_OFF) == []
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("PageDown")
+    heading = page.locator("#overview")
+    page.wait_for_function(f"{SCROLL} > 0")
+    assert abs((heading.bounding_box() or {})["y"] - 16) < 20
+    # The next part is more than a screen below, so the step first shows the content between.
+    before = page.evaluate(SCROLL)
+    page.keyboard.press("PageDown")
+    page.wait_for_function(f"{SCROLL} > {before}")
+    assert page.evaluate(SCROLL) - before < PROJECTORS[1]["height"]
+    # The last part is taller than the screen, too.
+    for _ in range(8):
+        page.keyboard.press("PageDown")
+    page.wait_for_function(f"{SCROLL} > {END} - 1")
+    for _ in range(8):
+        page.keyboard.press("PageUp")
+    page.wait_for_function(f"{SCROLL} === 0")
+    words = text("present")["bar"]
+    # While a text box or a list has the focus, the keys of the bar have no effect. While a switch has it, they do.
+    for control, covers in (("<textarea>", 0), ("<input>", 0), ("<input role='combobox'>", 0), ("<input type='checkbox'>", 1)):
+        page.evaluate(
+            "control => { document.querySelector('#typed')?.remove(); const box = document.createElement('div');"
+            "box.id = 'typed'; box.innerHTML = control; document.body.append(box); box.firstChild.focus(); }",
+            control,
+        )
+        page.keyboard.press("b")
+        expect(page.get_by_text(words["black"])).to_have_count(covers)
+    page.keyboard.press("b")
+    page.evaluate("document.querySelector('#typed').remove()")
+    page.keyboard.press("b")
+    expect(page.get_by_text(words["black"])).to_be_attached()
+    page.keyboard.press(".")
+    expect(page.get_by_text(words["black"])).to_have_count(0)
+    page.keyboard.press("f")
+    expect(page.get_by_text(words["frozen"])).to_be_visible()
+    address = page.url
+    # Page Down chooses a part. Its name is shown on the still picture, and the part is visible after the picture is removed.
+    page.keyboard.press("PageDown")
+    expect(page.locator("#still > p")).to_contain_text("Press F to show “")
+    named = page.locator("#still > p").inner_text()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageUp")
+    expect(page.locator("#still > p")).not_to_have_text(named)
+    page.keyboard.press("PageDown")
+    page.mouse.click(300, 300)
+    visitor.settle()
+    assert page.url == address
+    assert page.evaluate(SCROLL) == 0
+    # The teacher types another text. The page changes under the still picture, and is visible after the next key.
+    box, chart = page.locator(".st-key-present_source input").first, "[data-testid='stPlotlyChart']"
+    box.fill("lamp")
+    box.press("Enter")
+    page.wait_for_function("chart => document.querySelector(`${chart} svg`)?.textContent.includes('p')", arg=chart)
+    visitor.settle()
+    assert page.locator(f"#still {chart}").first.locator(".ytick text").all_text_contents() == ["<sos>", *"hcrot"]
+    page.keyboard.press("f")
+    expect(page.locator("#still")).to_have_count(0)
+    assert page.evaluate(SCROLL) > 0
+    assert visitor.ticks(0, "y") == ["<sos>", *"pmal"]
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    visitor.settle()
+    assert "present" not in page.url
+
+
+PAGES = [name_of(file) for file in page_files()]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_every_part_of_every_page_is_large_and_whole_on_both_projectors(name: str, visitor: Visitor) -> None:
+    page, words = visitor.page, text(name)
+    labels = text("choices")["part"]
+    group = str(words.get("look") or words.get("part_label") or words.get("part"))
+    parts = [labels.get(part, part) for part in words.get("looks", words.get("parts", {}))]
+    if name == "decoding":
+        group, parts = words["method"], ["greedy", "sampling", "beam"]
+    page.set_viewport_size(PROJECTORS[1])
+    visitor.open(f"{name}?present=1" if name != PAGES[0] else "?present=1", whole=True)
+    page.evaluate(WATCH_CANVASES)
+    # Check each part only on the narrower screen, because it has less room. The wider screen has the same letter size.
+    for size, part in [(PROJECTORS[1], ""), (PROJECTORS[0], ""), *((PROJECTORS[0], part) for part in parts[1:])]:
+        page.set_viewport_size(size)
+        if part:
+            visitor.choose(group, part)
+        else:
+            visitor.settle()
+        for check in (SMALL, CUT_OFF, NAMELESS):
+            assert page.evaluate(check) == [], f"{part} at {size}"
+        assert page.evaluate(SIDEWAYS) <= 0, f"{part} at {size}"

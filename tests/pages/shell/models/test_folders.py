@@ -1,0 +1,289 @@
+"""Models of Hugging Face in folders of the server: their list, and every page with a model of each kind."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from safetensors.torch import load_file
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.models import folders
+from pages.shell.view.runs import runs, trained_key
+from pages.ui.caches import RESULTS
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown, shown_errors, unfold
+from tests.transformer.figures.test_head_steps_figures import array
+from tests.transformer.huggingface.tiny import folder_of, save_model, save_tokenizer
+from transformer.errors import HeadlightError
+from transformer.huggingface.hf_vocabulary import PieceVocabulary
+
+PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decoding")
+# A model of each kind: two stacks, a decoder alone, an encoder alone.
+KINDS = {"marian": "the cat sleeps .", "gpt2": "the cat sleeps .", "bert": "the old dog <mask> ."}
+# Components that every page has.
+FRAME = ("history", "parts", "present", "tour")
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with four folders that cannot be opened. The folders of the three kinds of models are listed, too."""
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "config.json").write_text("{")
+    for name in ("reverse", "bert@v2", "my-bert"):
+        shutil.copytree(folder_of("bert"), tmp_path / name)
+    named = [str(folder_of(kind)) for kind in KINDS]
+    monkeypatch.setenv(folders.VARIABLE, os.pathsep.join([*named, str(tmp_path), str(tmp_path / "nowhere")]))
+    return tmp_path
+
+
+def sentences() -> dict[str, str]:
+    """Name of a folder that cannot be opened → the sentence that says why."""
+    return {name: str(folder.problem) for name, folder in folders.folders().items() if folder.problem}
+
+
+@pytest.mark.usefixtures("named")
+def test_folders_are_listed_with_their_sizes_and_problems() -> None:
+    models = folders.folder_models()
+    own = folders.own_network_name("marian")
+    assert {name: model.about.family for name, model in models.items()} == {kind: kind for kind in KINDS} | {own: "marian"}
+    assert [name for name, model in models.items() if model.own_network] == [own]
+    for model in models.values():
+        weights = load_file(f"{model.path}/model.safetensors")
+        assert model.parameters == sum(tensor.numel() for tensor in weights.values())
+        assert model.about.nbytes == 4 * model.parameters
+    problems = sentences()
+    assert problems["damaged"] == "'config.json' in the folder 'damaged' is not a JSON object."
+    assert problems["reverse"].startswith("Another model has the name 'reverse'")
+    for name in ("bert@v2", "my-bert"):
+        assert problems[name].startswith(f"The folder '{name}' has the name of a model of another kind: those with '@' are")
+    assert problems["nowhere"].startswith("There is no folder")
+
+
+@pytest.mark.usefixtures("named")
+def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders._folders.cache_clear()
+    monkeypatch.setattr("transformer.huggingface.files.MODEL_MEGABYTES", 0.001)
+    assert sentences()["gpt2"] == "'model.safetensors' in the folder 'gpt2' has 0 MB; allowed are 0.001."
+    folders._folders.cache_clear()
+    monkeypatch.undo()
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("gpt2")))
+    monkeypatch.setattr(folders, "installed", lambda _: False)
+    assert "run `pip install -r requirements-huggingface.txt`" in sentences()["gpt2"]
+    assert not folders.folder_models()
+    app = on_page("pages/tokens/page.py", model="gpt2")
+    assert "pip install -r requirements-huggingface.txt" in shown_errors(app)
+    folders._folders.cache_clear()
+
+
+def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(named: Path) -> None:
+    shutil.copytree(folder_of("bert"), named / "wordless")
+    (named / "wordless" / "tokenizer.json").write_text("{}")
+    folders._folders.cache_clear()
+    with pytest.raises(HeadlightError, match="tokenizer in 'wordless' cannot be read"):
+        folders.open_folder(folders.folder_models()["wordless"])
+    app = on_page("pages/attention/page.py", model="wordless", source="abc")
+    assert "The tokenizer in 'wordless' cannot be read" in shown_errors(app)
+    app.sidebar.selectbox(key="model").set_value("gpt2").run()
+    assert shown_errors(app) == ""
+    assert all(kind in app.sidebar.selectbox(key="model").options for kind in KINDS)
+    listed = " ".join(shown(line.value) for line in unfold(app, "folders").sidebar.markdown)
+    assert "The tokenizer in 'wordless' cannot be read" in listed
+    assert "marian, a model of Hugging Face" in listed
+    folders._folders.cache_clear()
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
+    app = on_page(f"pages/{page}/page.py", model=kind, source=KINDS[kind])
+    assert shown_errors(app) == ""
+    assert text("common")["agrees"] in captions(app)
+    pictures = [*app.get("plotly_chart"), *(part for part in app.get("bidi_component") if part.key not in FRAME)]
+    if (page, kind) == ("decoding", "bert"):  # an encoder alone writes no text
+        assert not app.get("plotly_chart")
+        assert "encoder alone" in app.info[0].value
+    elif (page, kind) != ("masks", "bert"):  # its attention hides nothing, so no mask is drawn
+        assert pictures
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "page", "part"),
+    [
+        ("llama", {"head_dim": 6}, "attention", "steps"),  # all heads together are wider than the residual stream
+        ("t5", {"d_kv": 5}, "attention", "steps"),
+        ("phi3", {}, "layers", "filmstrip"),  # two parts of a layer have no title
+        ("modernbert", {}, "layers", "filmstrip"),  # an encoder alone whose modules have unusual names
+        ("opt-post-norm", {}, "positions", "sum"),  # rows of the table are narrower than the residual stream
+        ("electra", {}, "layers", "residual-stream"),  # the same in an encoder
+    ],
+)
+def test_models_of_unusual_widths_are_drawn(
+    name: str, changes: dict[str, int], page: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(name, tmp_path / "odd", **changes)
+    save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert", "electra"))
+    monkeypatch.setenv(folders.VARIABLE, str(tmp_path))
+    folders._folders.cache_clear()
+    app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
+    assert shown_errors(app) == ""
+    assert [*app.get("plotly_chart"), *(shown for shown in app.get("bidi_component") if shown.key not in FRAME)]
+    folders._folders.cache_clear()
+
+
+@pytest.mark.usefixtures("named")
+def test_a_note_says_that_the_source_lines_of_our_network_did_not_compute_the_run_of_another() -> None:
+    remark = text("common")["recorded_source"].format(model="gpt2")
+    for page, remarked in (("masks", True), ("decoding", False)):  # the generator is the same for both
+        app = unfold(on_page(f"pages/{page}/page.py", model="gpt2", source=KINDS["gpt2"]), "computed")
+        assert (remark in [info.value for info in app.info]) is remarked
+    ours = unfold(on_page("pages/masks/page.py", model="reverse", source="abc"), "computed")
+    assert not [info for info in ours.info if "did not compute this run" in info.value]
+
+
+@pytest.mark.usefixtures("named")
+def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
+    """In our own network, the parts that compute steps again are drawn. The page says which network runs."""
+    save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
+    save_tokenizer(named / "opus")
+    folders._folders.cache_clear()
+    own, source = folders.own_network_name("opus"), KINDS["marian"]
+    theirs, ours = (on_page("pages/layers/page.py", model=name, source=source, part="arithmetic") for name in ("opus", own))
+    assert shown_errors(theirs) == shown_errors(ours) == ""
+    assert any(f"Pick {own} in the sidebar" in shown(info.value) for info in theirs.info)
+    assert not ours.info
+    key = trained_key(own)
+    (checked,) = [caption for caption in captions(ours) if "This model runs in this project's own network" in caption]
+    assert runs().agreement(key, (source,), (None,)).rounding
+    assert "up to rounding" in checked
+    assert len(runs().trace(key, (source,), (None,), ())) == len(runs().own_network(key).taps)
+    masks = on_page("pages/masks/page.py", model=own, source=source)  # runs of our own network measure its leaks
+    assert shown_errors(masks) == ""
+    assert text("common")["recorded"].format(model=own) not in [info.value for info in masks.info]
+    # If our network cannot represent a Marian, the page says why.
+    refused = on_page("pages/attention/page.py", model=folders.own_network_name("marian"), source=source)
+    assert "both stacks have the same heads; in this model they are 2 and 4" in shown_errors(refused)
+    folders._folders.cache_clear()
+
+
+@pytest.mark.usefixtures("named")
+def test_what_if_compares_the_guesses_of_an_encoder_alone() -> None:
+    """The model writes no answer, so no answers are compared, and there is no link to the page on which a model writes."""
+    words = text("whatif")
+    edits = "silence encoder layer 1"
+    app = on_page("pages/attention/page.py", model="bert", source=KINDS["bert"], part="what-if", edits=edits)
+    assert shown_errors(app) == ""
+    assert words["write"] not in [link.proto.label for link in app.get("link_button")]
+    assert words["difference_caption_read"] in captions(app)
+    assert words["difference_caption"] not in captions(app)
+    bars = [
+        spec["data"] for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart")) if len(spec["data"]) == 2
+    ]
+    (clean, edited), *_ = [pair for pair in bars if pair[0]["type"] == "bar"]
+    assert len(clean["x"]) == 1  # only the position of the mask
+    trace = runs().trace(trained_key("bert"), (KINDS["bert"],), (None,), ())
+    place = trace.source_tokens[0].index("<mask>")
+    np.testing.assert_allclose(array(clean["y"]), trace.probabilities[0, place].max(), atol=1e-4)
+    assert array(clean["y"]) != array(edited["y"])
+
+
+def captions(app: AppTest) -> list[str]:
+    return [caption.value for caption in app.caption]
+
+
+# Page and kind of model → the text file with the note that words are drawn, a word in the page's picture, and the page's
+# settings.
+JOINED = {
+    ("home", "marian"): ("common", "sleeps.", {}),
+    ("attention", "gpt2"): ("common", "sleeps.", {}),
+    ("layers", "marian"): ("common", "sleeps.", {"stop": "decoder.layers.0.cross_attention.weights"}),
+    ("decoding", "marian"): ("decoding", "sleeps.", {}),
+    ("decoding", "gpt2"): ("decoding", "sleeps.", {}),
+    ("tokens", "bert"): ("tokens", "thecat", {}),
+    ("masks", "gpt2"): ("masks", "sleeps.", {}),
+    ("positions", "gpt2"): ("common", "sleeps.", {"part": "sum"}),
+}
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize(("page", "kind"), JOINED)
+def test_pieces_can_be_joined_to_words(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    group, word, settings = JOINED[page, kind]
+    script = f"pages/{page}/page.py"
+    if page == "attention":
+        plain = on_page(script, model=kind, source="the cat sleeps .")
+        assert not [toggle for toggle in plain.toggle if toggle.key == "join"]  # its tokens are words
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    app = on_page(script, model=kind, source="the cat sleeps .", join="true", **settings)
+    assert shown_errors(app) == ""
+    assert app.toggle(key="join").value
+    assert any(text(group)["joined"] in caption for caption in captions(app))
+    assert word in pictures(app)
+    app.toggle(key="join").set_value(False).run()
+    assert word not in pictures(app)
+    RESULTS.clear()
+
+
+@pytest.mark.usefixtures("named")
+def test_looks_that_compute_with_pieces_do_not_say_that_words_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    count = {}
+    for look in ("map", "steps"):
+        app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true", part=look)
+        count[look] = sum(text("common")["joined"] in caption for caption in captions(app))
+    assert count == {"map": 2, "steps": 1}  # the picture of all heads, and that of this head
+    RESULTS.clear()
+
+
+def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("t5")))
+    app = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat")
+    assert shown_errors(app) == ""
+    encoder, decoder = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart"))
+    assert len(decoder) == len(encoder) + 1  # the hidden cells are drawn first
+    hidden = np.isfinite(array(decoder[0]["z"]))
+    np.testing.assert_array_equal(hidden, ~np.tri(len(hidden), dtype=bool))
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
+    RESULTS.clear()
+    joined = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat", join="true")
+    assert shown_errors(joined) == ""
+    bias = runs().trace(trained_key("t5"), ("the cat sleeps .",), (None,), ())["encoder.layers.0.self_attention.position_bias"]
+    pairs = bias.numpy()[0].mean(0)[:4, :4].reshape(2, 2, 2, 2).mean((1, 3))
+    drawn = array(json.loads(joined.get("plotly_chart")[0].proto.spec)["data"][-1]["z"])
+    np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
+    RESULTS.clear()
+    assert "side" not in [str(widget.key) for widget in app.get("button_group")]  # both sides are drawn
+    note = text("positions")["sum_relative"]
+    assert note in [line.value for line in app.markdown]
+    assert any(caption.startswith("Positions are a bias on the scores (`position_bias`)") for caption in captions(app))
+
+
+def pictures(app: AppTest) -> str:
+    """All pictures of a page as text."""
+    charts = [chart.proto.spec for chart in app.get("plotly_chart")]
+    drawn = [str(part.proto) for part in app.get("bidi_component") if part.key not in FRAME]
+    return " ".join([*charts, *drawn, *(html.proto.body for html in app.get("html"))])
+
+
+@pytest.mark.usefixtures("named")
+def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None:
+    """The model reads text and target in one row. Its own answer is compared only with the target."""
+    source = KINDS["gpt2"]
+    tokens = runs().answer(trained_key("gpt2"), source, ()).tokens
+    app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]))
+    assert " · ".join(tokens[:3]) in [shown(markdown.value) for markdown in app.markdown]
+    assert "They part at step 4." in captions(app)
+    (losses,) = [
+        spec["data"][0]
+        for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+        if "loss" in str(spec["layout"].get("yaxis"))
+    ]
+    assert len(array(losses["y"])) == 4

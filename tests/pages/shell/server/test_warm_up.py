@@ -1,0 +1,28 @@
+"""The work of a server before its first visitor."""
+
+import subprocess
+import sys
+
+from tests.pages.conftest import ROOT
+
+CODE = """
+import sys
+from pages.shell.server.warm_up import get_ready
+from pages.shell.view.runs import available, runs
+from pages.ui.caches import RESULTS
+from transformer.worlds import WORLDS
+
+get_ready()
+for name in available():
+    assert RESULTS.has(runs()._loaded, name), name
+    first = WORLDS[runs().pipeline(name).card.world].examples[0].source
+    assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
+imported = [name for name in sys.modules if name.startswith("pages.")]
+assert "pages.attention.heads" in imported
+assert not [name for name in imported if name.endswith(".page")]
+"""
+
+
+def test_every_model_is_loaded_and_no_page_is_drawn() -> None:
+    run = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,213 @@
+"""Warnings and errors on pages: untrained models, unknown tokens, long batches, unreadable texts."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.frame.navigation import page_files
+from pages.ui.limits import SENTENCES
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.conftest import ROOT, Visitor
+from transformer import Vocabulary
+from transformer.pipeline import pipeline as pipelines
+from transformer.worlds import world
+
+ATTENTION = "pages/attention/page.py"
+# Pages that draw the run of the sidebar. "turning" has its own models, and "lessons" draws no run.
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name not in ("turning", "lessons")]
+
+
+@pytest.mark.parametrize("page", READING)
+def test_every_page_marks_an_untrained_model(page: str) -> None:
+    app = on_page(page, model="own-sizes")
+    assert not shown_errors(app)
+    assert any("untrained" in markdown.value for markdown in app.main.markdown)
+    app = on_page(page, model="reverse")
+    assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
+
+
+@pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
+@pytest.mark.parametrize("source", ["the cat", "1 5 0"])
+def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
+    for kind in ("encoder", "cross"):
+        app = on_page(ATTENTION, model="own-sizes", source=source, batch="7 7", part=part, kind=kind, edits="no positions")
+        assert not shown_errors(app)
+
+
+def test_unknown_tokens_give_one_warning_for_each_side_that_names_the_first_tokens() -> None:
+    app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
+    assert len(app.warning) == 2
+    first, second = (warning.value.replace("\\", "") for warning in app.warning)
+    assert all(f"The source has “{token}”" in first for token in "1234")
+    assert "“5”" not in first
+    assert "And 2 more." in first
+    assert first.count("It was trained on source texts of this kind: 1 to 12 letters from a to z.") == 1
+    assert "The target has “7”" in second
+    assert "It was trained on targets that answer source texts of this kind: 1 to 12 letters from a to z." in second
+
+
+@pytest.mark.parametrize("page", ["pages/masks/page.py", "pages/tokens/page.py", "pages/layers/page.py"])
+def test_warnings_of_a_batch_name_their_text(page: str) -> None:
+    letters = "abcdefghijklmn"
+    app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
+    warned = [warning.value.replace("\\", "") for warning in app.warning]
+    assert [warning.partition(",")[0].partition(".")[0] for warning in warned] == [
+        "The source of text 2 has “1”",
+        "The target of text 3 has “2”",
+        f"Text 3 has {len(letters)} tokens",
+        f"The rule that made the training pairs answers **{letters[::-1]}**",  # the model's answer to such a long text is wrong
+    ]
+    alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
+    assert alone[0].startswith("The source has “1”")
+    assert alone[1].startswith(f"This text has {len(letters) + 1} tokens")
+
+
+def test_invalid_batch_stops_only_pages_that_show_a_batch() -> None:
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
+        app.query_params[name] = value
+    app.run()
+    for page in ("pages/home/page.py", ATTENTION, "pages/positions/page.py"):
+        app.switch_page(page).run()
+        assert not shown_errors(app)
+        (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
+        assert warned.startswith(f"There are 4 further source texts; up to {SENTENCES - 1} can be read together")
+        assert ", one on each line. This page shows the first text" in warned
+        assert any("cba" in line.value for line in app.markdown)
+    app.switch_page("pages/masks/page.py").run()
+    assert f"up to {SENTENCES - 1} can be read together" in shown_errors(app)
+
+
+def test_invalid_size_is_explained_and_the_tour_links_stay() -> None:
+    app = on_page(ATTENTION, model="own-sizes", n_heads="3")
+    assert "d_model is 64; it must be a multiple of heads, which is 3" in shown_errors(app)
+    assert len(app.get("page_link")) >= 1
+
+
+@pytest.mark.parametrize("source", ["", "   "])
+def test_empty_source_is_explained(source: str) -> None:
+    app = on_page(ATTENTION, model="reverse", source=source)
+    assert shown_errors(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        (("silence cross layer 99",), "The decoder has no layer 99; allowed are 1 to 2."),
+        (
+            ("no positions", "silence cross layer 99"),
+            "In “silence cross layer 99”: The decoder has no layer 99; allowed are 1 to 2.",
+        ),
+    ],
+)
+def test_error_names_the_wrong_edit(edits: tuple[str, ...], expected: str) -> None:
+    app = on_page(ATTENTION, model="reverse", part="what-if", edits=edits)
+    assert shown_errors(app) == expected
+
+
+@pytest.mark.browser
+def test_typed_addresses_are_not_links(visitor: Visitor) -> None:
+    page = visitor.open(
+        "tokens?source=http%3A%2F%2Fa.example+HTTPS%3A%2F%2Fb.example+WWW.c.example+d%40e.example&target=www.f.example"
+    )
+    assert page.get_by_text("a.example").count() > 0
+    assert page.locator('a[href*="example"]').count() == 0
+
+
+def pictures(app: AppTest) -> list[str]:
+    """The ids of all charts and components in the main part of the page."""
+    return [element.proto.id for kind in ("plotly_chart", "bidi_component") for element in app.main.get(kind)]
+
+
+def answered(app: AppTest, answer: str) -> bool:
+    """Whether the banner names an answer, or, on the page Training, the caption of its film."""
+    return any(answer in element.value for element in [*app.main.markdown, *app.main.caption])
+
+
+@pytest.mark.parametrize("page", READING)
+def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
+    app = on_page(page, model="reverse", source="abc")
+    before = pictures(app)
+    assert before
+    app.sidebar.text_input(key="source").set_value(" ").run()
+    assert "nothing to read" in shown_errors(app)
+    assert any("**abc**" in info.value and "reverse" in info.value for info in app.main.info)
+    assert pictures(app) == before
+    assert answered(app, "cba")
+    app.sidebar.text_input(key="source").set_value("abd").run()
+    assert not shown_errors(app)
+    assert not any("**abc**" in info.value for info in app.main.info)
+    assert answered(app, "dba")
+
+
+def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
+    app = on_page("pages/home/page.py", model="reverse", source=" ")
+    assert "nothing to read" in shown_errors(app)
+    assert not any("page shows" in info.value for info in app.main.info)
+    assert len(app.main.get("bidi_component")) == 3  # the first lesson, examples and the tour, no map
+    app.switch_page(ATTENTION).run()
+    assert "nothing to read" in shown_errors(app)
+    assert pictures(app) == []
+
+
+def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    decoded: list[int] = []
+    split, decode = Vocabulary.split, pipelines.greedy_from
+    monkeypatch.setattr(Vocabulary, "split", lambda self, given: texts.append(given) or split(self, given))
+    monkeypatch.setattr(pipelines, "greedy_from", lambda *given: decoded.append(1) or decode(*given))
+    monkeypatch.setattr(pipelines, "greedy", lambda *_: pytest.fail("the answer was written token by token"))
+    app = on_page(ATTENTION, model="english-french", source="the dog sees the cat")
+    texts.clear()
+    decoded.clear()
+    app.sidebar.text_input(key="source").set_value("the woman sees the dog")
+    app.sidebar.text_input(key="target").set_value("le chat voit").run()
+    assert not shown_errors(app)
+    guess = world("english-french").solve("the woman sees the dog")
+    assert guess
+    assert sorted(texts) == sorted(["le chat voit", "the woman sees the dog", guess])
+    assert len(decoded) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "source", "remark"),
+    [
+        ("addition", "1000+1=", "“1000” is too large: numbers up to 999 were in training."),
+        ("dates", "31 april 2001", "31 April 2001 does not exist: that month has 30 days."),
+        ("english-french", "the cat the dog", "No sentence in training had “the” after “the cat” in this way"),
+    ],
+)
+def test_a_text_unlike_any_in_training_gets_a_warning(model: str, source: str, remark: str) -> None:
+    app = on_page(ATTENTION, model=model, source=source)
+    assert not app.exception
+    assert any(remark in warning.value.replace("\\", "") for warning in app.warning)
+
+
+def test_a_text_like_those_in_training_gets_no_warning() -> None:
+    for model, source in (("addition", "417+85"), ("dates", "14-7-98"), ("sort", "hahahaha"), ("english-french", "i see it .")):
+        app = on_page(ATTENTION, model=model, source=source)
+        assert not app.exception
+        assert not app.warning
+
+
+def test_an_unknown_name_and_another_unknown_word_get_one_warning_each() -> None:
+    (warning,) = on_page("pages/home/page.py", model="english-french", source="my name is zorblax").warning
+    assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
+    (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
+    assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
+
+
+def test_a_wrong_answer_is_shown_with_the_right_one() -> None:
+    for model, wrong in (("reverse", False), ("reverse@000168", True)):
+        app = on_page(ATTENTION, model=model, source="abcdefgh")
+        answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
+        assert answers[0] is not wrong
+        assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
+
+
+def test_an_uncertain_answer_is_marked() -> None:
+    def said(model: str) -> list[str]:
+        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "is not sure of" in m.value]
+
+    assert not said("reverse")
+    assert len(said("reverse@000168")) == 1

@@ -1,0 +1,239 @@
+"""Turns: the number of runs at a time is limited, and every turn is released in the end."""
+
+import contextlib
+import functools
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pages.shell.view import turns
+from pages.shell.view.runs import Runs
+from pages.shell.view.turns import aside, enter_line, turn, waited_aside
+from pages.shell.view.view import View
+from pages.ui.caches import Store, cached
+from pages.ui.limits import RUNS
+from tests.pages.apps import on_page
+from transformer.pipeline.untrained import Untrained
+
+
+def test_the_number_of_runs_at_a_time_is_limited() -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def run() -> None:
+        nonlocal running, most
+        with turn():
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.01)
+            with lock:
+                running -= 1
+
+    threads = [threading.Thread(target=run) for _ in range(5 * RUNS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert most == RUNS
+
+
+def test_a_turn_within_a_turn_takes_no_second_turn() -> None:
+    def take() -> None:
+        with turn():
+            pass
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(RUNS + 1):  # would wait forever if each took a turn
+            stack.enter_context(turn())
+        others = threading.Thread(target=take)
+        others.start()
+        others.join(10)
+        assert not others.is_alive() or RUNS == 1
+
+
+def test_freed_memory_is_returned_to_the_system_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    times, given = iter([0.0, 0.5, 2.0, 2.5, 3.9, 4.0]), []
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(turns, "return_freed_memory", lambda: given.append(1))
+    monkeypatch.setattr(turns, "_RETURNS", turns._Returns())
+    counts = []
+    for _ in range(5):
+        with turn():
+            pass
+        counts.append(len(given))
+    assert counts == [0, 1, 1, 1, 2]
+
+
+def test_heavy_work_releases_its_turn_and_runs_one_at_a_time() -> None:
+    in_the_lane, leave, most = threading.Semaphore(0), threading.Event(), []
+
+    def heavy() -> None:
+        with turn(), aside(), aside():
+            most.append(1)
+            in_the_lane.release()
+            leave.wait(10)
+            assert len(most) == 1
+            most.pop()
+
+    def light() -> None:
+        with turn():
+            pass
+
+    heavies = [threading.Thread(target=heavy) for _ in range(2 * RUNS)]
+    for thread in heavies:
+        thread.start()
+    assert in_the_lane.acquire(timeout=10)
+    others = [threading.Thread(target=light) for _ in range(5 * RUNS)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert not in_the_lane.acquire(blocking=False)
+    leave.set()
+    for thread in heavies:
+        thread.join(10)
+    assert most == []
+
+
+def test_heavy_work_that_fails_lets_the_next_heavy_work_run() -> None:
+    for _ in range(RUNS + 1):
+        with pytest.raises(ValueError, match="wrong"), turn(), aside():
+            raise ValueError("wrong")
+    with turn(), aside():
+        pass
+
+
+def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
+    large = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
+    shipped = View("reverse", ("abc",), (None,), "reverse")
+    assert isinstance(large.work(), contextlib.nullcontext) is False
+    assert isinstance(shipped.work(), contextlib.nullcontext)
+    turns_for_others = cached(lambda _model: not any_turn_is_taken())
+    with turn():
+        assert large.computed(turns_for_others, "vanilla")
+        assert not shipped.computed(turns_for_others, "reverse")
+
+
+def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bool] = []
+
+    class Model:
+        """Stands in for a network."""
+
+    def built(*_: object) -> SimpleNamespace:
+        taken.append(any_turn_is_taken())
+        reading = SimpleNamespace(tokens=("a",))
+        return SimpleNamespace(model=Model(), read=lambda *_: reading, answers=lambda *_: [reading], nbytes=1)
+
+    monkeypatch.setattr(Untrained, "build", built)
+    view = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
+    for work in (lambda: view.pipeline, lambda: view.reading("source"), view.answer):
+        monkeypatch.setattr("pages.shell.view.view.runs", functools.partial(lambda shared: shared, Runs(Store(10_000))))
+        monkeypatch.setattr("pages.shell.view.turns.RESULTS", Store(10_000))
+        with turn():
+            work()
+            assert any_turn_is_taken()  # the run has taken its turn again
+    assert len(taken) >= 3
+    assert not any(taken)
+
+
+def test_a_large_model_that_is_built_stays_in_memory() -> None:
+    shared, key = Runs(Store(300 << 20)), Untrained.of("vanilla", ("a b",))
+    assert shared.kept_pipeline(key) is None
+    pipeline = shared.pipeline(key)
+    assert shared.kept_pipeline(key) is pipeline
+
+
+def test_a_result_that_another_session_drops_is_computed_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another session empties the cache right after the cache has reported that it has the result."""
+
+    class Forgetful(Store):
+        def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
+            has = super().has(function, *arguments)
+            self.clear()
+            return has
+
+        def kept(self, function: Callable[..., Any], *arguments: Any) -> Any:
+            kept = super().kept(function, *arguments)
+            self.clear()
+            return kept
+
+    store = Forgetful(10_000)
+    monkeypatch.setattr(turns, "RESULTS", store)
+    no_turn = store.cached(lambda _: not any_turn_is_taken())
+    assert no_turn("a")
+    with turn():
+        assert waited_aside("", no_turn, "a")  # the cached result, or a new one that is computed without a turn
+
+
+def any_turn_is_taken() -> bool:
+    """Whether a turn is taken, so that another thread cannot take all turns at once."""
+    taken: list[bool] = []
+
+    def take() -> None:
+        got = [turns._TURNS.acquire(blocking=False) for _ in range(RUNS)]
+        for _ in filter(None, got):
+            turns._TURNS.release()
+        taken.append(not all(got))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join(10)
+    return taken[0]
+
+
+def test_a_turn_is_released_after_an_error() -> None:
+    for _ in range(RUNS + 1):
+        with pytest.raises(ValueError, match="wrong"), turn():
+            raise ValueError("wrong")
+
+
+def test_a_page_that_ends_early_releases_its_turn() -> None:
+    for _ in range(RUNS + 1):
+        app = on_page("pages/attention/page.py", model="vanilla", source="a " * 400)
+        assert app.error
+
+
+def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
+    lock, drawing, most, free, ended = threading.Lock(), 0, 0, [], threading.Semaphore(0)
+
+    def draw() -> None:
+        nonlocal drawing, most
+        with turn():
+            enter_line("waiting")
+            enter_line("waiting")  # a second call in the same run has no effect
+            with lock:
+                drawing += 1
+                most = max(most, drawing)
+            with aside():  # releases its turn
+                time.sleep(0.02)
+            with lock:
+                drawing -= 1
+        ended.release()
+
+    threads = [threading.Thread(target=draw) for _ in range(3 * RUNS)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):  # meanwhile, other runs get turns
+        with turn():
+            free.append(1)
+        time.sleep(0.01)
+    for thread in threads:
+        assert ended.acquire(timeout=30)
+        thread.join(30)
+    assert most == 1
+    assert len(free) == 5
+    with turn():
+        enter_line("waiting")  # the line is free again, and below also after a run that failed
+    with contextlib.suppress(ValueError), turn():
+        enter_line("waiting")
+        raise ValueError
+    with turn():
+        enter_line("waiting")
+    enter_line("waiting")  # without a turn it must not take the line, because nothing would release it
+    assert not turns._LINE.locked()

@@ -1,0 +1,372 @@
+"""Tests of reading, answering, writing and editing with models of Hugging Face."""
+
+import json
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
+
+from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
+from transformer.errors import CheckpointError, InputError, PathError
+from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.methods import Beam, Sample
+from transformer.pipeline.pipeline import Agreement, Pipeline
+from transformer.pipeline.protocol import TextPipeline, Tokens
+from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
+
+WRITERS = ("marian", "t5", "gpt2", "llama", "mistral")
+
+
+@pytest.fixture
+def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the packages look as if they were not installed."""
+    loaded = {name: module for name, module in sys.modules.items() if name.startswith("transformer.huggingface")}
+    for name in loaded:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    yield
+    for name in [name for name in sys.modules if name.startswith("transformer.huggingface")]:
+        del sys.modules[name]
+    sys.modules.update(loaded)
+    # The package that was imported again has replaced the loaded one, and lacks its modules.
+    attributes = vars(sys.modules["transformer"])
+    attributes.pop("huggingface", None)
+    if "transformer.huggingface" in loaded:
+        attributes["huggingface"] = loaded["transformer.huggingface"]
+
+
+@pytest.mark.usefixtures("without_transformers")
+def test_without_the_packages_the_error_says_how_to_install_them() -> None:
+    with pytest.raises(CheckpointError, match=r"needs the package transformers; run `pip install -r requirements-h"):
+        Pipeline.open("anywhere")
+    with pytest.raises(CheckpointError, match="needs the package transformers"):
+        Pipeline.load("reverse").write_folder("anywhere")
+
+
+def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
+    for pipeline in (Pipeline.load("reverse"), opened("marian"), opened("gpt2"), opened("bert")):
+        assert isinstance(pipeline, TextPipeline)
+        for side in ("source", "target"):
+            assert isinstance(pipeline.vocabulary(side), Tokens)
+        assert pipeline.vocabulary("source").tokens_of(pipeline.read("the").ids) == pipeline.read("the").tokens
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("cached", [True, False])
+def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
+    pipeline = opened(name)
+    reading = pipeline.read(SHORT)
+    model: Any = reference(name)
+    model.generation_config.forced_eos_token_id = None  # Marian's default writes id 0 at the limit of tokens
+    start = {"decoder_start_token_id": model.config.decoder_start_token_id} if pipeline.network.crossed else {}
+    limit = 2 * len(reading.ids) + 8 if pipeline.network.crossed else 20
+    never = [[0]] if pipeline.network.crossed else None
+    expected = model.generate(
+        torch.tensor([reading.ids]), max_new_tokens=limit, do_sample=False, bad_words_ids=never, pad_token_id=0, **start
+    )[0].tolist()
+    expected = expected[1 if pipeline.network.crossed else len(reading.ids) :]
+    written = Written.of(pipeline.write(SHORT, cached=cached))
+    assert [*written.ids()] == [index for index in expected if index != 2]
+    assert pipeline.answers([SHORT])[0].ids == written.ids()
+    assert pipeline.answer(SHORT) == pipeline.target_vocabulary.text(written.ids())
+
+
+@pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])
+def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
+    pipeline = opened(name)
+    for method in (Beam(width=3), Sample(seed=4)):
+        kept, unkept = (Written.of(pipeline.write(SHORT, method, cached=cached)) for cached in (True, False))
+        assert [made[:5] for made in kept.hypotheses] == [made[:5] for made in unkept.hypotheses]
+        for one, other in zip(kept.steps, unkept.steps, strict=True):
+            assert one.own.logits.allclose(other.own.logits, atol=1e-5)
+            assert one.attention("decoder").allclose(other.attention("decoder"), atol=1e-6)
+
+
+def without_end(name: str, folder: Path) -> Path:
+    """The folder of a model that never ends a text."""
+    shutil.copytree(folder_of(name), folder, dirs_exist_ok=True)
+    for file in ("config.json", "generation_config.json"):
+        values = json.loads((folder / file).read_text()) | {"eos_token_id": None, "forced_eos_token_id": None}
+        (folder / file).write_text(json.dumps(values))
+    return folder
+
+
+def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any) -> tuple[list[int], float]:
+    """The answer that `generate` writes by beam search, and its score. Its limit is one token higher than ours, because our
+    score of an answer that does not end includes the next token."""
+    ids = pipeline.read(SHORT).ids
+    limit = 2 * len(ids) + 8 if pipeline.crossed else 20
+    settings |= {"bad_words_ids": [[0]] if pipeline.crossed else None, "pad_token_id": 0, "return_dict_in_generate": True}
+    settings |= {"output_scores": True, "do_sample": False, "max_new_tokens": limit + 1}
+    output = model.generate(torch.tensor([ids]), num_beams=width, length_penalty=penalty, **settings)
+    written = output.sequences[0].tolist()[1 if pipeline.crossed else len(ids) :]
+    return [index for index in written[: limit + (2 in written)] if index != 2], float(output.sequences_scores[0])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
+    pipeline, model = opened(name), reference(name)
+    model.generation_config.forced_eos_token_id = None
+    for early in (False, True, "never"):  # without a length penalty, no rule for stopping early changes the best answer
+        ids, score = beams(model, pipeline, 4, 0.0, early_stopping=early)
+        written = Written.of(pipeline.write(SHORT, Beam(width=4)))
+        assert [*written.ids()] == ids
+        assert written.best.score == pytest.approx(score, abs=1e-3)
+    endless: Any = Pipeline.open(without_end(name, tmp_path))
+    for penalty in (0.0, 1.0):  # if no answer ends, both rank the same hypotheses
+        ids, score = beams(model, endless, 3, penalty, eos_token_id=None)
+        written = Written.of(endless.write(SHORT, Beam(width=3, length_penalty=penalty)))
+        assert ([*written.ids()], written.ended) == (ids, False)
+        assert written.best.score == pytest.approx(score, abs=1e-3)
+
+
+LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1], "long_factor": [4.0, 9.0]}
+
+
+@pytest.mark.parametrize("name", ["phi3", "llama", "gemma3_text"])
+def test_longrope_is_limited_to_positions_that_turn_alike_in_all_texts(name: str, tmp_path: Path) -> None:
+    """The angles of longer texts are stored on the module, which threads share, and they do not fit cached keys."""
+    rule: dict[str, Any] = {**LONGROPE, "factor": 4.0, "original_max_position_embeddings": 12}
+    if name == "gemma3_text":
+        rule |= {factor: 2 * rule[factor] for factor in ("short_factor", "long_factor")}  # its heads are twice as wide
+        rule = {"sliding_attention": rule, "full_attention": {"rope_type": "default", "rope_theta": 1e4}}
+    changes = {"original_max_position_embeddings": 12} if name == "phi3" else {}
+    save_model(name, tmp_path, rope_parameters=rule, **changes)
+    save_tokenizer(tmp_path, ends=False)
+    pipeline: Any = Pipeline.open(tmp_path)
+    assert "It reads up to 12 tokens" in pipeline.note
+    assert "longrope" not in opened(name).note
+    with pytest.raises(InputError, match="12 tokens; this model reads up to 11"):
+        pipeline.read("cat " * 12)
+    kept, unkept = (Written.of(pipeline.write(SHORT, cached=cached)) for cached in (True, False))
+    assert len(kept.steps[-1].read[0]) == 12
+    for one, other in zip(kept.steps, unkept.steps, strict=True):
+        assert one.own.logits.allclose(other.own.logits, atol=1e-5)
+    assert pipeline.check(pipeline.trace(SHORT)).equal
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [("gemma3_text", {"use_bidirectional_attention": True}), ("llama", {"is_causal": False})]
+)
+def test_a_decoder_that_attends_to_later_tokens_is_refused(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    save_model(name, tmp_path, **changes)
+    save_tokenizer(tmp_path, ends=False)
+    with pytest.raises(CheckpointError, match=f"The decoder of this model of the family '{name}' attends to later tokens"):
+        Pipeline.open(tmp_path)
+
+
+def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
+    """M2M-100 counts only positions of ids that are not padding. With a cache, the count is wrong for a model that starts with
+    padding."""
+    save_model("m2m_100", tmp_path, decoder_start_token_id=1, pad_token_id=1)
+    save_tokenizer(tmp_path, pad=1)
+    pipeline: Any = Pipeline.open(tmp_path)
+    assert pipeline.network.new_cache() is None
+    steps = Written.of(pipeline.write(SHORT)).steps
+    assert pipeline.trace(SHORT).logits[0].allclose(torch.cat([step.own.logits for step in steps]), atol=1e-5)
+    assert all(opened(name).network.keeps for name in WRITERS)
+
+
+def test_several_texts_are_answered_as_each_alone() -> None:
+    for name in ("marian", "llama"):
+        pipeline = opened(name)
+        together, alone = pipeline.answers([SHORT, LONG]), [pipeline.answers([text])[0] for text in (SHORT, LONG)]
+        shortest = min(len(answer.ids) for answer in alone)
+        assert [answer.ids[:shortest] for answer in together] == [answer.ids[:shortest] for answer in alone]
+    edit = Ablate("decoder.layers.0.self_attention", heads=(0,), items=(1,))
+    with pytest.raises(InputError, match="same number of tokens"):
+        opened("llama").answers([SHORT, LONG], [edit])
+
+
+def test_an_encoder_alone_fills_in_masks() -> None:
+    pipeline = opened("bert")
+    reading = pipeline.read(LONG)
+    place = reading.tokens.index("<mask>")
+    with torch.inference_mode():
+        best = int(reference("bert")(torch.tensor([reading.ids])).logits[0, place].argmax())
+    (answer,) = pipeline.answers([LONG])
+    assert answer.ids == (best,)
+    assert answer.text == LONG.replace("<mask>", pipeline.source_vocabulary.tokens[best])
+    with pytest.raises(InputError, match="fills in <mask>; your text has none"):
+        pipeline.answer(SHORT)
+    with pytest.raises(InputError, match="writes no answer"):
+        pipeline.write(LONG)
+    with pytest.raises(InputError, match="has no target"):
+        pipeline.trace(LONG, "the cat .")
+    trace = pipeline.trace(LONG)
+    assert (trace.kinds, trace.target_ids) == (("encoder",), ())
+    assert trace["source_mask"].values.all()
+
+
+def test_a_decoder_alone_traces_what_it_reads_and_writes() -> None:
+    pipeline = opened("llama")
+    alone, (answer,) = pipeline.trace(SHORT, ""), pipeline.answers([SHORT])
+    assert alone.target_tokens == (("the", "cat", "sleeps", "."),)
+    assert (alone.kinds, alone.source_ids) == (("decoder",), ())
+    whole = pipeline.trace(SHORT)
+    assert whole.target_ids == ((*pipeline.read(SHORT).ids, *answer.ids),)
+    assert pipeline.trace(SHORT, "a dog").target_tokens == (("the", "cat", "sleeps", ".", "a", "dog"),)
+    assert alone.masks.target[0, 0].equal(torch.ones(4, 4, dtype=torch.bool).tril())
+
+
+def test_texts_are_read_as_pieces_with_their_words() -> None:
+    reading = opened("marian").read("the zebra sleeps .")
+    assert reading.tokens == ("the", "<unk>", "sleeps", ".", "</s>")
+    assert [unknown.token for unknown in reading.unknown] == ["zebra"]
+    assert reading.words == (0, None, 1, 2, None)
+    target = opened("marian").read("a dog", "target")
+    assert (target.tokens, target.words) == (("<s>", "a", "dog"), (None, 0, 1))
+    with pytest.raises(InputError, match="type a few words"):
+        opened("gpt2").read("")
+    with pytest.raises(InputError, match="71 tokens; this model reads up to 64"):
+        opened("marian").read("cat " * 70)
+    with pytest.raises(InputError, match="characters"):
+        opened("marian").read("a" * 100_000)
+    with pytest.raises(InputError, match="read as another side or by another model"):
+        opened("marian").trace(target)
+
+
+def test_the_mask_of_a_layer_has_its_sliding_window() -> None:
+    trace = opened("mistral").trace("the old dog sees a big house .", "")
+    near = torch.ones(8, 8, dtype=torch.bool).tril().triu(-3)  # a token and the three before it
+    for layer in range(2):
+        assert trace.used_masks[f"decoder.layers.{layer}.self_attention"][0, 0].equal(near)
+    assert trace.allowed("decoder")[0, 0, 0].equal(near)
+    assert (trace.attention("decoder")[..., ~near] == 0).all()
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_of_the_residual_stream_is_kept_in_later_sums() -> None:
+    """In a pre-norm layer, the tensor that the next norm reads is also what the layer adds to."""
+    for name, attention in (("gpt2", "transformer.h.0.attn"), ("llama", "model.layers.0.self_attn")):
+        pipeline, model = opened(name), reference(name)
+        path = "decoder.layers.0.self_attention_add_norm.sum"
+        plain = pipeline.trace(SHORT, "")
+        edited = pipeline.trace(SHORT, "", [Scale(path, factor=0.5)])
+        before: dict[str, Any] = {}
+        layer = model.get_submodule(attention.rpartition(".")[0])
+        layer.register_forward_pre_hook(lambda _module, inputs, kept=before: kept.update(stream=inputs[0]))
+        # Half of the sum of stream and output, minus the stream, because the layer adds the stream afterwards.
+        model.get_submodule(attention).register_forward_hook(
+            lambda _module, _inputs, result, kept=before: (
+                0.5 * (kept["stream"] + result[0]) - kept["stream"],
+                *result[1:],
+            )
+        )
+        with torch.inference_mode():
+            expected = model(torch.tensor(plain.target_ids)).logits
+        assert edited.logits.allclose(expected, atol=1e-5)
+        assert edited[path].values.allclose(0.5 * plain[path].values)
+        after = edited["decoder.layers.0.feed_forward_add_norm.sum"].values
+        assert after.allclose(edited[path].values + edited["decoder.layers.0.feed_forward.output"].values, atol=1e-6)
+        assert pipeline.check(plain).equal
+
+
+def test_a_blocked_edge_has_no_weight_and_the_others_share_it() -> None:
+    for name, attention in (("bert", "encoder.layers.0.self_attention"), ("t5", "decoder.layers.1.cross_attention")):
+        pipeline = opened(name)
+        target = None if name == "bert" else "a dog runs ."
+        plain = pipeline.trace(LONG, target)[attention].values
+        trace = pipeline.trace(LONG, target, [Block(attention, edges=((2, 1), (2, 3)), heads=(1,))])
+        weights = trace[attention].values
+        assert (weights[0, 1, 2, [1, 3]] == 0).all()
+        assert weights.sum(-1).allclose(torch.ones(1))
+        rest = [0, 2, *range(4, 9)]
+        assert weights[0, 1, 2, rest].allclose(plain[0, 1, 2, rest] / plain[0, 1, 2, rest].sum(), atol=1e-6)
+        assert weights[0, 0].equal(plain[0, 0])
+        assert not trace.used_masks[attention][0, 1, 2, 1]
+
+
+def test_no_edit_of_scores_gives_weight_to_padding() -> None:
+    attention = "encoder.layers.0.self_attention"
+    for edit in (Scale(f"{attention}.masked_scores", factor=-3.0), Patch(f"{attention}.scores", values=1e9)):
+        trace = opened("bart").trace([SHORT, LONG], ["a dog"] * 2, [edit])
+        assert (trace[attention].values[0, :, :, 5:] == 0).all()
+        assert trace[attention].values.sum(-1).allclose(torch.ones(1))
+
+
+def test_a_tensor_can_replace_another() -> None:
+    pipeline = opened("gpt2")
+    one, other = pipeline.trace("the cat sleeps .", ""), pipeline.trace("the dog eats .", "")
+    path = "decoder.layers.1.feed_forward_add_norm.sum"
+    patched = pipeline.trace("the cat sleeps .", "", [Patch(path, values=other[path].values)])
+    assert patched.logits.equal(other.logits)
+    same = pipeline.trace("the cat sleeps .", "", [Patch(path, values=one[path].values)])
+    assert same.logits.equal(one.logits)
+    attention = "decoder.layers.1.self_attention"
+    replaced = pipeline.trace("the cat sleeps .", "", [Replace(f"{attention}_add_norm.sum", by=f"{attention}.output")])
+    assert replaced[f"{attention}_add_norm.sum"].values.equal(one[f"{attention}.output"].values)
+    uniform = pipeline.trace("the cat sleeps .", "", [Ablate(attention, to="uniform")])
+    assert uniform[attention].values[0, 0].allclose(torch.ones(4, 4).tril() / torch.arange(1, 5)[:, None])
+
+
+def test_key_and_value_heads_of_groups_have_their_own_numbers() -> None:
+    pipeline, model = opened("llama"), reference("llama")
+    path = "decoder.layers.0.self_attention.value.heads"
+    trace = pipeline.trace(SHORT, "", [Ablate(path, heads=(1,))])
+    assert trace[path].axes == ("batch", "key_head", "key", "d_head")
+    assert trace[path].shape == (1, 2, 4, 4)
+
+    def silence(_module: Any, _inputs: Any, result: torch.Tensor) -> torch.Tensor:
+        changed = result.clone()
+        changed[..., 4:8] = 0
+        return changed
+
+    model.get_submodule("model.layers.0.self_attn.v_proj").register_forward_hook(silence)
+    with torch.inference_mode():
+        assert trace.logits.allclose(model(torch.tensor(trace.target_ids)).logits, atol=1e-6)
+    with pytest.raises(PathError, match="head is 2; allowed are 0 to 1"):
+        pipeline.trace(SHORT, "", [Ablate(path, heads=(2,))])
+    with pytest.raises(PathError, match="head is 4; allowed are 0 to 3"):
+        pipeline.trace(SHORT, "", [Ablate("decoder.layers.0.self_attention", heads=(4,))])
+    with pytest.raises(PathError, match=r"no such tap as 'decoder.layers.2.self_attention'; nearest are decoder"):
+        pipeline.trace(SHORT, "", [Ablate("decoder.layers.2.self_attention")])
+
+
+def test_other_modules_are_recorded_and_edited_by_their_own_names() -> None:
+    pipeline = opened("gpt2")
+    path = "transformer.h.0.attn.c_attn"
+    assert pipeline.trace(SHORT, "")[path].axes == ("batch", "target", "feature")
+    silenced = pipeline.trace(SHORT, "", [Scale(path, factor=0.0)])
+    assert (silenced["decoder.layers.0.self_attention.value.heads"].values == 0).all()
+
+
+def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
+    pipeline = opened("bart")
+    plain = pipeline.trace(SHORT, "a dog runs .")
+    edit = Ablate("decoder.layers.0.cross_attention", heads=(1,))
+    edited = pipeline.trace(SHORT, "a dog runs .", [edit]).logits
+    results: dict[int, bool] = {}
+
+    def run(number: int) -> None:
+        edits = [edit] if number % 2 else []
+        traces = [pipeline.trace(SHORT, "a dog runs .", edits) for _ in range(5)]
+        results[number] = all(trace.logits.equal(edited if edits else plain.logits) for trace in traces)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == dict.fromkeys(range(4), True)
+    assert pipeline.network.taps["logits"].taps is pipeline.network.taps
+    assert pipeline.check(plain) == Agreement(equal=True, difference=0.0)
+    with torch.inference_mode():  # without a scope the model computes the same logits
+        assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
+
+
+def test_a_model_with_many_heads_reads_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer.huggingface.hf_network.TRACE_MEGABYTES", 0.000_25)
+    pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
+    assert pipeline.card.longest == 3 - 1  # 15 pairs fit
+    with pytest.raises(InputError, match="reads up to 2"):
+        pipeline.read("the cat sleeps")

@@ -1,0 +1,173 @@
+"""Drawings of attention: all heads, one head, means of heads, and effects of an edit. Layers and heads are counted from 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from transformer.analysis.cell import Term, explain
+from transformer.analysis.checks import check_text_pipeline
+from transformer.analysis.head_measures import rollout as rolled_out
+from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
+from transformer.analysis.importance import head_importance
+from transformer.draw.drawing import drawn
+from transformer.errors import InputError
+from transformer.figures.attention_figures import head_map, small_head_map
+from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_maps, terms_bars
+from transformer.figures.layer_walk import layer_figure
+from transformer.figures.panels import tensor_view
+from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import check_index
+from transformer.tracing.trace import Trace
+
+TILE_CELL = 20  # px of a cell in the maps of all heads
+
+
+@drawn
+def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
+    """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head."""
+    _check_item(trace, item)
+    weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
+    tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
+    axes = ("query", "key")
+    rows = {
+        f"layer {layer}": [
+            tensor_view(f"head {head}", weights[layer, head], axes, "weights", tokens, hidden=hidden[layer, head])
+            for head in range(weights.shape[1])
+        ]
+        for layer in range(len(weights))
+    }
+    return layer_figure(rows, cell=TILE_CELL, arrows=False)
+
+
+@drawn
+def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
+    """The attention of one head. Queries are rows, keys are columns, and the weights of a row sum to 1. If `small` is True, the
+    cells have no numbers."""
+    _check(trace, kind, layer, head, item)
+    weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
+    if small:
+        return small_head_map(weights, allowed, *trace.tokens(kind, item))
+    return head_map(weights, allowed, *trace.tokens(kind, item))
+
+
+@drawn
+def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers."""
+    _check_item(trace, item)
+    weights = trace.attention(kind)[:, item].numpy()
+    if layer is not None:
+        check_index("layer", layer, len(weights))
+        weights = weights[layer, None]
+    return head_map(weights.mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+
+
+@drawn
+def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+    """Attention rollout up to a layer. It is the product, over the layers, of the mean of a layer's heads with the residual
+    connection. If `layer` is None, it includes all layers."""
+    _check_item(trace, item)
+    through = rolled_out(trace.attention(kind)[:, item].numpy())
+    if layer is not None:
+        check_index("layer", layer, len(through))
+    return head_map(through[-1 if layer is None else layer], trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+
+
+@drawn
+def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
+    """Every matrix of one head, from its input to its output. The row of one query is framed."""
+    listed = attention_steps(trace, kind, layer, head, item)
+    size = next(step for step in listed if step.name == "head_output").values.shape[1]
+    own = head * size, (head + 1) * size
+    check_index("query", query, len(trace.tokens(kind, item)[0]))
+    return tensor_maps([_matrix(trace, kind, item, step, query, own) for step in listed])
+
+
+@drawn
+def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
+    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`."""
+    chosen = attention_step(trace, kind, layer, head, name, item)
+    check_index("query", query, len(trace.tokens(kind, item)[0]))
+    return tensor_map(_matrix(trace, kind, item, chosen, query, None))
+
+
+@drawn
+def terms(
+    pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
+) -> go.Figure:
+    """The terms of the sum that gives one number. The number is in the first text of the batch, in a step that is a product or
+    a softmax. For a network that is not our own, the step is `scores`, `weights` or `head_output`."""
+    check_text_pipeline(pipeline)
+    explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
+    summed, listed = explained.operation == "sum of products", [*explained.terms]
+    if "bias" in dict(explained.extra):
+        listed.append(Term("bias", explained["bias"], 1.0, explained["bias"]))
+    if not summed and explained.operation != "softmax":
+        raise InputError("The step {name!r} of this model is no sum whose terms could be drawn.", name=name)
+    return terms_bars(listed, explained.result if summed else explained["total"], picked=None if summed else explained.column)
+
+
+@drawn
+def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) -> go.Figure:
+    """The change of the weights of one head between two runs. Both read the same tokens; the first text is drawn."""
+    _check(before, kind, layer, head, 0)
+    change = (after.weights(kind, layer) - before.weights(kind, layer))[0, head].numpy()
+    allowed = (after.allowed(kind) | before.allowed(kind))[layer, 0, head].numpy()
+    return difference_map(change, allowed, *before.tokens(kind))
+
+
+@drawn
+def probabilities(pipeline: TextPipeline, before: Trace, after: Trace) -> go.Figure:
+    """The probability of each token of the answer in two runs. Both read the same target; the first text is drawn."""
+    ids = _written(pipeline, before)
+    rows = np.arange(len(ids))
+    one, other = (trace.probabilities[0].numpy()[rows, ids] for trace in (before, after))
+    return probability_change(pipeline.vocabulary("target").tokens_of(ids), one, other, ("before", "after"), written=True)
+
+
+@drawn
+def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure:
+    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head."""
+    source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
+    ids = _written(pipeline, trace)
+    assert target is not None
+    check_index("position", position, len(ids))
+    *_, last = head_importance(pipeline.network, source, target, position, ids[position])
+    return importance_map(last.drops, {kind: kind for kind in last.drops})
+
+
+def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
+    """The id that each row of the first text should predict. The last one is the end of the text, if the vocabulary has it."""
+    if not trace.target_ids:
+        raise InputError("An encoder alone writes no answer.")
+    end = pipeline.vocabulary("target").eos
+    return [*trace.target_ids[0][1:], *([] if end is None else [end])]
+
+
+def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:
+    for name, index, count in (("layer", layer, trace.layers(kind)), ("head", head, trace.heads(kind))):
+        check_index(name, index, count)
+    _check_item(trace, item)
+
+
+def _check_item(trace: Trace, item: int) -> None:
+    check_index("item", item, trace.batch_size)
+
+
+def _matrix(trace: Trace, kind: str, item: int, step: AttentionStep, query: int, marked: tuple[int, int] | None) -> Matrix:
+    sides: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
+    rows, columns = (sides.get(side or "") for side in step.tokens)
+    return Matrix(
+        step.values,
+        rows,
+        columns,
+        *step.axes,
+        signed=step.name != "weights",
+        title=step.name,
+        # A query attends to all keys, so no single row of keys or values belongs to it.
+        selected_row=query if step.tokens[0] == "query" else None,
+        hidden=step.hidden,
+        marked_columns=marked if step.name == "concatenated" else None,
+    )

@@ -1,0 +1,129 @@
+"""Drawings of how an answer is written, token by token. Steps are counted from 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.forcing import forcing
+from transformer.analysis.label_smoothing import smoothed_target
+from transformer.analysis.logit_contributions import Part, logit_contributions
+from transformer.analysis.logit_lens import answer_lens
+from transformer.draw.drawing import drawn
+from transformer.errors import InputError
+from transformer.figures.decoding_figures import (
+    TreeNode,
+    beam_tree,
+    contribution_bars,
+    draw_bars,
+    lens_map,
+    loss_bars,
+    stage_bars,
+)
+from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.methods import Beam, Hypothesis, Method
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import check_index
+from transformer.tracing.readout import Readout
+from transformer.tracing.trace import Trace
+
+MOST = 8  # most tokens with their own bar
+MOST_PARTS = 14
+STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned later", "pruned": "pruned at once"}
+
+
+@drawn
+def distribution(
+    pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
+) -> go.Figure:
+    """The probabilities of the next token at one step of an answer. The figure shows the model's own probabilities, and the
+    probabilities after each control."""
+    written = Written.of(pipeline.write(text, method, controls))
+    made = _made(written, step)
+    shown = written.steps[made.step].stages
+    stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in shown])
+    top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
+    titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in shown]
+    return stage_bars(pipeline.vocabulary("target").tokens_of(top), stages[:, top], titles, None)
+
+
+@drawn
+def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
+    """What label smoothing asks for at a step, beside what the model gives."""
+    written = Written.of(pipeline.write(text))
+    made = _made(written, step)
+    own = written.steps[made.step].own.probabilities[made.row].double().numpy()
+    top = np.argsort(-own, kind="stable")[:MOST].tolist()
+    asked = smoothed_target(len(own), int(own.argmax()), smoothing)
+    return draw_bars(pipeline.vocabulary("target").tokens_of(top), asked[top], own[top], ("asked for", "given"))
+
+
+@drawn
+def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
+    """The tree of a beam search. It shows every hypothesis, and whether and when it was pruned."""
+    written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
+    nodes = []
+    for made in written.hypotheses:
+        (token,) = vocabulary.tokens_of([made.token])
+        hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
+        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, written.state(made), made.ended))
+    start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
+    return beam_tree(nodes, start, STATES, written.best.number, "step")
+
+
+@drawn
+def lens(pipeline: TextPipeline, text: str) -> go.Figure:
+    """The logit lens. It shows the token that the output layer would write after each layer, at each step of the answer."""
+    written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
+    answer = answer_lens(_readout(pipeline), written)
+    points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
+    top = [vocabulary.tokens_of(ids) for ids in answer.top.tolist()]
+    tokens = vocabulary.tokens_of(made.token for made in written.chain(written.best))
+    hover = "would write {token} with {share}; the final token has rank {rank}"
+    return lens_map(top, answer.shares, answer.ranks, points, tokens, "rank of the final token", hover)
+
+
+@drawn
+def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
+    """What pushed the logit of the token of a step. The parts are each head, each feed-forward network, the embedding and the
+    biases."""
+    written = Written.of(pipeline.write(text))
+    made = _made(written, step)
+    made_of = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
+    order = np.argsort(-abs(made_of.values), kind="stable")
+    first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
+    names, values = [_part(made_of.parts[index]) for index in first], made_of.values[first]
+    if len(rest):
+        names, values = [*names, f"{len(rest)} others"], np.append(values, made_of.values[rest].sum())
+    token = pipeline.vocabulary("target").tokens[made.token]
+    return contribution_bars(names, values, f"to the logit of {token}")
+
+
+@drawn
+def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
+    """The loss of each token of a target that the decoder read. Losses are in nats. Tokens that the model would not write are
+    marked."""
+    if not trace.target_ids:
+        raise InputError("An encoder alone reads no target.")
+    forced = forcing(pipeline, trace)
+    right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
+    return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")
+
+
+def _made(written: Written, step: int) -> Hypothesis:
+    """The hypothesis of the answer after a step; its last token is the token of that step."""
+    chain = written.chain(written.best)
+    check_index("step", step, len(chain))
+    return chain[step]
+
+
+def _readout(pipeline: TextPipeline) -> Readout:
+    if pipeline.readout is None:
+        raise InputError("How this model reads its logits from the residual stream is not known.")
+    return pipeline.readout
+
+
+def _part(part: Part) -> str:
+    places = "".join(f", {name} {index}" for name, index in (("layer", part.layer), ("head", part.head)) if index is not None)
+    return f"{part.name.replace('_', ' ')}{places}"

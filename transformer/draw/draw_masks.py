@@ -1,0 +1,78 @@
+"""Drawings of masks, of their three conventions, and of what leaks without a mask. Layers and heads are counted from 0."""
+
+import plotly.graph_objects as go
+import torch
+
+from transformer.analysis import leaks, mask_conventions
+from transformer.draw.drawing import drawn
+from transformer.errors import InputError
+from transformer.figures import KIND_COLORS
+from transformer.figures.mask_conventions_figures import Stages, convention_stages
+from transformer.figures.mask_conventions_figures import empty_rows as rows_figure
+from transformer.figures.masks_figures import mask_picture
+from transformer.figures.whatif_figures import probability_change
+from transformer.network.config import check_config
+from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.paths import Kind, Side, check_index
+from transformer.tracing.phrases import interventions
+from transformer.tracing.trace import Trace
+from transformer.validation import one_of
+
+NO_PADDING = "no padding mask"
+
+
+@drawn
+def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
+    """A mask of the run. It shows which keys each query may attend to, in the source or in the target."""
+    rows, mask = trace.tokens_of(side), trace.masks.source if side == "source" else trace.masks.target
+    if mask is None:
+        raise InputError("The decoder ran alone: there is no mask of a source.")
+    check_index("item", item, len(rows))
+    tokens = rows[item]
+    keep = mask[item if len(mask) > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+    return mask_picture(keep, tokens, tokens, KIND_COLORS["encoder" if side == "source" else "decoder"])
+
+
+@drawn
+def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
+    """One convention of masks, applied to the scores of one head. The figure shows the mask, the scores before and after it,
+    and the weights."""
+    check_config(trace.config)  # the conventions are values of its fields
+    chosen = Kind.of(kind)
+    path = trace.attention_path(kind, layer)
+    _check_head(trace, kind, head, item)
+    scores = trace[f"{path}.scores"].values[item, head]
+    ids = torch.tensor(trace.ids_of(chosen.keys)[item])
+    compared = {each.name: each for each in mask_conventions.conventions(scores, ids, chosen, trace.config)}
+    one = compared[one_of("name", name, compared)]
+    parts = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
+    titles = (f"mask (True: {one.true_means})", "scores", "masked scores", "weights")
+    stages = Stages(one.keep.numpy(), one.true_means == "ignore", *parts, titles)
+    return convention_stages(stages, *trace.tokens(kind, item), KIND_COLORS[kind])
+
+
+@drawn
+def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
+    """The weights of a query from which every key is hidden. The masked scores are a large negative number, or −∞ treated in
+    two ways."""
+    path = trace.attention_path(kind, layer)
+    _check_head(trace, kind, head, item)
+    scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
+    low, none = (mask_conventions.empty_row(scores, values, fill) for fill in (-10_000.0, -torch.inf))
+    rows = [("−10 000", low.plain.numpy()), ("−∞", none.plain.numpy()), ("−∞, here", none.ours.numpy())]
+    return rows_figure(rows, trace.tokens(kind, item)[1])
+
+
+@drawn
+def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
+    """The probability of each token with padding after the source. `masked` is whether the padding mask is used."""
+    edits = () if masked else interventions(NO_PADDING, pipeline.config)
+    if not trace.source_ids:
+        raise InputError("The decoder ran alone: there is no source to be padded.")
+    leak = leaks.append_padding(pipeline, trace.source_ids[0], trace.target_ids[0], count, edits)
+    return probability_change(leak.tokens, leak.before, leak.after, ("without padding", f"with {count} × <pad>"))
+
+
+def _check_head(trace: Trace, kind: str, head: int, item: int) -> None:
+    check_index("head", head, trace.heads(kind))
+    check_index("item", item, trace.batch_size)

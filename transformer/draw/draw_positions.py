@@ -1,0 +1,93 @@
+"""Drawings of the positional encodings of a model, and of the effect of word order. Positions are counted from 0."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis import position_geometry
+from transformer.draw.drawing import drawn, own_model
+from transformer.errors import InputError
+from transformer.figures import position_geometry_figures as figures
+from transformer.figures.token_geometry_figures import aligned_maps
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Side, check_index
+from transformer.tracing.phrases import interventions
+from transformer.tracing.trace import Trace, as_array
+
+AXES = ("token", "dimension")
+MOST = 64  # most positions and most dimensions of a table
+
+
+@drawn
+def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
+    """The table of positions of a model. Only its first rows and columns are drawn."""
+    return figures.position_map(_table(pipeline, side)[:, :MOST])
+
+
+@drawn
+def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
+    """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads."""
+    path = f"{side}_embedding"
+    check_index("item", item, trace.batch_size)
+    token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
+    panels = {"token": token, "position": trace[f"{path}.position"].numpy(), "sum": trace[f"{path}.sum"].numpy()[item]}
+    return aligned_maps(panels, trace.tokens_of(side)[item], *AXES)
+
+
+@drawn
+def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
+    """Columns of the table of positions. The figure has a line for each dimension."""
+    table, names = _table(pipeline, side), [f"dimension {dimension}" for dimension in dimensions]
+    for dimension in dimensions:
+        check_index("dimension", dimension, table.shape[1])
+    return figures.waves(dimensions, table[:, list(dimensions)], None, names)
+
+
+@drawn
+def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
+    """The dot product of every position with every other."""
+    return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
+
+
+@drawn
+def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
+    """The dot product of two positions by their distance. The figure shows its mean, and its range over all pairs."""
+    products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
+    return figures.distance_lines(products, ("mean", "least to largest"))
+
+
+@drawn
+def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
+    """The matrix that turns a position into the one some places later. The encoding has alternating sines and cosines."""
+    return figures.rotation_map(position_geometry.rotation(shift, d_model))
+
+
+@drawn
+def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
+    """One pair of dimensions as an arrow in a circle. The arrows are at a position and `shift` places later. The encoding has
+    alternating sines and cosines."""
+    table, columns = _table(pipeline, side), slice(2 * pair, 2 * pair + 2)
+    check_index("pair", pair, table.shape[1] // 2)
+    check_index("position", position, len(table))
+    check_index("position + shift", position + shift, len(table))
+    arrows = {at: f"position {at}" for at in (position, position + shift)}
+    names = f"dimension {2 * pair}: sine", f"dimension {2 * pair + 1}: cosine"
+    return figures.turning_circle(table[:, columns], arrows, names)
+
+
+@drawn
+def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
+    """How far each token's vector moves when two tokens change places. The figure shows runs with and without positions."""
+    reading = pipeline.read(text)
+    runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
+    changes = {
+        name: position_geometry.swap(own_model(pipeline), reading.ids, first, second, edits).changes
+        for name, edits in runs.items()
+    }
+    return figures.change_bars(reading.tokens, changes, "change")
+
+
+def _table(pipeline: TextPipeline, side: Side) -> np.ndarray:
+    table = pipeline.position_table(side)
+    if table is None:
+        raise InputError("This model adds no table of positions to its tokens.")
+    return as_array(table)[:MOST]

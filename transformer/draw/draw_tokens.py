@@ -1,0 +1,42 @@
+"""Drawings of tokens as vectors: their rows of the table, how alike they are, and the whole vocabulary."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.token_geometry import cosines, plane
+from transformer.draw.drawing import drawn
+from transformer.figures.token_geometry_figures import aligned_maps, similarity_map, vocabulary_map
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Side
+from transformer.tracing.trace import as_array
+
+
+@drawn
+def rows(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
+    """The rows of the table of tokens that a text selects."""
+    reading = pipeline.read(text, side)
+    return aligned_maps({"rows": _table(pipeline, side)[list(reading.ids)]}, reading.tokens, "token", "dimension")
+
+
+@drawn
+def similarity(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
+    """How alike the tokens of a text are. The figure shows the cosine of each pair of the tokens' rows in the table."""
+    reading = pipeline.read(text, side)
+    vectors = _table(pipeline, side)[list(reading.ids)]
+    return similarity_map(cosines(vectors, vectors), reading.tokens)
+
+
+@drawn
+def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") -> go.Figure:
+    """Every token of the vocabulary as a point. The plane is the one with the most variance. Tokens of a text have a ring."""
+    known = pipeline.vocabulary(side)
+    ids = range(len(known))
+    words = [index for index in ids if index not in known.specials]
+    flat = plane(_table(pipeline, side), words or None)
+    marked = pipeline.read(text, side).ids if text else ()
+    classes = ["special" if index in known.specials else "word" for index in ids]
+    return vocabulary_map(flat.points, known.tokens, classes, marked, flat.shares)
+
+
+def _table(pipeline: TextPipeline, side: Side) -> np.ndarray:
+    return as_array(pipeline.token_table(side))

@@ -1,0 +1,62 @@
+"""Drawings of the training of a shipped model: its losses, and its heads in the saved snapshots."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.head_measures import MEASURES
+from transformer.analysis.head_measures import measure as measures
+from transformer.draw.drawing import drawn, own_model
+from transformer.errors import InputError
+from transformer.figures.training_figures import Series, part_bars, step_lines
+from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.paths import check_index
+from transformer.validation import one_of
+
+
+@drawn
+def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
+    """A number of the training over its steps. The numbers come from the history in the model's card."""
+    points = [point for point in pipeline.card.history if key in point]
+    if not points:
+        raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
+    return step_lines([Series(key, [int(p["step"]) for p in points], [float(p[key]) for p in points])], key, "step")
+
+
+@drawn
+def head_history(
+    name: str, text: str, kind: str, layer: int, head: int, measure: str = "entropy", target: str | None = None
+) -> go.Figure:
+    """A measure of one head over the training. The other heads of its kind are grey.
+
+    Args:
+        name: name of a shipped model with snapshots.
+        text, target: the source and the target that every snapshot reads. By default the target is the trained model's answer.
+        kind, layer, head: the head; layer and head are counted from 0.
+        measure: one of `transformer.analysis.head_measures.MEASURES`.
+    """
+    saved = Pipeline.snapshots(name)
+    read = target or Pipeline.load(name).answers([text])[0]
+    if not saved:
+        raise InputError("There are no snapshots of {name!r}.", name=name)
+    one_of("measure", measure, MEASURES)
+    traces = [Pipeline.load(snapshot_name(name, step)).trace(text, read) for step in saved]
+    check_index("layer", layer, traces[0].layers(kind))
+    check_index("head", head, traces[0].heads(kind))
+    values = np.stack([measures(trace.attention(kind)[:, 0].numpy())[measure] for trace in traces])
+    lines = [
+        Series(f"layer {at[0]}, head {at[1]}", saved, values[:, *at].tolist(), "first" if at == (layer, head) else "context")
+        for at in np.ndindex(values.shape[1:])
+    ]
+    return step_lines(lines, measure, "step")
+
+
+@drawn
+def weight_sizes(pipeline: TextPipeline) -> go.Figure:
+    """The length of all weights of each part of a model, as one vector."""
+    sizes: dict[str, float] = {}
+    for name, parameter in own_model(pipeline).named_parameters():
+        part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")
+        sizes[part] = sizes.get(part, 0.0) + float(parameter.detach().double().square().sum())
+    return part_bars(list(sizes), np.sqrt(list(sizes.values())), "length")

@@ -1,0 +1,134 @@
+"""Figures of an edit's effect on the answer and on the weights, and of the importance of each head."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, Float
+from plotly.subplots import make_subplots
+
+from transformer.figures.attention_figures import MOST_WRITTEN, hover, in_cells, pair_cells, token_map, unsigned_zero
+from transformer.figures.labels import LABELS
+from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
+
+DROPS = [[1 - place, color] for place, color in reversed(SIGNED)]  # the signed scale reversed, so that drops are red
+MOST_HEADS_WRITTEN = 8
+# px: least width of the panel of a kind, width of one head, space beside the bars, width of the change of one token.
+PANEL, CELL, BESIDE_BARS, CHANGE = 160, 30, 70, 36
+
+
+def probability_change(
+    tokens: Sequence[str],
+    before: Float[np.ndarray, " token"],
+    after: Float[np.ndarray, " token"],
+    names: tuple[str, str],
+    written: bool = False,
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """For each output token, its probability without and with the edits as two bars, and the change on hover.
+
+    Args:
+        tokens: the output tokens.
+        before, after: probabilities, 0 to 1.
+        names: names of the two runs.
+        written: whether to write the change above the bars too.
+        labels: words of the figure.
+    """
+    hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
+    changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": numbered(tokens),
+            "y": np.asarray(values, dtype=np.float32),
+            "marker": {"color": color},
+            "customdata": changes,
+            "hovertemplate": f"%{{x}}<br>{hover}<extra>{escaped(name)}</extra>",
+        }
+        for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"]))
+    ]
+    names_of_bars = {"tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]}
+    layout: dict[str, Any] = {
+        "xaxis": {"tickmode": "array"} | names_of_bars,
+        "yaxis": {"title": {"text": labels["probability"]}, "range": [0, 1.02]},
+        "barmode": "group",
+    }
+    if written:
+        note = {"showarrow": False, "yanchor": "bottom", "font": {"size": 11}}
+        tops = np.maximum(before, after).tolist()
+        layout["annotations"] = [
+            {"x": index, "y": top, "text": change} | note for index, (top, change) in enumerate(zip(tops, changes, strict=True))
+        ]
+        layout["yaxis"] |= {"range": [0, 1.14], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+        layout["meta"] = {"least_width": BESIDE_BARS + len(tokens) * CHANGE}
+    return built(bars, layout, height=300, **LEGEND_ABOVE)
+
+
+def difference_map(
+    change: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    labels: Mapping[str, str] = LABELS,
+) -> go.Figure:
+    """The change of a head's weights: blue if a weight grew, red if it shrank, white if it did not change.
+
+    Args:
+        change: −1 to 1.
+        allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
+        queries, keys: the tokens.
+        labels: words of the figure.
+    """
+    most, values = float(abs(change).max()) or 1.0, np.where(allowed, change, np.nan)
+    written = in_cells(values, "{:+.2f}", SIGNED, -most, most) if max(change.shape) <= MOST_WRITTEN else {}
+    scale = {"zmin": -most, "zmax": most, "colorscale": SIGNED, **written}
+    hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
+    figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, colorbar=bar | {"thickness": 12})
+    return token_map(figure, queries, keys, labels=labels)
+
+
+def importance_map(
+    drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
+) -> go.Figure:
+    """The importance of each head, as layers × heads for each kind of attention: the drop of a token's log-probability without
+    the head.
+
+    Args:
+        drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.
+        titles: kind → its name.
+        labels: words of the figure.
+    """
+    kinds = list(drops)
+    most = max(float(np.nanmax(np.abs(values))) for values in drops.values()) or 1.0
+    figure = make_subplots(1, len(kinds), subplot_titles=[titles[kind] for kind in kinds], horizontal_spacing=0.07)
+    place = f"{labels['layer']} %{{y}}, {labels['head_axis']} %{{x}}"
+    drop = labels["drop_value"].format(value="%{z:.4f}")
+    layers_axis = {"text": labels["layer"], "standoff": 4}
+    for column, kind in enumerate(kinds, start=1):
+        layers, heads = drops[kind].shape
+        figure.add_trace(
+            go.Heatmap(
+                z=drops[kind].astype(np.float32),
+                x=[str(head + 1) for head in range(heads)],
+                y=[str(layer + 1) for layer in range(layers)],
+                zmid=0,
+                zmin=-most,
+                zmax=most,
+                colorscale=DROPS,
+                showscale=column == len(kinds),
+                colorbar={"title": {"text": labels["drop"]}, "thickness": 12},
+                **(in_cells(drops[kind], "{:.2f}", DROPS, -most, most) if heads <= MOST_HEADS_WRITTEN else {}),
+                hovertemplate=f"{place}<br>{drop}<extra></extra>",
+                xgap=2,
+                ygap=2,
+            ),
+            row=1,
+            col=column,
+        )
+        figure.update_xaxes(title={"text": labels["head_axis"]}, type="category", row=1, col=column)
+        figure.update_yaxes(title=layers_axis, type="category", autorange="reversed", row=1, col=column)
+    figure = finished(figure, height=150 + 44 * max(values.shape[0] for values in drops.values()))
+    widest = max(PANEL, *(CELL * values.shape[1] for values in drops.values()))
+    return figure.update_layout(meta={"least_width": 110 + len(kinds) * (widest + 40)})

@@ -1,0 +1,398 @@
+"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, with the methods of `Pipeline`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.huggingface.hf_limits import CONTINUATION_TOKENS
+from transformer.huggingface.hf_network import NO_PAD, ModelConfig, Network
+from transformer.huggingface.hf_vocabulary import PieceVocabulary
+from transformer.huggingface.writing_ids import NO_ID, WritingIds
+from transformer.network.config import TransformerConfig
+from transformer.network.model import Transformer, embedding_of
+from transformer.network.tap import Edit, as_edits, tracing
+from transformer.pipeline.card import Card
+from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.methods import Method
+from transformer.pipeline.decoding.write import DecodingStep, write
+from transformer.pipeline.pipeline import (
+    CHARACTERS_PER_TOKEN,
+    TOO_MANY_CHARACTERS,
+    Agreement,
+    Answer,
+    Reading,
+    Source,
+    Target,
+    several,
+)
+from transformer.text.vocabulary import a_text
+from transformer.tracing.paths import SIDES, Side
+from transformer.tracing.readout import Readout, readout_of
+from transformer.tracing.trace import Step, Trace
+
+Rows = list[tuple[int, ...]]
+NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
+
+
+class HuggingFacePipeline:
+    """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
+
+    An encoder with a decoder answers as our own models do. A decoder alone continues a text: its source is the beginning of the
+    text, its target is the continuation, and a trace has both together as its target. An encoder alone fills in the mask tokens
+    of its source, and has no target.
+
+    Attributes:
+        name: name of the folder.
+        network: the model with its taps.
+        trained: True; the files do not say whether a model was trained.
+    """
+
+    trained = True
+
+    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any, writing: WritingIds) -> None:
+        self.name, self.tokenizer, self._writing = name, tokenizer, writing
+        self.network: Any = network
+        config, sos = network.config, writing.start if self.crossed else None
+        eos = writing.end if writing.end != NO_ID and "decoder" in self.stacks else None
+        lock = Lock()
+        self.source_vocabulary = PieceVocabulary(tokenizer, lock, config.source_vocab, "source", config.source_pad, sos, eos)
+        self.target_vocabulary = (
+            PieceVocabulary(tokenizer, lock, config.target_vocab, "target", config.target_pad, sos, eos)
+            if self.crossed
+            else self.source_vocabulary
+        )
+
+    # --- what it is ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> ModelConfig | TransformerConfig:
+        """The sizes of the model."""
+        return self.network.config
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks of the model: `encoder`, `decoder`, or both."""
+        return tuple(self.network.stacks)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the model has an encoder and a decoder."""
+        return len(self.stacks) == 2
+
+    @property
+    def model(self) -> Transformer | None:
+        """The network if it is our own; None for a network of `transformers`, because our code cannot compute its steps
+        again."""
+        return self.network if isinstance(self.network, Transformer) else None
+
+    @property
+    def readout(self) -> Readout | None:
+        """How the logits of its decoder are read from the residual stream; None without a decoder, or if the readout does not
+        give the model's logits."""
+        return readout_of(self.model) if self.model is not None else self.network.readout
+
+    @property
+    def original(self) -> Any:
+        """The model of `transformers`; its configuration says how it writes."""
+        return self.network.model
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Paths of tensors that other models of this family have and this one does not."""
+        return self.network.missing
+
+    @property
+    def card(self) -> Card:
+        """An empty card, because nothing is known about the training."""
+        return Card(world="", description="", accepts="", longest=self.longest("source"), command="")
+
+    @property
+    def mask_token(self) -> str:
+        """The token that stands for a word which the model fills in; empty for a model with a decoder."""
+        return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) else ""
+
+    def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
+        """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        self.vocabulary(side)
+        module = self.original
+        if side == "target" and self.crossed:
+            module = module.get_decoder()
+        return module.get_input_embeddings().weight.detach()
+
+    def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
+        """The vectors that are added to the tokens of a side, one for each position that the model reads; None if none are
+        added. Do not write to it."""
+        if self.model is not None:
+            return embedding_of(self.model, side).positions(self.config.max_len).detach()
+        return self.network.position_table(side)
+
+    @property
+    def note(self) -> str:
+        """How the network differs from our own, in a sentence or two; may be empty."""
+        return self.network.family.note
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters; those used in two places are counted once."""
+        return sum(parameter.numel() for parameter in self.original.parameters())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes of the weights and of the tables that are not trained."""
+        return sum(tensor.nbytes for tensor in [*self.original.parameters(), *self.original.buffers()])
+
+    def vocabulary(self, side: Side) -> PieceVocabulary:
+        """The vocabulary of a side. Raises `InputError` for anything but `source` and `target`."""
+        if side not in SIDES:
+            raise InputError("side is {side!r}; allowed are source and target.", side=side)
+        return self.source_vocabulary if side == "source" else self.target_vocabulary
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def longest(self, side: Side) -> int:
+        """The most tokens of a text, special ones included. A decoder needs one more position for the token that it writes."""
+        return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
+
+    def read(self, text: str, side: Side = "source") -> Reading:
+        """A text as tokens and ids.
+
+        Raises:
+            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
+        """
+        vocabulary, most = self.vocabulary(side), self.longest(side)
+        if side == "target" and self.stacks == ("encoder",):
+            raise InputError("An encoder alone has no target.")
+        if len(a_text(text)) > CHARACTERS_PER_TOKEN * (most + 1):
+            raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=CHARACTERS_PER_TOKEN * (most + 1))
+        # The continuation of a text has no special tokens of its own.
+        pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
+        ids = pieces.ids
+        if side == "target" and self.crossed:
+            if ids and ids[-1] == self._writing.end:
+                ids = ids[:-1]
+            if ids[:1] != [self._writing.start]:  # some tokenizers add it themselves
+                ids = [self._writing.start, *ids]
+        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._writing.end:
+            ids = ids[:-1]  # the text will be continued, so it does not end here
+        if not ids and side == "source":
+            raise InputError("There is nothing to read in your text; type a few words.")
+        if len(ids) > most:
+            raise InputError("Your text has {count} tokens; this model reads up to {most}.", count=len(ids), most=most)
+        tokens = vocabulary.tokens_of(ids)
+        special = set(vocabulary.specials)
+        typed = tuple(token for token, index in zip(tokens, ids, strict=True) if index not in special)
+        return Reading(tokens, tuple(ids), pieces.unknown, typed, side, vocabulary.words_of(ids))
+
+    def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
+        """Rows of ids as one tensor; shorter rows are padded at the end. Raises `InputError` if there are no rows."""
+        if not rows:
+            raise InputError("There is no text; at least one is needed.")
+        pad, length = self.vocabulary(side).pad, max(map(len, rows))
+        return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows], dtype=torch.long)
+
+    # --- answering -----------------------------------------------------------------------------------------------------------
+
+    def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
+        """The greedy output for a text, as text. Raises as `answers`."""
+        return self.answers([source], edits)[0].text
+
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+        """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in.
+
+        Raises:
+            InputError: the model cannot read a text; or, for an encoder alone, a text has no mask token.
+            PathError: an edit does not fit the model.
+        """
+        readings, edits = self._readings(several(sources), "source"), as_edits(edits)
+        rows = [reading.ids for reading in readings]
+        if self.stacks == ("encoder",):
+            return self._filled(rows, edits)
+        if self.stacks == ("decoder",):
+            return self._continued(rows, edits)
+        limit = max(map(self._limit, rows))
+        ids = self.batch(rows, "source")
+        written = greedy(
+            self.network, ids, self._writing.start, self._writing.end, limit, self._never, edits, self._writing.forced
+        )
+        return [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+
+    def write(
+        self,
+        source: Source,
+        method: Method | None = None,
+        controls: Sequence[Control] = (),
+        forced: Mapping[int, int] | None = None,
+        edits: Sequence[Edit] = (),
+        cached: bool = True,
+    ) -> Iterator[DecodingStep]:
+        """The steps of an answer. Each is computed when the iterator reaches it. Arguments and errors as for
+        `transformer.pipeline.decoding.write.write`.
+
+        Raises:
+            InputError: the model is an encoder alone, which writes nothing.
+        """
+        if self.stacks == ("encoder",):
+            raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
+        (reading,) = self._readings([source], "source")
+        ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
+        given, prompt = (ids, None) if self.crossed else (None, ids)
+        forced = {**self._writing.forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
+        return write(
+            self.network,
+            given,
+            self._writing.start,
+            self._writing.end,
+            limit,
+            method,
+            controls,
+            forced,
+            self._never,
+            edits,
+            cached=cached,
+            prompt=prompt,
+        )
+
+    def _filled(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+        mask = self.tokenizer.mask_token_id
+        for row in rows:
+            if mask is None or mask not in row:
+                raise InputError(NO_ANSWER, mask=self.tokenizer.mask_token or "a mask token")
+        source = self.batch(rows, "source")
+        with torch.inference_mode(), tracing(self.network, edits, keep=False):
+            logits = self.network(source, None)
+        best = logits.argmax(-1).tolist()
+        answers = []
+        for row, predicted in zip(rows, best, strict=True):
+            filled = [new if index == mask else index for index, new in zip(row, predicted, strict=False)]
+            written = tuple(new for index, new in zip(row, predicted, strict=False) if index == mask)
+            tokens = self.source_vocabulary.tokens_of(written)
+            answers.append(Answer(self.source_vocabulary.text(filled), tokens, True, written))
+        return answers
+
+    def _continued(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+        """The continuations that a decoder alone writes. Texts of one length are one batch. Texts of different lengths are
+        continued one after another, because padding would stand between a text and its continuation."""
+        same = len({len(row) for row in rows}) == 1
+        if not same and any(getattr(edit, "items", None) is not None for edit in edits):
+            raise InputError("Edits with `items` need texts with the same number of tokens.")
+        answers = []
+        for part in [rows] if same else [[row] for row in rows]:
+            prompt, limit = self.batch(part, "source"), max(map(self._limit, part))
+            written = greedy(
+                self.network,
+                None,
+                self._writing.start,
+                self._writing.end,
+                limit,
+                self._never,
+                edits,
+                self._writing.forced,
+                prompt,
+            )
+            answers += [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+        return answers
+
+    def _answer(self, ids: Sequence[int], ended: bool) -> Answer:
+        vocabulary = self.target_vocabulary
+        return Answer(vocabulary.text(ids), vocabulary.tokens_of(ids), ended, tuple(ids))
+
+    def _limit(self, row: Sequence[int]) -> int:
+        """The most tokens of an answer."""
+        return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
+
+    @property
+    def _never(self) -> tuple[int, ...]:
+        """Ids that the model must not write: padding."""
+        pad = self.config.target_pad
+        return () if pad in (NO_PAD, self._writing.end) else (pad,)
+
+    # --- tracing -------------------------------------------------------------------------------------------------------------
+
+    def trace(
+        self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
+    ) -> Trace:
+        """A trace of one forward pass: every tensor in it.
+
+        Args:
+            source: a text, or several for a batch; shorter ones are padded at the end.
+            target: the decoder's input: a text, a reading of it as a target, or an answer. If it is None, the input is the
+                model's own answer. For a decoder alone, the target is the continuation of the source, and "" traces the source
+                alone. An encoder alone has no target.
+            edits: interventions applied while the answer is written and while it is traced.
+
+        Raises:
+            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            PathError: an edit does not fit the model.
+        """
+        edits, sources = as_edits(edits), self._readings(several(source), "source")
+        targets: list[Any] = [None] * len(sources) if target is None else several(target)
+        if len(targets) != len(sources):
+            raise InputError(
+                "There are {sources} sources and {targets} targets; each source needs one target.",
+                sources=len(sources),
+                targets=len(targets),
+            )
+        rows = [reading.ids for reading in sources]
+        if self.stacks == ("encoder",):
+            if any(given is not None for given in targets):
+                raise InputError("An encoder alone has no target.")
+            return self._traced(self.batch(rows, "source"), None, edits)
+        if any(given is None for given in targets):
+            own = self.answers(sources, edits)
+            targets = [own[index] if given is None else given for index, given in enumerate(targets)]
+        following = [reading.ids for reading in self._readings(targets, "target")]
+        if self.crossed:
+            return self._traced(self.batch(rows, "source"), self.batch(following, "target"), edits)
+        joined = [(*row, *more) for row, more in zip(rows, following, strict=True)]
+        most = self.config.max_len
+        if max(map(len, joined)) > most:
+            count = max(map(len, joined))
+            raise InputError("Your text has {count} tokens; this model reads up to {most}.", count=count, most=most)
+        return self._traced(None, self.batch(joined, "target"), edits)
+
+    def check(self, trace: Trace) -> Agreement:
+        """Whether the logits of a trace without edits equal those of the same weights without taps, as `transformers` computes
+        them with its own attention (`eager`). One forward pass."""
+        source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
+        logits = self.network.eager_logits(source, target)
+        return Agreement.of(logits, trace.logits)
+
+    def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
+        with torch.inference_mode(), tracing(self.network, edits) as values:
+            self.network(source, target)
+        steps = {path: Step(path, self.network.taps[path].axes, stored) for path, stored in values.stored.items()}
+        if target is not None:
+            mask = Step("target_mask", ("batch", "1", "target", "target"), self.network.target_mask(target))
+            steps = {mask.path: mask, **steps}
+        source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
+        return Trace(
+            self.config,
+            steps,
+            source_ids,
+            target_ids,
+            tuple(map(self.source_vocabulary.tokens_of, source_ids)),
+            tuple(map(self.target_vocabulary.tokens_of, target_ids)),
+            values.masks,
+            tuple(map(self.source_vocabulary.words_of, source_ids)),
+            tuple(map(self.target_vocabulary.words_of, target_ids)),
+        )
+
+    def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
+        return [self._reading(text, side) for text in texts]
+
+    def _reading(self, text: Any, side: Side) -> Reading:
+        vocabulary = self.vocabulary(side)
+        if isinstance(text, Answer) and side == "target":
+            ids = ((self._writing.start,) if self.crossed else ()) + text.ids
+            text = Reading(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
+        if not isinstance(text, Reading):
+            return self.read(a_text(text), side)
+        if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
+            raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
+        return text
