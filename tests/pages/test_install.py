@@ -80,21 +80,16 @@ def test_the_wheel_is_small_and_has_all_files_of_the_app_and_no_module_that_shad
     assert wheel.stat().st_size <= 40_000_000
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"headlight", "transformer"}
-    files = [
-        file.relative_to(ROOT) for top in ("transformer", "pages", "assets", ".streamlit") for file in (ROOT / top).rglob("*")
-    ]
-    wanted = [file for file in files if (ROOT / file).is_file() and "__pycache__" not in file.parts]
-    own = {
-        file.as_posix() if file.parts[0] == "transformer" else f"headlight/{file.as_posix()}"
-        for file in [*wanted, Path("app.py")]
-    }
-    assert own - names == set()
+    files = [Path("app.py")]
+    for folder in ("transformer", "pages", "assets", ".streamlit"):
+        files += [file.relative_to(ROOT) for file in (ROOT / folder).rglob("*") if file.is_file()]
+    paths = {file.as_posix() for file in files if "__pycache__" not in file.parts}
+    assert {path if path.startswith("transformer/") else f"headlight/{path}" for path in paths} <= names
 
 
 def test_programs_elsewhere_do_not_import_the_modules_of_the_app(programs: Path, tmp_path: Path) -> None:
-    code = (
-        "import importlib.util as u; print([name for name in ('app', 'assets', 'pages', 'transformer') if u.find_spec(name)])"
-    )
+    names = ("app", "assets", "pages", "transformer")
+    code = f"from importlib.util import find_spec; print([name for name in {names} if find_spec(name)])"
     assert run(programs / "python", "-c", code, folder=tmp_path) == "['transformer']\n"
 
 
