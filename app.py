@@ -4,7 +4,6 @@ streamlit run app.py
 """
 
 import os
-from pathlib import Path
 
 # Set before torch is imported. Threads that wait for work must sleep, otherwise a forward pass can take seconds on a busy
 # machine.
@@ -36,9 +35,10 @@ from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
+from transformer.assets import assets
 from transformer.process import allow_open_files, reuse_freed_memory, use_threads
 
-STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
+STYLE = app_style(assets() / "app.css")
 
 
 def visit() -> None:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -82,19 +82,33 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
     """
     port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    with started(command, port, ROOT, {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], port: int, folder: Path, environment: dict[str, str]) -> Iterator[Server]:
+    """The server that a command starts; stopped at the end of the context.
+
+    Args:
+        command: the command line.
+        port: the port on which the command starts the server.
+        folder: the current folder of the new process.
+        environment: all environment variables of the new process.
+
+    Raises:
+        RuntimeError: the server did not start within a minute, or the command ended before.
+    """
     log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), *options],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=log,
-    )
+    child = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", psutil.Process(child.pid), log)
     try:
         for _ in range(600):
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=1):
                 break
+            if child.poll() is not None:
+                raise RuntimeError(f"the command ended with the status {child.returncode}")
             time.sleep(0.1)
         else:
             raise RuntimeError("the server did not start within 60 s")

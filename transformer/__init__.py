@@ -18,6 +18,8 @@ The folders, each of which needs only those above it:
 `figures` draws arrays and labels, and needs no other folder. `errors` has every error that the library raises on purpose.
 """
 
+__version__ = "0.1.0"
+
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.assets import assets, is_installed
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask
@@ -39,11 +40,12 @@ from transformer.validation import as_list
 if TYPE_CHECKING:
     from transformer.pipeline.protocol import TextPipeline
 
-CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
+CHECKPOINTS = assets() / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
-NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`."
+INSTALL = 'pip install "headlight[huggingface]"' if is_installed() else "pip install -r requirements-huggingface.txt"
+NO_PACKAGE = f"A model of Hugging Face needs the package {{package}}; run `{INSTALL}`."
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
