@@ -5,13 +5,13 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.assets import assets, is_installed
+from transformer.assets import assets
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask
@@ -37,15 +37,10 @@ from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
-if TYPE_CHECKING:
-    from transformer.pipeline.protocol import TextPipeline
-
 CHECKPOINTS = assets() / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
-INSTALL = 'pip install "headlight[huggingface]"' if is_installed() else "pip install -r requirements-huggingface.txt"
-NO_PACKAGE = f"A model of Hugging Face needs the package {{package}}; run `{INSTALL}`."
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
@@ -151,40 +146,6 @@ class Pipeline:
                 shipped=", ".join(shipped) or "none",
             )
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
-
-    @staticmethod
-    def open(folder: str | Path, own_network: bool = False) -> "TextPipeline":
-        """The pipeline of a model of Hugging Face's `transformers`, from the folder that holds its configuration, its weights
-        as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
-
-        Args:
-            folder: the folder of the model.
-            own_network: run a Marian model in our own network (`transformer.huggingface.own_network`), with all its taps.
-
-        Raises:
-            CheckpointError: the packages for it are not installed, the folder cannot be opened, or our own network cannot
-                represent its model.
-        """
-        try:
-            # Imported only when needed: `transformer.huggingface` imports this module, and its packages are optional.
-            from transformer.huggingface.opening import open_folder
-            from transformer.huggingface.own_network import open_own_network
-        except ModuleNotFoundError as error:
-            raise CheckpointError(NO_PACKAGE, package=error.name) from error
-        return open_own_network(folder) if own_network else open_folder(folder)
-
-    def write_folder(self, folder: str | Path) -> None:
-        """Write the model as a folder of the class `MarianMTModel`, which `transformers` and `open` can read; see
-        `transformer.huggingface.hf_export`.
-
-        Raises:
-            CheckpointError: the packages for it are not installed, or Marian cannot represent the model.
-        """
-        try:
-            from transformer.huggingface.hf_export import write_folder
-        except ModuleNotFoundError as error:
-            raise CheckpointError(NO_PACKAGE, package=error.name) from error
-        write_folder(self, folder)
 
     @staticmethod
     def available() -> dict[str, str]:

@@ -9,7 +9,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 
 from tests.transformer.huggingface.loopback import COMMIT, Hub, serving
 from tests.transformer.huggingface.tiny import folder_of
-from transformer import CheckpointError, Pipeline
+from transformer import CheckpointError, open_model
 from transformer.huggingface import hub as hubs
 from transformer.huggingface.hub import HubId, hub_id
 from transformer.huggingface.hub_download import PARTIAL, Cancelled, download
@@ -75,7 +75,7 @@ def test_a_download_has_the_files_that_are_needed_and_opens(hub: Hub) -> None:
     assert reports[-1] == (total, total)
     assert hubs.downloaded() == {f"owner/tiny@{COMMIT}": folder}
     assert folder == hubs.folder_of(HubId("owner/tiny", COMMIT))
-    ours, theirs = Pipeline.open(folder), Pipeline.open(folder_of("gpt2"))
+    ours, theirs = open_model(folder), open_model(folder_of("gpt2"))
     assert ours.answer("the cat") == theirs.answer("the cat")
     asked = len(hub.requests)
     assert download(HubId("owner/tiny", "v1"), go_on) == folder  # the same commit
