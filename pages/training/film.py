@@ -75,10 +75,10 @@ class Film(NamedTuple):
         """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
         a model that has not learnt to stop would write to its limit, with a forward pass for each token. Raises `InputError` if
         the frame cannot read the text."""
-        pipeline, trace = self.frames.pipeline(index), self.trace(index)
+        pipeline = self.frames.pipeline(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         reading = runs().reading(self.frames.names[index], "source", self.source)
-        return pipeline.answer_from(reading, trace, most)
+        return pipeline.answers([reading], max_new_tokens=most)[0]
 
     def trace(self, index: int) -> Trace:
         """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""

@@ -14,7 +14,7 @@ from pages.shell.models.folders import FolderModel, folder_models, kept_folder, 
 from pages.shell.models.own_models import OwnModel, load_own, own_models
 from pages.ui.caches import ABSENT, RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
-from transformer import ConfigError, InputError, Intervention, Pipeline, Trace, Transformer
+from transformer import ConfigError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import Predictions, head_importance, predictions
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
@@ -150,10 +150,6 @@ class Runs:
         pipeline = self.pipeline(key)
         if "decoder" not in pipeline.stacks:
             return pipeline.trace(read, None, edits)
-        if len(sources) == 1 and not edits and not isinstance(targets[0], str):
-            answer, guess = targets[0] or self.answer(key, sources[0], ()), self._guess(key, sources[0])
-            if guess is not None and self.reading(key, "target", guess).tokens[1:] == answer.tokens:
-                return self.trace(key, sources, (guess,), ())  # the answer was computed from this trace
         given = [
             target
             if isinstance(target, Answer)
@@ -173,23 +169,7 @@ class Runs:
         return self.pipeline(key).read(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
-        reading, guess = self.reading(key, "source", source), None if edits else self._guess(key, source)
-        if guess is None:
-            return self.pipeline(key).answers([reading], edits)[0]
-        return self.own_pipeline(key).answer_from(reading, self.trace(key, (source,), (guess,), ()))
-
-    def _guess(self, key: Key, source: str) -> str | None:
-        """The right answer to a text, by the rule of the model's world; None if there is no such rule. It is a good guess of
-        the model's answer, because a trained model is mostly right, and one trace shows whether the guess is the model's
-        answer."""
-        pipeline = self.pipeline(key)
-        if not isinstance(pipeline, Pipeline) or not pipeline.trained:
-            return None
-        guess = right_answer(pipeline.card.world, source)
-        try:
-            return guess if guess is not None and self.reading(key, "target", guess) else None
-        except InputError:  # the guess is longer than the model's positions, or it has words that an own model does not know
-            return None
+        return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
 
     def _edited(self, key: Key, source: str, target: str | Answer | None, edits: Edits, wanted: tuple[int, ...]) -> Predictions:
         """The predictions of a run with edits for the wanted tokens, on the target that the run without edits reads. For a

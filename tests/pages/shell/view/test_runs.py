@@ -60,22 +60,6 @@ def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     assert len(layers) == 1
 
 
-def test_a_right_answer_is_computed_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = runs.Runs(Store(10**8))
-    pipeline = own.own_pipeline("reverse")
-    wrong = "abcabcabcabcabcabcabcabc"  # longer than any text of the training
-    expected = {text: pipeline.answers([text])[0] for text in ("lamp", wrong)}
-    assert expected["lamp"].text == "pmal"
-    assert expected[wrong].text != wrong[::-1]
-    assert own.answer("reverse", wrong, ()) == expected[wrong]
-    assert own.trace("reverse", (wrong,), (None,), ()).target_tokens[0][1:] == expected[wrong].tokens
-    monkeypatch.setattr(type(pipeline), "answers", lambda *_: pytest.fail("the answer was written token by token"))
-    assert own.answer("reverse", "lamp", ()) == expected["lamp"]
-    trace = own.trace("reverse", ("lamp",), (None,), ())
-    assert trace is own.trace("reverse", ("lamp",), (expected["lamp"],), ())
-    assert trace.target_tokens == (("<sos>", *"pmal"),)
-
-
 def test_the_predictions_of_an_edited_run_are_cached_even_if_its_trace_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[object] = []
 
