@@ -24,7 +24,7 @@ from transformer.network.model import Transformer
 from transformer.network.tap import Tap, tracing
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
+from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Step, Trace, run_traced
 
 __all__ = [
@@ -48,5 +48,6 @@ __all__ = [
     "TransformerConfig",
     "Vocabulary",
     "run_traced",
+    "silence",
     "tracing",
 ]
