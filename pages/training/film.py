@@ -18,7 +18,8 @@ from jaxtyping import UInt8
 
 from pages.shell.error_boundary import explained
 from pages.shell.frame.body import BODY, draw_alone
-from pages.shell.view.runs import right_answer, runs, snapshot_of
+from pages.shell.models.catalogue import snapshot_of
+from pages.shell.view.runs import right_answer, runs
 from pages.shell.view.turns import turn
 from pages.shell.view.view import View
 from pages.training.frames import Frames

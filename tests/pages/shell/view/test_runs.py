@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pages.shell.models import untrained_models
 from pages.shell.view import runs
 from pages.shell.view.view import FIELDS
 from pages.ui.caches import Store
@@ -27,7 +28,7 @@ def test_models_are_cached_by_value_within_bytes() -> None:
     # room for two such models.
     assert 1.5 * 4 * base.parameters < CACHE_MEGABYTES << 20
     tables = 3 * SIZES["d_model"] * (LARGEST_ID + 1)  # the embeddings of source and target, and the output
-    assert 4 * (PARAMETERS + runs.BUILT * tables) < CACHE_MEGABYTES << 20
+    assert 4 * (PARAMETERS + untrained_models.BUILT * tables) < CACHE_MEGABYTES << 20
 
 
 def test_model_errors_are_not_cached() -> None:
@@ -46,7 +47,7 @@ def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.Mon
 
 def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     sizes = {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1}
-    keys = [Untrained.of("vanilla", [f"word{number}"], sizes=sizes) for number in range(runs.BUILT + 1)]
+    keys = [Untrained.of("vanilla", [f"word{number}"], sizes=sizes) for number in range(untrained_models.BUILT + 1)]
     store = Store(10**8)
     own = runs.Runs(store)
     first = own.pipeline(keys[0])
@@ -88,4 +89,4 @@ def test_weights_that_are_still_in_use_are_shared_after_the_cache_has_dropped_th
     assert first.data_ptr() == second.data_ptr()
     del held, later, first, second
     gc.collect()
-    assert ("vanilla", one.sizes) not in runs._WEIGHTS
+    assert ("vanilla", one.sizes) not in untrained_models._WEIGHTS
