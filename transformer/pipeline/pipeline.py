@@ -14,7 +14,6 @@ from torch import Tensor
 from transformer.assets import assets
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
-from transformer.network.masks import Mask
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
@@ -26,7 +25,7 @@ from transformer.pipeline.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from transformer.pipeline.decoding.answers import Generated, greedy, greedy_from
+from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
@@ -309,12 +308,13 @@ class Pipeline:
         """The greedy output for a text, as text. Raises as `answers`."""
         return self.answers([source], edits)[0].text
 
-    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts, computed in one batch.
 
         Args:
             sources: texts, or readings of them from `read`.
             edits: interventions applied while the answers are written.
+            max_new_tokens: stop each output after this many tokens; by default, after twice the length of the source and 8.
 
         Raises:
             InputError: the model cannot read a text.
@@ -326,32 +326,8 @@ class Pipeline:
         if listed is None:
             raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
         readings = self._readings(listed, "source")
-        answers = self._answers([reading.ids for reading in readings], as_edits(edits))
+        answers = self._answers([reading.ids for reading in readings], as_edits(edits), max_new_tokens)
         return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
-
-    def answer_from(self, source: Source, trace: Trace, most: int | None = None) -> Answer:
-        """The greedy output for a text, computed from a trace of the text whose target is a guess of the output. A right guess
-        needs no forward pass, because row `t` of the logits gives the model's choice after the first `t` tokens.
-
-            pipeline.answer_from("lamp", pipeline.trace("lamp", "pmal")) == pipeline.answers(["lamp"])[0]
-
-        Args:
-            source: a text, or a reading of it.
-            trace: a trace of this text alone, without edits, by a model that is `trained`.
-            most: stop after this many tokens; by default, at the limit of `answers`.
-
-        Raises:
-            InputError: the model cannot read the text, or the trace has other texts.
-        """
-        (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
-        if trace.source_ids != (reading.ids,) or not trace.target_ids:
-            raise InputError("The trace is not one of {source!r} alone.", source=source)
-        limit = self._limit(reading.ids) if most is None else min(most, self._limit(reading.ids))
-        guess = torch.tensor(trace.target_ids[0][1:], dtype=torch.long)
-        ids = self.batch([reading.ids], "source")
-        encoded = trace["encoder.output"].values, Mask.of(trace["source_mask"].values)
-        written = greedy_from(self.model, ids, vocabulary.sos, vocabulary.eos, limit, guess, trace.logits[0], encoded)
-        return self._with_copies(reading, self._as_answers(written, [limit])[0])
 
     def write(
         self,
@@ -504,14 +480,13 @@ class Pipeline:
         same = target.ids(target.split(text)) == target.ids(answer.tokens)
         return replace(answer, text=text) if same and writable else answer
 
-    def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
+    def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
+        if max_new_tokens is not None:
+            limits = [min(limit, max_new_tokens) for limit in limits]
         ids = self.batch(rows, "source")
         written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._never, edits)
-        return self._as_answers(written, limits)
-
-    def _as_answers(self, written: Generated, limits: Sequence[int]) -> list[Answer]:
-        vocabulary, answers = self.target_vocabulary, []
+        answers = []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
             # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
             # written alone.

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame.sidebar import OPENED
+from pages.shell.frame.model_picker import OPENED
 from pages.shell.models import own_models
 from pages.shell.models.own_models import own_name
 from pages.training import live_desk

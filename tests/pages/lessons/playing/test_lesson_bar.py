@@ -21,8 +21,9 @@ from pages.lessons.content.truths import Value, filled, head_of, truth_of
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
 from pages.shell.frame.navigation import name_of, page_files
+from pages.shell.models.catalogue import available, snapshots
 from pages.shell.view.card_heads import card_head
-from pages.shell.view.runs import available, runs, snapshots
+from pages.shell.view.runs import runs
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched

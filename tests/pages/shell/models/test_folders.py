@@ -14,7 +14,8 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.models import folders
-from pages.shell.view.runs import runs, trained_key
+from pages.shell.models.catalogue import trained_key
+from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
