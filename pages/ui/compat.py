@@ -14,18 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from google.protobuf.message import Message
 from plotly.basedatatypes import BaseFigure
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
 from streamlit.components.v2 import component
-from streamlit.components.v2.bidi_component import serialization
 from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
-from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
@@ -57,40 +51,6 @@ def ignore_pages_folder() -> None:
     PagesManager.uses_pages_directory = False
 
 
-def keep_settings() -> None:
-    """Let Streamlit read its settings and their colours once instead of before each run. Reading takes 2 ms of processor time,
-    half of the time of a click on an empty page. The app does not change the settings while it runs. Call it when the server
-    starts."""
-
-    def keep(populate: Callable[..., None]) -> Callable[..., None]:
-        messages: dict[tuple[str, ...], Message] = {}  # by section of the settings
-
-        def populate_kept(message: Message, *section: str) -> None:
-            if section not in messages:
-                messages[section] = type(message)()
-                populate(messages[section], *section)
-            if messages[section].ListFields():
-                message.MergeFrom(messages[section])
-
-        return populate_kept
-
-    for name in ("_populate_theme_msg", "_populate_config_msg"):
-        setattr(app_session, name, keep(getattr(app_session, name)))
-
-
-def advertise_nothing() -> None:
-    """Prevent Streamlit from checking before each run whether to offer its help for coding agents on the page. Call it when the
-    server starts."""
-    setattr(app_session.AppSession, "_compute_skills_nudge_state", lambda _: (False, ""))  # noqa: B010 (pyright: a method)
-
-
-def send_data_as_json() -> None:
-    """Let Streamlit send the data of components as JSON without searching them for tables. By default it searches at every
-    mount, which takes 0.4 ms for a list of dictionaries. No component of this project gets a table. Call it when the server
-    starts."""
-    serialization._extract_dataframes_from_dict = lambda data, _: data
-
-
 def load_scripts_by_address() -> None:
     """Let browsers load the JavaScript of each component once, from an address that the server answers with `SCRIPTS`. By
     default, Streamlit sends the JavaScript again whenever the component's data change, and it is the largest part of what is
@@ -109,24 +69,6 @@ def script_file(script: str) -> str:
     name = f"{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
     SCRIPTS[name] = script
     return name
-
-
-def failing_pings(page: str) -> list[Route]:
-    """Routes for the first requests of Streamlit's browser side when a page is opened by a link.
-
-    The browser side first tries the page's own path as the address of the server: `/<page>/_stcore/health` and
-    `/<page>/_stcore/host-config`. After a failure, it tries the right address. By default the first requests are answered with
-    404, which is an error in the browser's console and in the log of a proxy. A host configuration that is `null` counts as a
-    failure too, but it is not logged.
-    """
-
-    def health(_: Request) -> Response:
-        return PlainTextResponse("ok", headers={"Cache-Control": "no-cache"})
-
-    def host_config(_: Request) -> Response:
-        return JSONResponse(None, headers={"Cache-Control": "no-cache"})
-
-    return [Route(f"/{page}/_stcore/health", health), Route(f"/{page}/_stcore/host-config", host_config)]
 
 
 def static_folder() -> Path:
