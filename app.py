@@ -24,7 +24,7 @@ from pages.shell.server.warm_up import warm_up
 from pages.shell.view.edit_list import follow_edits
 from pages.shell.view.turns import turn
 from pages.training.live_return import keep_training
-from pages.ui.compat import ignore_pages_folder, load_scripts_by_address, runs_for_visitor
+from pages.ui.compat import ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
@@ -65,7 +65,6 @@ def visit() -> None:
 if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before the first visit.
     ignore_pages_folder()
-    load_scripts_by_address()
     reuse_freed_memory(REUSED_KILOBYTES << 10)
     use_threads(THREADS)
     allow_open_files(FILES)

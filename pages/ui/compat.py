@@ -4,19 +4,14 @@ No other module imports undocumented names of Streamlit. Each function here has 
 fails when an upgrade of Streamlit breaks it.
 """
 
-import hashlib
 import math
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
-from streamlit.components.v2 import component
-from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
@@ -26,15 +21,6 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 # Return types of `st.navigation` and `st.components.v2.component`, which Streamlit does not export.
 NavigationPage = Page
 Mount = ComponentRenderer
-
-# Patterns for JavaScript and CSS: a comment with no code on its lines, and the spaces at the start of a line.
-COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
-INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-
-# The path of a component's script below the server's address; the group is the file's name in `SCRIPTS`.
-SCRIPT_PATH = re.compile(r"/_stcore/bidi-components/\w+/(\w+\.js)")
-# The name of a script file → the JavaScript of a mounted component. The name is a digest of the JavaScript.
-SCRIPTS: dict[str, str] = {}
 
 
 class PageEnd(StopException):
@@ -49,26 +35,6 @@ def ignore_pages_folder() -> None:
     `st.navigation`. A visitor who opens a link before that run would see "Page not found".
     """
     PagesManager.uses_pages_directory = False
-
-
-def load_scripts_by_address() -> None:
-    """Let browsers load the JavaScript of each component once, from an address that the server answers with `SCRIPTS`. By
-    default, Streamlit sends the JavaScript again whenever the component's data change, and it is the largest part of what is
-    sent. Call it when the server starts."""
-    properties: dict[str, Callable[[BidiComponentDefinition], str | None]] = {
-        "js_content": lambda _: None,
-        "js_url": lambda definition: script_file(definition.js) if definition.js else None,
-    }
-    for name, read in properties.items():
-        setattr(BidiComponentDefinition, name, property(read))
-
-
-@cache
-def script_file(script: str) -> str:
-    """Add the JavaScript of a component to `SCRIPTS`; returns its name there."""
-    name = f"{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
-    SCRIPTS[name] = script
-    return name
 
 
 def static_folder() -> Path:
@@ -144,18 +110,6 @@ class FinishedFigure(BaseFigure):
     def to_dict(self) -> dict[str, Any]:
         """The figure for `plotly.io.to_json`."""
         return self.__dict__["spec"]
-
-
-def mount(name: str, **parts: Any) -> ComponentRenderer:
-    """A component of version 2 (see `st.components.v2.component`). Call it once per name in a process."""
-    texts: dict[str, Any] = {part: without_comments(parts[part]) for part in ("js", "css") if part in parts}
-    return component(name, **(parts | texts))
-
-
-def without_comments(source: str) -> str:
-    """JavaScript or CSS without indentation and without the lines that contain only a comment, which are a third of the text.
-    The length matters because Streamlit 1.67 sends the CSS of a component again whenever the component's data change."""
-    return INDENT.sub("", COMMENT.sub("", source))
 
 
 def no_callback() -> None:

@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from playwright.sync_api import BrowserContext
-from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import compat
-from pages.ui.component import joined
 from tests.pages.conftest import ROOT, Visitor, serving
 
 # Documented modules of Streamlit.
-DOCUMENTED = {"streamlit", "streamlit.testing.v1"}
+DOCUMENTED = {"streamlit", "streamlit.components.v2", "streamlit.testing.v1"}
 
 
 def imported(file: Path) -> set[str]:
@@ -165,41 +163,20 @@ def test_navigation_page_is_the_type_of_st_page() -> None:
     assert isinstance(st.Page(lambda: None, title="A", url_path="a"), compat.NavigationPage)
 
 
-def test_mount_and_no_callback() -> None:
+def test_no_callback() -> None:
     def script() -> None:
         import streamlit as st
+        from streamlit.components.v2 import component
 
-        from pages.ui.compat import mount, no_callback
+        from pages.ui.compat import no_callback
 
-        result = mount("compat_test", html="<b>a</b>", js="export default function() {}")(
-            key="mounted", data={"a": 1}, on_pick_change=no_callback
-        )
+        result = component("compat_test", html="<b>a</b>")(key="mounted", data={"a": 1}, on_pick_change=no_callback)
         st.write(str(result.get("pick")))
 
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert [element.value for element in app.markdown] == ["None"]
     assert '"a":1' in app.get("bidi_component")[0].proto.json.replace(" ", "")
-
-
-def test_load_scripts_by_address_of_script_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("js_content", "js_url"):  # pytest restores them at the end of the test
-        monkeypatch.setattr(BidiComponentDefinition, name, getattr(BidiComponentDefinition, name))
-    compat.load_scripts_by_address()
-
-    def script() -> None:
-        from pages.ui.compat import mount
-
-        mount("compat_address", html="<b>a</b>", css="b {color: red}", js="export default () => 1")(key="mounted")
-        mount("compat_without", html="<b>b</b>")(key="other")
-
-    app = AppTest.from_function(script).run()
-    assert not app.exception
-    sent, without = (element.proto for element in app.get("bidi_component"))
-    assert (sent.js_content, sent.css_content, without.js_source_path) == ("", "b {color: red}", "")
-    assert compat.SCRIPTS[sent.js_source_path] == "export default () => 1"
-    assert sent.js_source_path == compat.script_file("export default () => 1") != compat.script_file("export default () => 2")
-    assert compat.SCRIPT_PATH.fullmatch(f"/_stcore/bidi-components/headlight_a/{sent.js_source_path}")
 
 
 SCRIPT = """
@@ -233,7 +210,7 @@ def test_key_class_and_scrolled_select_the_chart_and_is_running_sees_a_run(known
         page.locator('[data-title="Fullscreen"]').click()
         page.locator('[data-title="Close fullscreen"]').wait_for()
         assert chart.evaluate("box => getComputedStyle(box.firstElementChild).minWidth") != "2000px"
-        code = joined(ROOT / "pages" / "ui" / "compat.js")
+        code = (ROOT / "pages" / "ui" / "compat.js").read_text(encoding="utf-8")
         page.add_script_tag(type="module", content=f"{code}\nwindow.isRunning = isRunning;")
         page.wait_for_function("window.isRunning && !isRunning()")
         page.get_by_role("button", name="Run").press("Enter")
@@ -253,8 +230,3 @@ def test_opens_from_history() -> None:
     """A browser test of Back and Forward is in `tests/pages/shell/frame/test_history.py`."""
     assert not compat.opens_from_history()
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
-
-
-def test_without_comments_removes_only_lines_of_comments() -> None:
-    source = "/** @type {A} */ a;\n  /* one\n   * two */\n  b = 'https://x'; // why\n// c\n/** d */\n\te = 1; /* f */\n"
-    assert compat.without_comments(source) == "/** @type {A} */ a;\nb = 'https://x'; // why\ne = 1; /* f */\n"
