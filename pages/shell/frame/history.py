@@ -1,11 +1,12 @@
 """Browser history: Back undoes the last choice, as does a button of the app; an address can name a part."""
 
+from streamlit.components.v2 import component
+
 from pages.shell.browser import BROWSER
-from pages.ui.compat import mount
-from pages.ui.component import joined
+from pages.ui.scripts import importing
 from pages.ui.text import text
 
-_mount = mount("headlight_history", js=joined(BROWSER / "history.js"))
+_mount = component("headlight_history", js=importing(BROWSER / "history.js"))
 
 
 def keep_history() -> None:

@@ -4,7 +4,6 @@ The test of `isRunning` is in `test_compat.py`, because it needs a script that r
 """
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pages.ui.component import joined
+from pages.ui.scripts import address_of
 from pages.ui.text import text
 from tests.pages.conftest import ROOT, Visitor
 
@@ -26,9 +25,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
     visitor = Visitor(browser, url)  # a new visitor has a short history, so a new entry changes its length
     page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
-    names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
-    page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
-    page.wait_for_function("window.compat")
+    page.evaluate(f"async () => {{ window.compat = await import('{url}/{address_of(COMPAT)}') }}")
     yield page
     visitor.close()
     assert visitor.complaints == []
