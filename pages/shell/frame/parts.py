@@ -17,6 +17,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.shell.browser import BROWSER
+from pages.shell.frame.history import change_by_itself
 from pages.ui.compat import mount
 from pages.ui.component import joined
 from pages.ui.pickers import pick
@@ -157,6 +158,7 @@ def watch_parts() -> None:
 def _note() -> None:
     """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
     opened."""
+    change_by_itself()
     state = st.session_state
     sent = state.get(WATCH)
     reported = sent.get("seen") if isinstance(sent, Mapping) else None
