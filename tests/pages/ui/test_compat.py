@@ -18,9 +18,10 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.ui import compat
 from pages.ui.component import joined
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 # Documented modules of Streamlit.
 DOCUMENTED = {"streamlit", "streamlit.testing.v1"}

@@ -8,7 +8,7 @@ import pytest
 
 from pages.ui.compat import without_comments
 from pages.ui.component import SHARED_STYLE, joined
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 PAGES = Path(__file__).parents[3] / "pages"
 ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]

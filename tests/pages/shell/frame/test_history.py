@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import Browser, Page
 
+from benchmarks.app_server import ROOT
 from pages.ui.text import text
 from tests.pages.apps import LINKED, WORKED
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 pytestmark = pytest.mark.browser
 
