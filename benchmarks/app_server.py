@@ -90,9 +90,7 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
 
 
 @contextlib.contextmanager
-def started(
-    command: Sequence[str], port: int, folder: Path, environment: dict[str, str], base: str = ""
-) -> Iterator[Server]:
+def started(command: Sequence[str], port: int, folder: Path, environment: dict[str, str], base: str = "") -> Iterator[Server]:
     """The server that a command starts; stopped at the end of the context.
 
     Args:

@@ -25,7 +25,7 @@ from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"

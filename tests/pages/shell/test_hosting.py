@@ -13,7 +13,7 @@ from benchmarks.replicas import behind_nginx
 from pages.shell.frame.navigation import name_of, page_files
 from pages.ui.text import text
 from tests.deploy.needs import needs_nginx
-from tests.pages.conftest import PATIENCE, Visitor
+from tests.pages.visitor import PATIENCE, Visitor
 
 pytestmark = pytest.mark.browser
 APP = ROOT / "app.py"

@@ -12,8 +12,9 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.ui import compat
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 # Documented modules of Streamlit.
 DOCUMENTED = {"streamlit", "streamlit.components.v2", "streamlit.testing.v1"}

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.app_server import ROOT
 from pages.ui.scripts import address_of
 from pages.ui.text import text
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

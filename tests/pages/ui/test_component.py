@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pages.ui.component import SHARED_STYLE
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 PAGES = Path(__file__).parents[3] / "pages"
 ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.pages.conftest import ROOT
+from benchmarks.app_server import ROOT
 
 CODE = """
 import sys

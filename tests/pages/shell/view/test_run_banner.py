@@ -3,11 +3,12 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.visitor import Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 
