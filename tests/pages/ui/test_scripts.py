@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext
 
 from benchmarks.app_server import ROOT, serving
 from pages.ui.scripts import PAGES, SCRIPTS, address_of, importing
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 SCRIPT = PAGES / "home" / "map.js"
 
