@@ -18,19 +18,12 @@ from pages.shell.frame.glossary import show_glossary
 from pages.shell.frame.navigation import foot, navigation
 from pages.shell.frame.present import present_bar, present_button, start_presenting
 from pages.shell.frame.sidebar import sidebar
-from pages.shell.server.requests import middleware, routes
+from pages.shell.server.requests import middleware
 from pages.shell.server.warm_up import warm_up
 from pages.shell.view.edit_list import follow_edits
 from pages.shell.view.turns import turn
 from pages.training.live_return import keep_training
-from pages.ui.compat import (
-    advertise_nothing,
-    ignore_pages_folder,
-    keep_settings,
-    load_scripts_by_address,
-    runs_for_visitor,
-    send_data_as_json,
-)
+from pages.ui.compat import ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
@@ -72,14 +65,10 @@ def visit() -> None:
 if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before the first visit.
     ignore_pages_folder()
-    keep_settings()
-    advertise_nothing()
-    send_data_as_json()
-    load_scripts_by_address()
     reuse_freed_memory(REUSED_KILOBYTES << 10)
     use_threads(THREADS)
     allow_open_files(FILES)
-    app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())
+    app = st.App("app.py", lifespan=warm_up, middleware=middleware())
 else:
     with turn():
         visit()

@@ -11,10 +11,8 @@ from pages.ui.format import fixed, share
 from pages.ui.pickers import pick_or_none
 from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
-from transformer import Trace
+from transformer import Trace, silence
 from transformer.analysis.query_to_show import cell_to_show
-from transformer.tracing.interventions import Ablate
-from transformer.tracing.paths import Kind
 
 # Two heads clearly look at two tokens if the largest weight of each is at least this.
 CLEAR = 0.6
@@ -56,7 +54,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same. Layer
     and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
-    edits = (Ablate(str(Kind.of(kind).path(layer)), heads=heads),)
+    edits = (silence(kind, layer, heads),)
     ids = view.expected(trace)
     before, after = trace.probabilities[0].numpy()[np.arange(len(ids)), ids], view.edited(edits, ids)
     losses = before - after.given

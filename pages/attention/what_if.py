@@ -97,7 +97,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         _compare_guesses(view, trace, view.forced().trace(edits))
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
-    change, allowed = view.computed(_difference, view, edits, kind, layer, head)
+    change, allowed = view.run(_difference, view, edits, kind, layer, head)
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
@@ -112,8 +112,8 @@ def _difference(
     """How edits change the weights of a head, and which pairs may attend in either run. This is cached, because the trace of a
     large model with edits is not."""
     trace, again = view.trace(), view.forced().trace(edits)
-    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
-    return change, (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+    change = (again.head(kind, layer, head) - trace.head(kind, layer, head)).numpy()
+    return change, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
 
 
 def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:

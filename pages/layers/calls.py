@@ -45,7 +45,7 @@ def show_calls(view: View, trace: Trace) -> None:
     st.caption(words["trees"][which])
     built = which == "constructing"
     ids = () if built else (trace.source_ids, trace.target_ids)
-    root = view.computed(_built if built else _ran, view.key, *ids)
+    root = view.run(_built if built else _ran, view.key, *ids)
     calls = named(root)
     shown = st.query_params.get("call", "")
     shown = shown if shown in calls else next(iter(calls))

@@ -72,7 +72,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
-    measured = view.computed(_counted, view.key, trace.source_ids, trace.target_ids)
+    measured = view.run(_counted, view.key, trace.source_ids, trace.target_ids)
     sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
     st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
 

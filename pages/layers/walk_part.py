@@ -12,6 +12,7 @@ from pages.layers.details import show_details
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
 from pages.layers.tensors import numbers, outline, picture
+from pages.shell.frame.history import change_by_itself
 from pages.shell.links.prediction_link import show_prediction_link
 from pages.shell.links.training_link import show_training_link
 from pages.shell.view.view import View
@@ -31,6 +32,8 @@ from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
+# Session key: whether playing has moved the walk since the button Play was pressed.
+MOVED = "walk_moved"
 # The key of the switch between the short walk and all tensors.
 EVERY = "every"
 SPEEDS = ("0.5", "1", "2", "4")
@@ -174,7 +177,7 @@ def _go(path: str | None) -> None:
 
 
 def _play(playing: bool, start: str | None = None) -> None:
-    st.session_state[PLAYING] = playing
+    st.session_state[PLAYING], st.session_state[MOVED] = playing, False
     if start is not None:
         st.session_state[STOP] = start
 
@@ -190,6 +193,9 @@ def _tick(paths: Sequence[str]) -> None:
     index = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)
     st.session_state[STOP] = paths[index]
     st.session_state[PLAYING] = index + 1 < len(paths)
+    if st.session_state[MOVED]:  # the first step is undone by Back, and the others with it
+        change_by_itself()
+    st.session_state[MOVED] = True
     st.rerun()
 
 

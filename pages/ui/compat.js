@@ -227,12 +227,15 @@ export function saveChart(chart, format, filename, background) {
 export function openInSession(href, instead = false) {
   // Streamlit must first send the text that was typed before the click, because a later message would lead back to this address.
   setTimeout(() => {
-    if (instead) {
-      history.replaceState({}, "", withPresenting(href));
+    const at = entries();
+    // A choice whose run this address interrupts, such as the start of a lesson, is an entry all the same.
+    const isChoice = at.choice !== null && at.settled !== location.href;
+    if (instead && !isChoice) {
+      write("replaceState", at.entry, withPresenting(href));
       dispatchEvent(new Event(ENTRY_EVENT));
     } else {
-      dispatchEvent(new Event(CHOICE_EVENT));
-      history.pushState({}, "", withPresenting(href));
+      if (instead) write("replaceState", at.entry, at.settled);
+      addEntry(withPresenting(href));
     }
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
@@ -258,143 +261,100 @@ function withPresenting(href) {
   return address.href;
 }
 
-const CHOICE_EVENT = "headlight-choice"; // the next change of the address is a choice
 const ENTRY_EVENT = "headlight-entry"; // another entry of the history is open
-const ACT_LASTS = 10_000; // ms after an act of a person in which a change of the address can belong to that act
-const BETWEEN_KEYS = 1_000; // ms at most between two keys that belong to one choice, such as on a slider
-const BOX = "textarea, input:not([role='combobox'], [type='range'], [type='radio'], [type='checkbox'])";
-const PRESSED = "button, a, input, label, summary, canvas, [role='option'], [role='tab'], [role='treeitem'], [role='gridcell']";
 
 /**
- * Make Back undo exactly the last choice.
+ * The entries of this window's history: the number of the open one; its address when the server last reported a choice; and the
+ * number of that choice, null before the first report. `own` is true while this file changes the address.
  *
- * By default, when a person moves a widget that is bound to the address, Streamlit replaces the current entry of the browser's
- * history, so Back would leave the page. When the app sets such widgets (a new model sets its first example), Streamlit adds one
- * entry for each widget, and the addresses between are mixtures of the old and the new state. With this function, the first
- * change of the address after an act of a person adds an entry. All later changes by the app change that entry.
+ * Kept in the window, because several components load this file.
  *
- * A change of a parameter in `lasting` adds no entry, because Back could not undo this change.
- *
- * Before Streamlit opens another page, it removes the choices of the old page from the address. This function restores the
- * address of the old page before the new one is added, so Back leads to the page as it was left.
- *
- * @param {string[]} [lasting] names of parameters
+ * @returns {{ entry: number, settled: string, choice: number | null, own: boolean }}
  */
-export function addEntryForEachChoice(lasting = []) {
-  // Do it once per window, although Streamlit may load this file again in the same window.
-  if ("addsEntries" in history) return;
-  Object.assign(history, { addsEntries: true });
-  const push = history.pushState.bind(history);
-  const replace = history.replaceState.bind(history);
-  /** @type {string | null} */
-  let leaving = null; // the address at the click on a link to another page
-  let typed = 0; // time of the last typing into a box, which sends its text later; 0 after the text has changed the address
-  let acted = 0; // time of the last other act; 0 after it has changed the address
-  let byKey = false;
-  let opens = false; // whether the next change is an address that `openInSession` opens
-  let sent = false; // whether typed text has changed the address since the last press
-  let last = { names: "", time: 0 }; // parameters and time of the last choice made by a key
-  let entry = entryNumber();
+function entries() {
+  const kept = /** @type {{ headlight?: ReturnType<typeof entries> }} */ (/** @type {unknown} */ (history));
+  kept.headlight ??= { entry: entryNumber(), settled: location.href, choice: null, own: false };
+  return kept.headlight;
+}
 
-  /**
-   * @param {number} number
-   */
-  const open = (number) => {
-    entry = number;
-    dispatchEvent(new Event(ENTRY_EVENT));
-  };
-
-  /**
-   * Whether a change of these parameters is a new choice.
-   *
-   * @param {string} names
-   */
-  const isChoice = (names) => {
-    const now = performance.now();
-    const lasts = !opens && names.split(",").some((name) => lasting.includes(name));
-    opens = false;
-    if (lasts) {
-      typed = acted = 0;
-      return false;
+/**
+ * Let Streamlit change only the open entry of the history while a page is open, so that `reportChoice` alone adds an entry.
+ *
+ * By default, a widget that is bound to the address replaces the open entry, so Back skips it; and each parameter that the app
+ * sets adds an entry, so a page opens with up to four, of which Back shows the half-written ones. Before Streamlit opens another
+ * page, it removes the parameters of the old page from the address; the entry of the old page gets them back here.
+ *
+ * In a browser without the Navigation API (Firefox before 147, Safari before 26.2), Back does what Streamlit's own does.
+ */
+export function keepEntries() {
+  // Streamlit may load this file again in the same window.
+  if (!("navigation" in window) || "keepsEntries" in history) return;
+  Object.assign(history, { keepsEntries: true });
+  const at = entries();
+  write("replaceState", at.entry, location.href);
+  navigation.addEventListener("navigate", (event) => {
+    const { navigationType, hashChange, destination } = event;
+    const isStreamlit = !at.own && !hashChange && destination.sameDocument && navigationType !== "traverse";
+    if (!isStreamlit || !event.cancelable) return;
+    event.preventDefault();
+    if (isThisPage(destination.url)) {
+      write("replaceState", at.entry, withPart(destination.url));
+    } else {
+      write("replaceState", at.entry, at.settled);
+      addEntry(destination.url);
     }
-    if (leaving || !names || now - Math.max(typed, acted) > ACT_LASTS || !(typed || acted)) return false;
-    const goesOn = !typed && byKey && names === last.names && now - last.time < BETWEEN_KEYS;
-    if (!typed) last = byKey ? { names, time: now } : { names: "", time: 0 };
-    // A press that ends typing sends the text. The pressed widget is a second choice.
-    sent = typed > 0;
-    typed = acted = 0;
-    return !goesOn;
-  };
-
-  history.replaceState = (state, title, url) => {
-    const choice = url && isThisPage(url) && isChoice(changedNames(url));
-    if (choice) push({ ...state, entry: entry + 1 }, title, withPart(url));
-    else replace({ ...state, entry }, title, withPart(url));
-    if (choice) open(entry + 1);
-  };
-  history.pushState = (state, title, url) => {
-    if (isThisPage(url)) return history.replaceState(state, title, url);
-    if (leaving && isThisPage(leaving)) replace({ ...history.state, entry }, "", leaving);
-    leaving = null;
-    opens = false;
-    typed = acted = 0;
-    push({ ...state, entry: entry + 1 }, title, url);
-    open(entry + 1);
-  };
-  replace({ ...history.state, entry }, "", location.href);
-
-  const press = () => {
-    acted = performance.now();
-    byKey = sent = false;
-  };
-  addEventListener(CHOICE_EVENT, () => {
-    press();
-    opens = true;
   });
-  addEventListener("pointerdown", press, true);
-  addEventListener(
-    "input",
-    (event) => {
-      const target = event.composedPath()[0];
-      if (target instanceof Element && target.matches(BOX)) typed = performance.now();
-    },
-    true,
-  );
-  addEventListener(
-    "keydown",
-    (event) => {
-      if (event.altKey || event.metaKey || ["Tab", "Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
-      const target = event.composedPath()[0];
-      if (target instanceof Element && target.matches(BOX)) {
-        typed = performance.now();
-      } else {
-        acted = performance.now();
-        byKey = true;
-      }
-    },
-    true,
-  );
-  addEventListener(
-    "click",
-    (event) => {
-      const path = event.composedPath().filter((element) => element instanceof Element);
-      if (sent && path.some((element) => element.matches(PRESSED))) press();
-      const link = path.find((element) => element instanceof HTMLAnchorElement && element.href);
-      leaving = link instanceof HTMLAnchorElement && !isThisPage(link.href) ? location.href : null;
-    },
-    true,
-  );
   addEventListener(
     "popstate",
     ({ isTrusted }) => {
-      typed = acted = 0;
-      leaving = null;
       // After a click on a link to a part of the page, the browser has added an entry without a number.
-      if (isTrusted && typeof history.state?.entry !== "number") replace({ entry: entry + 1 }, "", location.href);
+      if (isTrusted && typeof history.state?.entry !== "number") write("replaceState", at.entry + 1, location.href);
+      at.settled = location.href;
       if (isTrusted) open(entryNumber());
     },
     true,
   );
+}
+
+/**
+ * Make Back undo the last choice. Call it at the end of each run that changed the address.
+ *
+ * @param {number} choice how many choices the server has counted in this session
+ */
+export function reportChoice(choice) {
+  const at = entries();
+  const address = location.href;
+  if (at.choice !== null && choice > at.choice && address !== at.settled && "navigation" in window) {
+    write("replaceState", at.entry, at.settled);
+    addEntry(address);
+  }
+  at.choice = choice;
+  at.settled = address;
+}
+
+/**
+ * @param {"pushState" | "replaceState"} how
+ * @param {number} entry
+ * @param {string} url
+ */
+function write(how, entry, url) {
+  const at = entries();
+  at.own = true;
+  history[how]({ entry }, "", url);
+  at.own = false;
+}
+
+/** @param {string} url */
+function addEntry(url) {
+  write("pushState", entries().entry + 1, url);
+  entries().settled = location.href;
+  open(entryNumber());
+}
+
+/** @param {number} entry */
+function open(entry) {
+  entries().entry = entry;
+  dispatchEvent(new Event(ENTRY_EVENT));
 }
 
 /**
@@ -425,34 +385,19 @@ export function addToHeader(...elements) {
 }
 
 /**
- * The names of the parameters in which an address differs from the present address.
+ * An address of this page with the part (`#head`) of the present address, because Streamlit drops it.
  *
- * @param {string | URL} url
- */
-function changedNames(url) {
-  const [before, after] = [new URLSearchParams(location.search), new URL(url, location.href).searchParams];
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .filter((name) => before.getAll(name).join() !== after.getAll(name).join())
-    .sort()
-    .join();
-}
-
-/**
- * An address of this page with the part (`#head`) of the present address, because Streamlit drops it. Other addresses are
- * returned unchanged.
- *
- * @param {string | URL | null | undefined} url
+ * @param {string} url
  */
 function withPart(url) {
-  if (!url || !location.hash || !isThisPage(url)) return url;
   const address = new URL(url, location.href);
   address.hash ||= location.hash;
   return address.href;
 }
 
 /**
- * @param {string | URL | null | undefined} url
+ * @param {string} url
  */
 function isThisPage(url) {
-  return new URL(url ?? "", location.href).pathname === location.pathname;
+  return new URL(url, location.href).pathname === location.pathname;
 }

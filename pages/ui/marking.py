@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 
 from pages.ui.component import mounted
 from pages.ui.format import fixed
-from pages.ui.prediction import Cells, Prediction, answer
+from pages.ui.prediction import answer
+from pages.ui.prediction_codec import Cells, Prediction
 from pages.ui.text import text
 from transformer.figures.panels import shades
 from transformer.figures.theme import LINE, MASKED

@@ -9,12 +9,12 @@ import pytest
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 
+from benchmarks.app_server import ROOT
 from pages.shell.former_links import EVERYWHERE, FORMER
 from pages.shell.frame.navigation import name_of, page_files
 from pages.ui import pickers
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import ROOT
 
 PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
 SIDEBAR = ("model", "source", "target", "batch", "batch_targets", "variant", "n_layers", "n_heads", "d_model", "d_ff")

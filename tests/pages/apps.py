@@ -7,8 +7,8 @@ from typing import Any
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame.parts import ALL
-from tests.pages.conftest import ROOT
 
 APP = str(ROOT / "app.py")
 HOME = "pages/home/page.py"

@@ -11,7 +11,8 @@ from pages.lessons.content.lesson import HEAD, TRUTHS, LessonError, Stop
 from pages.lessons.content.stop_views import StopRun, run_of, view_of
 from pages.lessons.content.truths import check_head, kind_of, place_of
 from pages.lessons.desk.drawings import bars, cells, texts, two_halves
-from pages.shell.view.runs import runs, snapshots
+from pages.shell.models.catalogue import snapshots
+from pages.shell.view.runs import runs
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES

@@ -15,7 +15,7 @@ from pages.lessons.content.truths import truth_of
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import draw_alone
 from pages.ui.limits import LESSON_STOPS
-from pages.ui.prediction import Cells
+from pages.ui.prediction_codec import Cells
 from transformer import HeadlightError
 
 # Keys of two fragments: the bar, and below it the picture on which tokens are marked.

@@ -9,7 +9,7 @@ import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const BELOW = 8; // px below the bar, where the page is visible
-const COVERING = ["b", ".", "f"]; // keys that cover a presented page
+const COVERING = ["b", "."]; // keys that make the screen of a presented page black
 const SETTLED = 1500; // ms after which the previous page is removed
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "language", "present"]; // of every address while a lesson is open
 
@@ -138,7 +138,7 @@ class Bar {
   }
 
   openNotes() {
-    // In the window of the notes, the keys of a clicker change the stop, too, and the keys of present.js cover the page.
+    // In the window of the notes, the keys of a clicker change the stop, too, and the keys of present.js make the screen black.
     openNotes(({ key }) => {
       const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
       const link = name && this.root.querySelector(`a.${name}`);

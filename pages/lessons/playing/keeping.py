@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from pages.lessons.content.lesson import LessonError, Stop
 from pages.lessons.content.reading import RESERVED, VIEW_CHARACTERS, read_lesson
 from pages.shell.frame.navigation import exists
-from pages.ui.compat import mount
-from pages.ui.component import joined
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS
 from pages.ui.presenting import PRESENT
+from pages.ui.scripts import importing
 from pages.ui.text import text
 
 # Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; the name
@@ -37,7 +37,7 @@ STORE = "kept_store"
 
 Field = str | float | bool
 
-_mount = mount("headlight_kept", js=joined(Path(__file__).with_name("kept.js")))
+_mount = component("headlight_kept", js=importing(Path(__file__).with_name("kept.js")))
 
 
 @dataclass

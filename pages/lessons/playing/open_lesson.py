@@ -16,7 +16,7 @@ from pages.lessons.content.stop_views import view_of
 from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import keep_in_links
-from pages.ui.prediction import Cells, read_cells, written_cells
+from pages.ui.prediction_codec import Cells, read_cells, written_cells
 from pages.ui.text import linked_language
 from transformer import HeadlightError
 

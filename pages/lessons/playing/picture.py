@@ -20,7 +20,7 @@ from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_
 from pages.shell.view.runs import runs
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
-from pages.ui.prediction import Prediction
+from pages.ui.prediction_codec import Prediction
 from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import HeadlightError

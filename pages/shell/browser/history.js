@@ -1,16 +1,14 @@
 // The browser's Back button undoes the last choice, and so does a button of the app. An address can name a part.
 
-import { addEntryForEachChoice } from "../../ui/compat.js";
+import { keepEntries } from "../../ui/compat.js";
 import { keepAccessible } from "./access.js";
 import { arriveAtParts } from "./arrival.js";
 import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
-const LASTING = ["answers"]; // parameters that Back does not undo: the answers in a lesson stay
-
 /** @param {import("../../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
 export default function mount({ data }) {
-  addEntryForEachChoice(LASTING);
+  keepEntries();
   arriveAtParts();
   showUndo(data.undo, data.undo_help);
   keepAccessible(data.scrollable);

@@ -2,11 +2,8 @@
 
 import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../../ui/compat.js";
 import { make, rootOf, viewOf } from "../../ui/component.js";
-import { fillIn } from "../../ui/format.js";
-import { freeze, isFrozen, thaw, thawAt, topAfterThaw } from "./still.js";
 
 const AIR = 16; // px between the top of the screen and the part after a step
-const GONE = 1000; // ms after which a removed bar will not be drawn again by the next page
 const SIDEBAR = "data-sidebar"; // attribute of the document while the sidebar covers the page: present_page.css
 const BEGUN = 24; // px by which a part can be above or below its place and still count as the current part
 // Elements for typing. A switch or a slider keeps the focus after a change, but the keys still control the bar.
@@ -23,7 +20,7 @@ export default function present({ data, parentElement, setTriggerValue }) {
 }
 
 class Presenting {
-  /** @type {"" | "black" | "frozen"} */ covered = "";
+  black = false; // whether the screen is black
   /** @type {Record<string, string>} */ text = {};
   leave = () => {};
 
@@ -31,7 +28,6 @@ class Presenting {
   constructor(root) {
     this.root = root;
     this.press = this.press.bind(this);
-    this.covered = isFrozen() ? "frozen" : ""; // a still picture stays when another page is opened
   }
 
   /**
@@ -46,12 +42,7 @@ class Presenting {
     };
     this.draw();
     addEventListener("keydown", this.press, true);
-    return () => {
-      removeEventListener("keydown", this.press, true);
-      setTimeout(() => {
-        if (!elementWithKey("present_bar")) thaw(pageScroller()); // no bar is left that could remove the still picture
-      }, GONE);
-    };
+    return () => removeEventListener("keydown", this.press, true);
   }
 
   draw() {
@@ -61,14 +52,13 @@ class Presenting {
     this.root.replaceChildren(
       this.button("▲", text.back, () => step(-1)),
       this.button("▼", text.next, () => step(1)),
-      this.button("■", text.blank, () => this.cover("black"), this.covered === "black"),
-      this.button("❄", text.freeze, () => this.cover("frozen"), this.covered === "frozen"),
+      this.button("■", text.blank, () => this.cover(), this.black),
       this.button("☰", text.sidebar, () => this.turnSidebar(), document.documentElement.hasAttribute(SIDEBAR)),
       this.button("✕", text.leave, this.leave),
     );
-    if (this.covered !== "black") return;
+    if (!this.black) return;
     const cover = make("div", { class: "cover black", role: "status" }, make("p", {}, text.black));
-    cover.addEventListener("click", () => this.cover("black"));
+    cover.addEventListener("click", () => this.cover());
     this.root.append(cover);
   }
 
@@ -85,15 +75,9 @@ class Presenting {
     return button;
   }
 
-  /**
-   * Cover the page in one of two ways. If it is already covered in this way, uncover it.
-   *
-   * @param {"black" | "frozen"} how
-   */
-  cover(how) {
-    this.covered = this.covered === how ? "" : how;
-    if (this.covered === "frozen") this.freeze();
-    else thaw(pageScroller());
+  /** Make the screen black, or show the page again. */
+  cover() {
+    this.black = !this.black;
     this.draw();
   }
 
@@ -109,30 +93,9 @@ class Presenting {
 
   /** Uncover the page. If nothing covers it, stop presenting. */
   escape() {
-    if (this.covered) this.cover(this.covered);
+    if (this.black) this.cover();
     else if (document.documentElement.hasAttribute(SIDEBAR)) this.turnSidebar();
     else this.leave();
-  }
-
-  /** Cover the page with a still picture of it. The page under the picture can change. The bar with the source text stays. */
-  freeze() {
-    const label = make("p", { role: "status" }, this.text.frozen);
-    Object.assign(label.style, { position: "absolute", right: "0", bottom: "0", margin: "0", padding: "0.1rem 0.5rem" });
-    label.style.background = "var(--headlight-page)";
-    const scroller = pageScroller();
-    freeze(scroller, label, () => elementWithKey("present_bar")?.getBoundingClientRect().bottom ?? 0);
-    scroller.scrollTo(0, 0);
-  }
-
-  /**
-   * While the page is frozen, open the next stop of the lesson under the still picture, or choose the next part of the page.
-   *
-   * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
-   */
-  prepare(way) {
-    if (openStop(way)) return;
-    const part = partFrom(topAfterThaw(), way);
-    if (part) thawAt(part.top, fillIn(this.text.frozen_at, { part: part.name }));
   }
 
   /** @param {KeyboardEvent} event */
@@ -143,20 +106,13 @@ class Presenting {
     const key = event.key.toLowerCase();
     /** @type {Record<string, () => void>} */
     const acts = { escape: () => this.escape() };
-    const black = () => this.cover("black");
-    if (!typing) Object.assign(acts, { b: black, ".": black, f: () => this.cover("frozen") }); // some clickers send "."
-    if (!typing && !this.covered) acts.s = () => this.turnSidebar();
-    if (this.covered === "frozen") Object.assign(acts, { pageup: () => this.prepare(-1), pagedown: () => this.prepare(1) });
-    if (!this.covered) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
+    if (!typing) Object.assign(acts, { b: () => this.cover(), ".": () => this.cover() }); // some clickers send "."
+    if (!typing && !this.black) acts.s = () => this.turnSidebar();
+    if (!this.black) Object.assign(acts, { pageup: () => step(-1), pagedown: () => step(1) });
     // In a text box or an open list, Escape belongs to that element.
     const open = typing || document.querySelector('[role="listbox"], [role="dialog"]') !== null;
-    const act = key === "escape" && open && !this.covered ? undefined : acts[key];
-    const inBar = target instanceof Element && (elementWithKey("present_bar")?.contains(target) || this.root.contains(target));
-    if (!act && (!this.covered || (this.covered === "frozen" && inBar))) {
-      // Enter sends the text. Remove the focus from the box, so that the next key controls this bar.
-      if (this.covered && typing && key === "enter") setTimeout(() => target instanceof HTMLElement && target.blur());
-      return;
-    }
+    const act = key === "escape" && open && !this.black ? undefined : acts[key];
+    if (!act && !this.black) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     act?.();
@@ -171,13 +127,13 @@ class Presenting {
 function step(way) {
   if (openStop(way)) return;
   const scroller = pageScroller();
-  const part = partFrom(scroller.scrollTop, way);
-  if (part) scroller.scrollTo({ top: part.top, behavior: "instant" });
+  const top = partFrom(scroller.scrollTop, way);
+  if (top !== undefined) scroller.scrollTo({ top, behavior: "instant" });
 }
 
 /**
- * The next or previous part of the page: its name, and the scroll position with it at the top, in px. A part that is taller
- * than the screen needs several steps, so that all of it is shown before the next part or the end of the page.
+ * The scroll position, in px, with the next or previous part of the page at the top. A part that is taller than the screen needs
+ * several steps, so that all of it is shown before the next part or the end of the page.
  *
  * @param {number} now the current scroll position, in px
  * @param {1 | -1} way 1 for the next part, −1 for the previous one
@@ -186,18 +142,13 @@ function partFrom(now, way) {
   const scroller = pageScroller();
   const parts = [...scroller.querySelectorAll("h1, h2, h3, h4")]
     .filter((heading) => heading.checkVisibility())
-    .map((heading, index) => {
-      const top = scroller.scrollTop + heading.getBoundingClientRect().top - headerHeight() - AIR;
-      return { top: index ? top : 0, name: heading.textContent?.trim() ?? "" };
-    });
-  if (way < 0) return parts.findLast(({ top }) => top < now - BEGUN);
-  const next = parts.find(({ top }) => top > now + BEGUN);
+    .map((heading, index) => (index ? now + heading.getBoundingClientRect().top - headerHeight() - AIR : 0));
+  if (way < 0) return parts.findLast((top) => top < now - BEGUN);
+  const next = parts.find((top) => top > now + BEGUN);
   const screen = scroller.clientHeight - headerHeight();
-  if (next && next.top - now < screen) return next;
+  if (next !== undefined && next - now < screen) return next;
   const end = scroller.scrollHeight - scroller.clientHeight;
-  if (end - now < 1) return undefined;
-  const present = parts.findLast(({ top }) => top <= now + BEGUN);
-  return { top: Math.min(now + SCREEN * screen, end), name: present?.name ?? "" };
+  return end - now < 1 ? undefined : Math.min(now + SCREEN * screen, end);
 }
 
 /**

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import streamlit as st
 
+from pages.shell.frame.history import counting_choices
 from pages.shell.frame.parts import ALL, start_parts, watch_parts
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
@@ -43,7 +44,7 @@ def draw_alone(*keys: str) -> None:
 @st.fragment(key=BODY)
 def _draw(page: NavigationPage) -> None:
     """Draw the page. After a click in the page, Streamlit runs only this function."""
-    with turn():
+    with turn(), counting_choices():
         start_page()
         start_parts()
         with suppress(PageEnd):  # also after a page that stopped early, the code below ends the page

@@ -31,7 +31,7 @@ def start_presenting() -> None:
 
 def present_bar() -> None:
     """Draw the bar above the page while presenting: the box of the source text if the page reads it, and buttons to step
-    through the page, to darken or freeze the screen, to show the sidebar, and to leave. Call it after the sidebar, which sets
+    through the page, to darken the screen, to show the sidebar, and to leave. Call it after the sidebar, which sets
     the text."""
     if not presenting():
         return

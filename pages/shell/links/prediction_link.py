@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.shell.view.view import sizes_of
 from pages.ui.link_values import kept_in_links
-from pages.ui.prediction import KEY, Prediction, written
+from pages.ui.prediction import KEY
+from pages.ui.prediction_codec import Prediction, written
 from pages.ui.text import text
 
 # The question of the Attention page.

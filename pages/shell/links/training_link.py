@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.view.runs import filmed
+from pages.shell.models.catalogue import filmed
 from pages.ui.link_values import kept_in_links
 from pages.ui.text import text
 

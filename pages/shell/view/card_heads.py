@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from pages.shell.view.runs import available, runs
+from pages.shell.models.catalogue import available
+from pages.shell.view.runs import runs
 from transformer import InputError
 from transformer.tracing.paths import Kind
 

@@ -25,7 +25,7 @@ from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
@@ -220,7 +220,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypa
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     assert not any("only here" in info.value for info in app.info)
-    monkeypatch.setattr("pages.shell.view.runs.own_models", lambda: {"reverse": None})
+    monkeypatch.setattr("pages.shell.models.catalogue.own_models", lambda: {"reverse": None})
     app.run()
     assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
 

@@ -7,7 +7,7 @@ import pytest
 
 from pages.shell.former_links import EVERYWHERE, FORMER, PARTS, translated, with_part
 from tests.pages.apps import HOME, on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 # Page → former name → (a value in a former link, its value today). Has every name of the table.
 FORMERLY = {

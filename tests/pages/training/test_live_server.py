@@ -13,11 +13,11 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.app_server import Server, serving
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.session import Session
 from pages.ui.limits import UPLOAD_MEGABYTES
-from tests.pages.conftest import ROOT, Visitor
-from tests.pages.training.test_live_training import TINY
+from tests.pages.training.links import TINY
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame.sidebar import OPENED
+from pages.shell.frame.model_picker import OPENED
 from pages.shell.models import own_models
 from pages.shell.models.own_models import own_name
 from pages.training import live_desk
@@ -23,6 +23,7 @@ from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
+from tests.pages.training.links import SHORT, TINY
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live_run import Copy, LiveTraining
 from transformer.training.training_settings import LiveSettings
@@ -31,19 +32,6 @@ from transformer.worlds import world
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # the session id of every `AppTest`
 SECONDS = 120.0  # a process can take long to start on a busy machine
-# The query of a model without a recorded training, because a recorded training would be computed first.
-SHORT = {"model": "copy", "source": "abc"}
-TINY = {
-    **SHORT,
-    "live_d_model": "16",
-    "live_heads": "2",
-    "live_layers": "1",
-    "live_d_ff": "32",
-    "live_batch": "8",
-    "live_steps": "40",
-    "live_longest": "4",
-    "live_text": "abc",
-}
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -4,7 +4,6 @@ The test of `isRunning` is in `test_compat.py`, because it needs a script that r
 """
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pages.ui.component import joined
+from benchmarks.app_server import ROOT
+from pages.ui.scripts import address_of
 from pages.ui.text import text
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -26,9 +26,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
     visitor = Visitor(browser, url)  # a new visitor has a short history, so a new entry changes its length
     page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
-    names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
-    page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
-    page.wait_for_function("window.compat")
+    page.evaluate(f"async () => {{ window.compat = await import('{url}/{address_of(COMPAT)}') }}")
     yield page
     visitor.close()
     assert visitor.complaints == []
@@ -154,31 +152,33 @@ def test_save_chart(page: Page) -> None:
     assert returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]") == before
 
 
-def test_add_entry_for_each_choice(page: Page) -> None:
-    """The app has called the function before, so this also tests that a second call changes nothing."""
-    address, entries = page.url, page.evaluate("history.length")
-    code = "const push = history.pushState; compat.addEntryForEachChoice(); if (push !== history.pushState) throw 'twice'"
-    returned(page, code)
-    returned(page, "history.pushState({}, '', location.href + '&order=none')")  # a change by the app
-    assert page.evaluate("history.length") == entries
-    assert page.url.endswith("&order=none")
-    page.locator("h1").click()
-    for order in ("one", "two"):
-        returned(page, f"history.replaceState({{}}, '', location.href.replace(/order=[a-z]+/, 'order={order}'))")
-    assert page.evaluate("history.length") == entries + 1
-    returned(page, f"history.replaceState({{}}, '', {address!r})")
-    assert page.evaluate("history.length") == entries + 1
+def test_keep_entries(page: Page) -> None:
+    """The app has called the function before. Streamlit's changes of the address on a page add no entry and keep its part."""
+    page.evaluate("history.replaceState({}, '', location.href + '#head')")
+    entries, entry = page.evaluate("[history.length, history.state.entry]")
+    returned(page, "compat.keepEntries()")
+    for change in ("pushState", "replaceState"):
+        page.evaluate(f"history.{change}({{}}, '', location.pathname + location.search + '&order={change}')")
+        assert page.url.endswith(f"&order={change}#head")
+    assert page.evaluate("[history.length, history.state.entry]") == [entries, entry]
 
 
-def test_entry_number(page: Page) -> None:
+def test_report_choice(page: Page) -> None:
+    """The first choice after a change of the address adds an entry; the entry before it has the address from before."""
+    address, entry = page.url, page.evaluate("history.state.entry")
+    choice = page.evaluate("history.headlight.choice")
     page.evaluate("window.entries = []")
     returned(page, "compat.whenEntryOpens(() => window.entries.push(compat.entryNumber()))")
-    before = page.evaluate("history.state.entry")
-    page.locator("h1").click()
-    returned(page, "history.replaceState({}, '', location.href + '&order=none')")
+    returned(page, f"compat.reportChoice({choice})")
+    for order in ("none", "one"):
+        page.evaluate(f"history.pushState({{}}, '', location.href + '&order={order}')")
+    returned(page, f"compat.reportChoice({choice + 1})")
+    returned(page, f"compat.reportChoice({choice + 2})")  # the address has not changed
+    assert page.evaluate("history.state.entry") == entry + 1
     page.go_back()
-    page.wait_for_function("entry => history.state.entry === entry", arg=before)
-    assert page.evaluate("window.entries") == [before + 1, before]
+    page.wait_for_function("entry => history.state.entry === entry", arg=entry)
+    assert page.url == address
+    assert page.evaluate("window.entries") == [entry + 1, entry]
 
 
 def test_add_to_header(page: Page) -> None:
@@ -202,18 +202,6 @@ def test_open_in_session(page: Page) -> None:
     returned(page, "compat.openInSession('tokens?model=reverse&source=torch', true)")
     page.get_by_role("heading", name="Tokens", level=1).wait_for()
     assert page.evaluate("[history.length, history.state.entry]") == place
-    # The answers of a lesson change with the stop: another stop on the same page is an entry all the same.
-    returned(page, "compat.openInSession('tokens?model=reverse&source=lamp&answers=0')")
-    page.wait_for_url("**source=lamp**")
-    assert page.evaluate("history.state.entry") == place[1] + 1
-
-
-def test_a_parameter_that_lasts_adds_no_entry(page: Page) -> None:
-    entry = page.evaluate("history.state.entry")
-    page.locator("h1").click()
-    for address in ("&answers=1~2", "&answers=1~2&order=none"):
-        returned(page, f"history.replaceState({{}}, '', location.href.split('&answers')[0] + {address!r})")
-    assert page.evaluate("history.state.entry") == entry
 
 
 def test_only_compat_js_uses_internals() -> None:

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import head_grid as module
 from pages.ui.head_grid import overview
-from tests.pages.conftest import SCREEN, Visitor, serving
+from tests.pages.visitor import SCREEN, Visitor, serving
 from transformer.figures import KIND_COLORS
 
 browser_only = pytest.mark.browser

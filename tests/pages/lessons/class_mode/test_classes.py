@@ -13,7 +13,7 @@ from markupsafe import escape
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.session import Session
+from benchmarks.session import At, Session
 from pages.lessons.class_mode import class_panel, classes, invitation, seat
 from pages.lessons.class_mode.class_panel import INVITE
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Tally
@@ -24,9 +24,8 @@ from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
 from tests.pages.apps import HOME, on_page, shown, unfold
-from tests.pages.conftest import Visitor
-from tests.pages.lessons.playing.test_lesson_bar import bar
-from tests.pages.shell.frame.test_body import At
+from tests.pages.lessons.bar import bar
+from tests.pages.visitor import Visitor
 
 PAGE = "pages/lessons/page.py"
 LESSON = "first-look"

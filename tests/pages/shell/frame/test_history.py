@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import Browser, Page
 
+from benchmarks.app_server import ROOT
+from pages.shell.frame.history import BY_ITSELF, CHOICES
 from pages.ui.text import text
-from tests.pages.apps import LINKED, WORKED
-from tests.pages.conftest import ROOT, Visitor, serving
-
-pytestmark = pytest.mark.browser
+from tests.pages.apps import LINKED, WORKED, on_page
+from tests.pages.visitor import Visitor, serving
 
 SCROLL = "document.querySelector('.stMain').scrollTop"
 BOXES = {
@@ -30,6 +30,7 @@ def go(visitor: Visitor, title: str) -> None:
     visitor.settle()
 
 
+@pytest.mark.browser
 def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}")
     assert held(page) == LINKED
@@ -55,6 +56,7 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     assert held(page) == changed
 
 
+@pytest.mark.browser
 def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}&kind=cross", whole=True)
     foot = page.locator(".st-key-foot")
@@ -65,6 +67,7 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert all(value.replace(" ", "+") in page.url for value in LINKED.values())
 
 
+@pytest.mark.browser
 def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visitor) -> None:
     """Choices on three pages. The navigation and a link of the tour lead from one page to the next."""
     page = visitor.open("masks?model=reverse&source=torch", whole=True)
@@ -77,13 +80,11 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     addresses.append(page.url)
     visitor.choose("encoder", "encoder")
     addresses.append(page.url)
-    # A click on another widget ends the typing and sends the text. The click itself is a second choice.
+    # A click on another widget ends the typing and sends the text. Both are one choice, because the click interrupts its run.
     page.get_by_label("Source text", exact=True).fill("lamp")
     visitor.choose("decoder", "decoder")
     assert "source=lamp" in page.url
     assert "kind=decoder" in page.url
-    page.go_back()
-    page.wait_for_url(lambda url: "kind=encoder" in url and "source=lamp" in url)
     undo.click()
     page.wait_for_url(addresses[-1])
     visitor.settle()
@@ -113,6 +114,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     assert not undo.is_visible()
 
 
+@pytest.mark.browser
 def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor: Visitor) -> None:
     page = visitor.open("?lesson=first-look&lesson_stop=2")
     page.wait_for_url("**/attention?**")  # the address with the stop's view replaces the address without a view
@@ -132,6 +134,26 @@ def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor:
     page.wait_for_url("**/lessons")
 
 
+def test_the_server_counts_choices_but_not_what_the_app_changes_by_itself() -> None:
+    app = on_page("pages/masks/page.py", model="reverse", source="torch")
+
+    def choices_after(**parameters: str) -> int:
+        for name, value in parameters.items():
+            app.query_params[name] = value
+        return app.run().session_state[CHOICES][0]
+
+    assert choices_after() == 0  # the parameters of the link
+    assert choices_after(made_by_a_click="yes") == 1
+    assert choices_after() == 1
+    assert choices_after(answers="1~2") == 1  # the answers in a lesson stay
+    app.session_state[BY_ITSELF] = True
+    assert choices_after(made_by_a_click="no") == 1
+    assert choices_after(made_by_a_click="maybe", another="yes") == 2  # one run, one choice
+    app.switch_page("pages/tokens/page.py")
+    assert choices_after() == 2  # Streamlit adds an entry for another page
+
+
+@pytest.mark.browser
 def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     page = visitor.open("positions?computed=true")
     go(visitor, "Masks")
@@ -155,6 +177,7 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     assert page.locator("details[open] pre").count() > 0
 
 
+@pytest.mark.browser
 def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
@@ -177,6 +200,7 @@ def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
 
 
+@pytest.mark.browser
 def test_link_opens_on_a_new_server(browser: Browser) -> None:
     with serving(ROOT / "app.py") as url:
         visitor = Visitor(browser, url)
