@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from benchmarks.app_server import Server, free_port, started
-from tests.pages.conftest import ROOT, Visitor
+from benchmarks.app_server import ROOT, Server, free_port, started
+from tests.pages.visitor import Visitor
 
 # Streamlit's own variables: no browser is opened, and only this machine can reach the server.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
