@@ -146,8 +146,7 @@ def _show_matrix(
         if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
-    lines = unfolding(words["lines"], ":material/code:", "lines") if isinstance(config, TransformerConfig) else None
-    if lines and isinstance(config, TransformerConfig):
+    if isinstance(config, TransformerConfig) and (lines := unfolding(words["lines"], ":material/code:", "lines")):
         with lines:
             show_source(source_of(step.name, config, kind))
 

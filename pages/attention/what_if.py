@@ -167,10 +167,8 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
     rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
     differ = sum(first != second for first, second in zip(*rows, strict=True))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
-    table = unfolding(words["table"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+    if table := unfolding(words["table"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:

@@ -147,10 +147,8 @@ def show_rows(sentence: Sentence) -> None:
     figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
     st.caption(words["signed"])
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
 def show_scaling(trace: Trace, sentence: Sentence) -> None:
