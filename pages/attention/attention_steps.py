@@ -35,8 +35,6 @@ def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, h
     Args:
         model: the traced model; only its parameters are read. None if the model is not one of our own networks.
         trace: the run; the first item of its batch is shown.
-        kind: `encoder`, `decoder` or `cross`.
-        layer, head: counted from 0.
 
     Raises:
         HeadlightError: the trace has no such attention.

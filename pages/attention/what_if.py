@@ -30,13 +30,7 @@ BLOCK, MORE = "block_menu", "more_edits"
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the list of edits, and how they change the answer, the probabilities and the weights.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run without edits.
-        kind, layer, head: the head being viewed; layer and head counted from 0.
-    """
+    """Show the list of edits, and how they change the answer, the probabilities and the weights."""
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()

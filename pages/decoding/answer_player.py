@@ -41,8 +41,6 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     """Draw the player and the buttons that save its content.
 
     Args:
-        view: the view of the sidebar.
-        run: the run that the player shows.
         of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """
     words, count = text("decoding"), len(run.chain)

@@ -46,12 +46,7 @@ Node = dict[str, Any]
 
 def show_map(view: View, trace: Trace) -> None:
     """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of a view's model
-    with the tokens of its first text.
-
-    Args:
-        view: the choices of the sidebar.
-        trace: the trace of the first text.
-    """
+    with the tokens of its first text."""
     words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(words["map_heading"], anchor="map", width="content")
@@ -68,7 +63,6 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
     """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click.
 
     Args:
-        view, trace: as for `show_map`.
         shown: the trace whose tokens and weights are drawn: `trace`, or `trace` between words.
         base: the parameters that all links keep.
         numbered: whether the blocks have numbers.

@@ -98,8 +98,6 @@ def _offline(view: View, title: str, data: Mapping[str, Any]) -> str:
     """The filmstrip as one HTML file that works without a server, with the same miniatures and lines.
 
     Args:
-        view: the view of the sidebar.
-        title: the title of the part of the network.
         data: the data of the strip, made by `strip_data`.
     """
     body = BODY.format(title=title, model=view.model, source=view.source, strip=place("strip", HERE / "strip"))

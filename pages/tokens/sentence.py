@@ -110,7 +110,6 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
     """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
 
     Args:
-        vocabulary: the vocabulary of the tokens.
         ids: the model's input, with padding.
         typed: the tokens as they were typed. Empty for the model's own answer, which has no unknown token.
     """

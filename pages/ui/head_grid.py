@@ -48,7 +48,6 @@ def overview(
         queries, keys: the tokens, shown as plain text.
         selected: (layer, head) of the tile that has a frame, counted from 0.
         color: colour of the frame.
-        key: key of the widget.
         on_pick: called before the rerun at every pick, including a pick of the selected tile.
         order: the tiles to draw instead of the full grid, left to right and top to bottom. It may leave tiles out.
         captions: one per tile of `order`, shown below the tile after its layer and head: "0.97" becomes "L2 H3 · 0.97".

@@ -32,10 +32,8 @@ def pick(
     """The picked option. A few options are drawn as buttons, more as a list.
 
     Args:
-        label: text above the widget.
         options: the options, at least one.
         key: the key in the session and in the address.
-        help: tooltip of the question mark.
         first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: labels of options that are missing in `choices.toml`.
@@ -106,12 +104,10 @@ def pick_position(
     """The position of a picked token.
 
     Args:
-        label: text above the choice.
         tokens: all tokens of the text.
         key: the key in the session and in the address.
         positions: the positions offered; None for all.
         first: the default position.
-        help: tooltip of the question mark.
         on_change: called when a position is picked.
         as_list: whether to draw a list. Buttons are only for words that a model has written itself, because tokens can be long
             and buttons render Markdown in them.

@@ -18,7 +18,6 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
     click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
 
     Args:
-        explanation: Markdown.
         parts: functions and classes to show the source of.
     """
     if fold := unfolding(text("common")["computed"], ":material/function:", "computed"):
