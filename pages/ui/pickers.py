@@ -117,6 +117,14 @@ def pick_position(
     return pick(label, options, key, help, first, as_list=as_list, labels=labels, on_change=on_change)
 
 
+def pick_switch(label: str, key: str, help: str | None = None) -> bool:
+    """Whether a switch is on. The address has `true` if it is, and other pages keep it."""
+    seed(key, lambda asked: asked == "true", bool)
+    on = st.toggle(label, key=key, help=help)
+    publish(key, "true" if on else None)
+    return on
+
+
 def search_box(label: str, placeholder: str, max_chars: int) -> str:
     """The text of a search box. The address has it as `search`."""
     seed("search", lambda asked: (asked or "")[:max_chars], lambda value: value)
