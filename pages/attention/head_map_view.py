@@ -74,8 +74,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view, trace)
     # The table is filled only while it is open, because a closed table would still be sent with every click.
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             rows, columns = map(numbered_tokens, (queries, keys))
             st.dataframe(pd.DataFrame(weights, rows, columns))

@@ -52,12 +52,7 @@ class Question(NamedTuple):
 
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
-    """The question about a head that the learner has opened. If none is open, draw the button that opens one and return None.
-
-    Args:
-        view, trace: the run shown.
-        kind, layer, head: the head; layer and head counted from 0.
-    """
+    """The question about a head that the learner has opened. If none is open, draw the button that opens one."""
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
     subject = (view.key, view.source, view.target, kind, layer, head)
@@ -84,7 +79,6 @@ def show_question(question: Question | None, title: str) -> bool:
 
     Args:
         question: the open question; None if no question is open.
-        title: the name of the head.
     """
     if question is None:
         return False

@@ -24,7 +24,6 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
 
     Args:
         view, trace: the run shown. For an encoder alone, or for an untrained model, whose answer means nothing, draw nothing.
-        kind, layer, head: the head; layer and head counted from 0.
 
     Returns:
         Whether the page must not tell yet what happens without the head.
@@ -78,12 +77,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Write what another head of the layer looks at in the row that is shown first for this head. One head alone would have to
     average both. Draw a choice that silences one of the two heads or both. If no other head clearly looks elsewhere, draw
-    nothing.
-
-    Args:
-        view, trace: the run shown.
-        kind, layer, head: the head; layer and head counted from 0.
-    """
+    nothing."""
     words, (row, key) = text("silence"), cell_to_show(trace, kind, layer, head)
     weights = trace.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

@@ -30,13 +30,7 @@ BLOCK, MORE = "block_menu", "more_edits"
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the list of edits, and how they change the answer, the probabilities and the weights.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run without edits.
-        kind, layer, head: the head being viewed; layer and head counted from 0.
-    """
+    """Show the list of edits, and how they change the answer, the probabilities and the weights."""
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()
@@ -167,10 +161,8 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
     rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
     differ = sum(first != second for first, second in zip(*rows, strict=True))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
-    table = unfolding(words["table"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+    if table := unfolding(words["table"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:

@@ -18,11 +18,6 @@ NEXT = "next"
 def show_guess(view: View, run: Run, step: int) -> bool | None:
     """Draw the button that opens the question, the open question, or the rank of the guess in the model's distribution.
 
-    Args:
-        view: the view of the sidebar.
-        run: the run that the player shows.
-        step: the step that the player shows, counted from 0.
-
     Returns:
         Whether the page must still hide the token; None if no question is open.
     """

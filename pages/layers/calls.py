@@ -31,12 +31,7 @@ LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a b
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Show the picked tree, the picked call of the tree, and the configuration.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run of the view, for one text or a batch.
-    """
+    """Show the picked tree, the picked call of the tree, and the configuration."""
     words, model = text("calls"), own_network(view)
     if model is None:
         return

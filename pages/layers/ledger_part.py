@@ -32,12 +32,7 @@ COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
-    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run of the view, for one text or a batch.
-    """
+    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost."""
     model = own_network(view)
     if model is None:
         return

@@ -122,14 +122,7 @@ def _test(name: str) -> HeldOut | None:
 
 
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the film.
-
-    Args:
-        film: the film of the view.
-        frame: the frame at the cursor.
-        view: the view of the sidebar.
-        kind, layer, head: the highlighted head; layer and head counted from 0.
-    """
+    """Draw the film."""
     words, frames = text("training"), film.frames
     waited(words["running"], tests, frames)
     # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.

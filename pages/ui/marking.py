@@ -68,7 +68,6 @@ def marking(
     tokens that wraps.
 
     Args:
-        what: name of the question.
         label: what the learner should mark, for screen readers.
         rows, columns: the names of the rows and columns. For a line of tokens, `rows` has one name, which may be empty.
         prediction: the marks, and whether they can be changed.

@@ -58,7 +58,6 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, c
     """A page with components of this project, as HTML.
 
     Args:
-        title: the title of the page.
         body: the HTML of the page, made with `Markup.format`. It has a `place` for each component.
         data: the first argument of the script.
         run: a script whose default export is called with the data and then the components.

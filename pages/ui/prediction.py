@@ -71,8 +71,6 @@ def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> N
     """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question.
 
     Args:
-        what: name of the question.
-        prediction: the state of the question.
         can_leave: whether to draw the button that leaves the question. False for a question that the page always asks.
     """
     words = text("prediction")
@@ -120,9 +118,6 @@ def pick_answer(
     """Draw a widget that picks one of a few answers: buttons or a list.
 
     Args:
-        what: name of the question.
-        label: text above the widget.
-        prediction: the state of the question.
         labels: cell → its label, for each cell that can be chosen.
         as_list: whether to draw a list.
         placeholder: shown in the list while nothing is chosen.

@@ -132,7 +132,6 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
     opens.
 
     Args:
-        label: the text above the picker.
         parts: id of each part → a sentence about it.
         anchors: anchor of a heading → the parts with that heading.
         first: the part that is drawn before a person picks one; by default the first part.

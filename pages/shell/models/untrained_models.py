@@ -24,9 +24,6 @@ class UntrainedModels:
     sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out of the
     cache.
 
-    Args:
-        preset, sizes: as in `Untrained`.
-
     Attributes:
         nbytes: the largest number of bytes that these models can need together.
     """

@@ -176,11 +176,9 @@ def show_answer(
     """Draw the part of the banner that is about the answer to a text.
 
     Args:
-        view: the view with the text.
         answer: the answer to the text, or the error that says why the model writes none.
         probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
             not known.
-        item: index of the text in the batch.
     """
     words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):

@@ -48,7 +48,6 @@ def run_of(view: View, batch: bool = False, beside: Callable[[View], View] = lam
     """The run of the first text of a view.
 
     Args:
-        view: the model and texts.
         batch: run every text, instead of the first alone.
         beside: returns a view with further texts added after the typed ones. They are traced, but not in `texts`.
 

@@ -20,7 +20,7 @@ from transformer.figures import KIND_COLORS
 
 browser_only = pytest.mark.browser
 
-SCALE = np.frombuffer(base64.b64decode(module._scale()), np.uint8).reshape(-1, 3)
+SCALE = np.frombuffer(base64.b64decode(module.weight_colors()), np.uint8).reshape(-1, 3)
 
 DEMO = """
 import numpy as np
