@@ -12,7 +12,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import streamlit as st
 
 from pages.lessons import follow_lesson, lesson_bar, lesson_is_open, lesson_picture, show_keep
-from pages.shell.former_links import read_former_link
 from pages.shell.frame.body import COMPLETE, draw_page
 from pages.shell.frame.glossary import show_glossary
 from pages.shell.frame.navigation import foot, navigation
@@ -41,7 +40,6 @@ def visit() -> None:
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     st.html(STYLE)
     page = navigation()
-    read_former_link()
     start_run()
     start_presenting()
     follow_lesson()
