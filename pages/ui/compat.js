@@ -80,9 +80,10 @@ export function scrollBoxOf(part) {
 }
 
 const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
-// Elements that react to a press, headings and names, and text typed by a person, which has its own element (escaping.py).
+// Elements that react to a press, but not marked terms (term_links.py); headings and names; and text typed by a person, which has
+// its own element (escaping.py).
 const NO_SENTENCE =
-  'a, button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
+  'a:not([href^="#word-"]), button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
 
 /**
  * The elements that contain the sentences of the page.
@@ -101,24 +102,6 @@ export function sentences() {
 export function isInSentence(element) {
   const sentence = element.closest(SENTENCES);
   return sentence !== null && pageScroller().contains(sentence) && !element.closest(NO_SENTENCE);
-}
-
-/**
- * The words in bold in the sentences of the page, in their order.
- *
- * @returns {HTMLElement[]}
- */
-export function boldWords() {
-  /** @type {NodeListOf<HTMLElement>} */
-  const words = pageScroller().querySelectorAll('[data-testid="stMarkdownContainer"] strong');
-  return [...words].filter((word) => !word.children.length && isInSentence(word));
-}
-
-/**
- * Whether the app is computing for this page.
- */
-export function isRunning() {
-  return document.querySelector('[data-testid="stStatusWidget"], [data-stale="true"]') !== null;
 }
 
 /**
