@@ -1,8 +1,10 @@
 // All code of our scripts that depends on undocumented parts of Streamlit and Plotly. tests/pages/ui/test_compat_js.py calls each
-// function in a browser, so if an upgrade breaks one of them, a test names it.
+// function in a browser, so if an upgrade breaks one of them, a test names it. Nothing of Streamlit, Plotly or the browser is
+// replaced here: the functions read elements, listen to events and call what a page may call. `Why` is the fault without one.
 
 /**
  * The element of a chart or a component drawn under a key. Streamlit gives it a class with the key.
+ * Why: a lesson, a link and “Save” must find the picture that they are about, and components do not see the page.
  *
  * @param {string} key as `key_class` of compat.py writes it, without `st-key-`
  * @returns {HTMLElement | null}
@@ -13,6 +15,7 @@ export function elementWithKey(key) {
 
 /**
  * The element that scrolls the page.
+ * Why: Streamlit scrolls an element instead of the window, and does not reset it when another page is opened.
  */
 export function pageScroller() {
   return /** @type {HTMLElement} */ (document.querySelector(".stMain"));
@@ -20,18 +23,23 @@ export function pageScroller() {
 
 /**
  * The height in px of the bar at the top, which covers the page below it; 0 if the bar is hidden.
+ * Why: otherwise a part that was scrolled to is under this bar.
  */
 export function headerHeight() {
   return document.querySelector('[data-testid="stHeader"]')?.clientHeight ?? 0;
 }
 
-/** The sidebar; null before it is drawn. */
+/**
+ * The sidebar; null before it is drawn.
+ * Why: while a page is presented, the key S moves the focus into it.
+ */
 export function sidebar() {
   return document.querySelector('[data-testid="stSidebar"]');
 }
 
 /**
  * The list of the navigation and its items. Streamlit puts groups between the list and its items, which HTML does not allow.
+ * Why: a screen reader announces a list without items.
  */
 export function navigationLists() {
   return document.querySelectorAll('[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li');
@@ -39,6 +47,7 @@ export function navigationLists() {
 
 /**
  * The sidebar's `details` element if the target of an event is in the heading of one; otherwise null.
+ * Why: the examples unfold below the screen, where nobody sees them.
  *
  * @param {Event} event
  * @returns {HTMLDetailsElement | null}
@@ -53,6 +62,7 @@ const SCROLL_BOXES = ".katex-display, .stCode pre, .stTable > div, .batch-rows, 
 
 /**
  * Boxes within the page that scroll if their contents are larger: formulas, code, tables, and charts with a least width.
+ * Why: Streamlit does not make them focusable, so without a mouse their right side cannot be read.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
@@ -80,12 +90,14 @@ export function scrollBoxOf(part) {
 }
 
 const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
-// Elements that react to a press, headings and names, and text typed by a person, which has its own element (escaping.py).
+// Elements that react to a press, but not marked terms (term_links.py); headings and names; and text typed by a person, which has
+// its own element (escaping.py).
 const NO_SENTENCE =
-  'a, button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
+  'a:not([href^="#word-"]), button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
 
 /**
  * The elements that contain the sentences of the page.
+ * Why: a press on a term in one explains it, and the button Words goes from one term to the next.
  *
  * @returns {NodeListOf<HTMLElement>}
  */
@@ -104,33 +116,16 @@ export function isInSentence(element) {
 }
 
 /**
- * The words in bold in the sentences of the page, in their order.
- *
- * @returns {HTMLElement[]}
- */
-export function boldWords() {
-  /** @type {NodeListOf<HTMLElement>} */
-  const words = pageScroller().querySelectorAll('[data-testid="stMarkdownContainer"] strong');
-  return [...words].filter((word) => !word.children.length && isInSentence(word));
-}
-
-/**
- * Whether the app is computing for this page.
- */
-export function isRunning() {
-  return document.querySelector('[data-testid="stStatusWidget"], [data-stale="true"]') !== null;
-}
-
-/**
- * The address that this window was opened with, including its part (`#head`). Streamlit drops the part when the app first writes
- * an address.
+ * The address that this window was opened with, including its part (`#head`).
+ * Why: Streamlit drops the part when the app first writes an address, which is before our scripts are loaded.
  */
 export function openedAt() {
   return performance.getEntriesByType("navigation")[0]?.name ?? location.href;
 }
 
 /**
- * The colour behind the page. Our elements are transparent, and a saved picture needs a background.
+ * The colour behind the page.
+ * Why: our elements are transparent, and a saved picture needs a background.
  */
 export function pageBackground() {
   return getComputedStyle(/** @type {Element} */ (document.querySelector(".stApp"))).backgroundColor;
@@ -138,6 +133,7 @@ export function pageBackground() {
 
 /**
  * A colour of the theme, such as "primary-color". Streamlit sets these colours as CSS variables, also within a component.
+ * Why: a canvas cannot use CSS variables.
  *
  * @param {Element} element
  * @param {string} name
@@ -148,7 +144,7 @@ export function themeColor(element, name) {
 
 /**
  * The `div`s of our components within an element. Streamlit puts each component into a shadow root, which selectors do not
- * enter.
+ * enter. Why: “Save” and the keys of a clicker reach into one.
  *
  * @param {Element} place
  * @returns {Generator<HTMLElement>}
@@ -161,6 +157,7 @@ export function* componentRoots(place) {
 
 /**
  * The shadow roots of the components on the page.
+ * Why: the button Words explains the terms in their texts, too.
  */
 export function shadowRoots() {
   return [...pageScroller().querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
@@ -176,6 +173,7 @@ export function shadowRoots() {
 
 /**
  * The Plotly chart within an element.
+ * Why: see `saveChart`.
  *
  * @param {Element} place
  * @returns {PlotlyChart | null}
@@ -377,6 +375,7 @@ export function whenEntryOpens(act) {
 
 /**
  * Put elements at the right end of the bar at the top, before Streamlit's menu.
+ * Why: Streamlit has no place for a button that stays on screen on every page.
  *
  * @param {...Element} elements
  */

@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.compat import opens_from_history, runs_for_visitor
+from pages.ui.term_links import linked, names_of
 from transformer.assets import assets
 from transformer.figures.labels import LABELS
 
@@ -22,6 +23,8 @@ FOLDER = assets() / "text"
 ENGLISH = "en"
 # Environment variable with the language of visitors who have not chosen one.
 VARIABLE = "HEADLIGHT_LANGUAGE"
+# The page whose text file has the meanings of the terms.
+GLOSSARY = "glossary"
 # The key in the session and in the address.
 KEY = "language"
 # The language of this run. A page reads up to 400 texts, and each access to the session takes 6 µs.
@@ -100,7 +103,7 @@ def merged(english: Any, translation: Any) -> Any:
 # `functools.cache`, because Streamlit's cache copies the value on each call.
 @cache
 def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
-    """The texts of a page in a language.
+    """The texts of a page in a language, with the terms of the glossary marked.
 
     Raises:
         FileNotFoundError: neither the language nor English has a file for it.
@@ -109,7 +112,10 @@ def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
     texts = [tomllib.loads(file.read_text(encoding="utf-8")) for file in dict.fromkeys(files) if file.exists()]
     if not texts:
         raise FileNotFoundError(files[0])
-    return merged(*texts) if len(texts) > 1 else texts[0]
+    whole = merged(*texts) if len(texts) > 1 else texts[0]
+    if page == GLOSSARY or not _exists(folder, language, GLOSSARY):
+        return whole
+    return linked(whole, names_of(*(term.lower() for term in _texts(folder, language, GLOSSARY)["terms"])))
 
 
 @cache

@@ -1,15 +1,13 @@
 // Scrolls an opened page to its top, or to the part that its address names: `…/attention#head` or `…/attention?part=steps`.
 // After Back, it scrolls the page to where it was scrolled before.
 //
-// The content above a part grows while the page is drawn. So this script scrolls to the place again and again until the page
-// stops changing, or until a person scrolls, types or clicks. Streamlit does not reset the scroll position if another page is
-// opened.
+// The content above a part grows while the page is drawn. So this script scrolls to the place again whenever the page changes its
+// size, until a person scrolls, types or clicks. Streamlit does not reset the scroll position if another page is opened.
 
 import {
   elementWithKey,
   entryNumber,
   headerHeight,
-  isRunning,
   openedAt,
   pageScroller,
   whenAddressOpens,
@@ -17,14 +15,12 @@ import {
 } from "../../ui/compat.js";
 
 const AIR = 16; // px between the header and the part
-const PATIENCE = 20_000; // ms after which the scrolling ends in any case
-const REST = 2_500; // ms without a change after which the page is complete
-const REST_AT_TOP = 300; // the same for the top of a page, where no content above can grow
-const OFTEN = 100; // ms between two checks of the place
+const PATIENCE = 20_000; // ms after which the scrolling ends; the page is complete
 
 /** @type {Map<number, number>} */
 const places = new Map(); // number of a history entry → the scroll position of its page at the person's last action there
 let timer = 0;
+let sizes = new ResizeObserver(() => {});
 /** The stop of a lesson that was open at the person's last action. @type {string | null} */
 let stop = null;
 
@@ -72,7 +68,7 @@ function keepPart(orTop = false, search = location.search) {
   if (location.hash) keep(part);
   else if (asked()) keep(question);
   else if (!lessonStop() && new URLSearchParams(search).has("part")) keep(choice);
-  else if (orTop && (!lessonStop() || lessonStop() === stop)) keep(() => 0, REST_AT_TOP);
+  else if (orTop && (!lessonStop() || lessonStop() === stop)) pageScroller().scrollTo({ top: 0, behavior: "instant" });
 }
 
 /** The stop of the open lesson; null without a lesson. lessons/bar_arrival.js scrolls to the place of a stop. */
@@ -127,32 +123,22 @@ function choice() {
 }
 
 /**
- * Scroll to a place again and again until the page stops changing.
+ * Scroll to a place, and again whenever the page changes its size.
  *
  * @param {() => number | null} place returns the scroll position, in px; null while it is unknown
- * @param {number} rest ms without a change after which the scrolling ends
  */
-function keep(place, rest = REST) {
+function keep(place) {
   leave();
-  const start = performance.now();
-  let since = start;
-  let last = "";
-  timer = setInterval(() => {
-    const now = performance.now();
-    const scroller = pageScroller();
-    const wanted = place();
-    if (wanted !== null) {
-      const top = Math.max(0, Math.min(wanted, scroller.scrollHeight - scroller.clientHeight));
-      if (Math.abs(scroller.scrollTop - top) > 1) scroller.scrollTo({ top, behavior: "instant" });
-    }
-    const state = `${wanted} ${scroller.scrollHeight} ${scroller.scrollTop}`;
-    if (state !== last || wanted === null || isRunning()) since = now;
-    last = state;
-    if (now - since > rest || now - start > PATIENCE) leave();
-  }, OFTEN);
+  const scroller = pageScroller();
+  sizes = new ResizeObserver(() => {
+    const top = place();
+    if (top !== null) scroller.scrollTo({ top, behavior: "instant" });
+  });
+  for (const element of [scroller, ...scroller.children]) sizes.observe(element);
+  timer = setTimeout(leave, PATIENCE);
 }
 
 function leave() {
-  clearInterval(timer);
-  timer = 0;
+  sizes.disconnect();
+  clearTimeout(timer);
 }

@@ -41,7 +41,6 @@ export default function mount({ setTriggerValue }) {
     timer = setTimeout(report, QUIET);
   }
 
-  followAnchor();
   const scroller = pageScroller();
   // Content that is drawn above a box moves the box without a scroll event. A ResizeObserver reports each size once at first.
   const sizes = new ResizeObserver(reportWhenQuiet);
@@ -66,16 +65,6 @@ export default function mount({ setTriggerValue }) {
 function keepHeight(keeps) {
   const page = /** @type {HTMLElement} */ (pageScroller().firstElementChild);
   page.style.minHeight = keeps ? `${page.offsetHeight}px` : "";
-}
-
-/** The last address whose anchor this script scrolled to. It handles headings in boxes; Streamlit handles its own headings. */
-let followed = "";
-
-function followAnchor() {
-  if (followed === location.href || !location.hash) return;
-  followed = location.href;
-  const heading = document.getElementById(location.hash.slice(1));
-  if (heading?.closest(".unseen")) heading.scrollIntoView();
 }
 
 /**

@@ -1,15 +1,14 @@
-// Shows the meaning of a glossary term in any sentence of the page, if a person points at the term or taps it. With the keyboard,
-// the first bold mention of a term can be focused, and a button in the bar at the top goes from one term to the next.
+// Shows the meaning of a glossary term. The marked terms of a page (pages/ui/term_links.py) are links that a person can point at,
+// tap or focus. Any other mention in a sentence of the page can be pointed at or tapped, and a button in the bar at the top goes
+// from one term to the next. The page is searched for mentions only then.
 
-import { addToHeader, boldWords, headerHeight, pageScroller, shadowRoots } from "../../ui/compat.js";
+import { addToHeader, headerHeight, pageScroller } from "../../ui/compat.js";
 import { make } from "../../ui/component.js";
-import { allMentions, inOrder, isDrawn, isSame, isSentence, lessonWords, mentionsIn, rangeOf } from "./terms_mentions.js";
+import { allMentions, inOrder, isDrawn, isSentence, mentionsIn, rangeOf } from "./terms_mentions.js";
 import { finder, termOf } from "./terms_words.js";
 
-const QUIET = 300; // ms without a change of the page before the page is searched for terms
 const REST = 150; // ms without a movement of the pointer before the word under it is searched
-const MARK = "data-meaning"; // the attribute of a term that is an element
-const HIGHLIGHT = "term"; // the name, in the style sheets, of the highlight for terms that are not elements
+const MARKED = 'a[href^="#word-"]'; // term_links.py
 
 /** @typedef {import("./terms_words.js").Names} Names */
 
@@ -20,21 +19,16 @@ let terms = {};
 /** @type {Names} */
 let names = {};
 let find = finder(names);
-let timer = 0;
 let resting = 0;
-const observer = new MutationObserver(lookSoon);
-/** The element with the meaning of the term that is pointed at, tapped or focused. @type {HTMLElement | null} */
-let tip = null;
-/** That term. It is a range, because only a bold term has an element of its own. @type {Range | null} */
+/** The term that is pointed at, tapped or focused. @type {Range | null} */
 let told = null;
-/** The rectangle of that term on screen. @type {DOMRect | null} */
-let box = null;
 /** The term that the button went to last. @type {Range | null} */
 let walked = null;
 /** The terms that the button has explained. @type {Set<string>} */
 const visited = new Set();
+const tip = make("div", { class: "meaning", "aria-hidden": "true" });
 const walk = make("button", { type: "button", class: "next-word" });
-/** The meaning of that term, for a screen reader. */
+/** The meaning of a focused term or of the button's term, for a screen reader. */
 const heard = make("span", { class: "heard", role: "status" });
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
@@ -45,8 +39,8 @@ export default function mount({ data }) {
   Object.assign(document, { explainsTerms: true });
   take(data);
   addEventListener("headlight-terms", (event) => event instanceof CustomEvent && take(event.detail));
-  for (const type of ["pointerover", "focusin"]) addEventListener(type, (event) => show(elementOf(event)), true);
-  addEventListener("click", (event) => show(elementOf(event) ?? mentionAt(targetOf(event), event)), true);
+  for (const type of ["pointerover", "focusin"]) addEventListener(type, (event) => onTip(event) || show(markedAt(event)), true);
+  addEventListener("click", press, true);
   addEventListener("pointermove", follow, { capture: true, passive: true });
   for (const type of ["scroll", "resize"]) addEventListener(type, place, { capture: true, passive: true });
   addEventListener("keydown", ({ key }) => key === "Escape" && show(null), true);
@@ -59,45 +53,7 @@ function take(data) {
   find = finder(names);
   walk.replaceChildren(data.text.walk);
   for (const name of ["title", "aria-label"]) walk.setAttribute(name, data.text.walk_help);
-  lookSoon();
-}
-
-function lookSoon() {
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    const inLesson = lessonWords();
-    for (const root of [document.body, ...inLesson.map((part) => part.getRootNode()), ...shadowRoots()])
-      observer.observe(root, { childList: true, subtree: true, characterData: true });
-    // In a lesson the words in bold can be pressed.
-    const pressed = inLesson.flatMap((part) => [...part.querySelectorAll("strong")]);
-    const met = new Set([...pressed.map((word) => termOf(word.textContent ?? "", names)), ...markBold()]);
-    const first = [];
-    for (const { term, word } of allMentions(find)) {
-      if (!met.has(term)) first.push(word);
-      met.add(term);
-    }
-    if ("highlights" in CSS) CSS.highlights.set(HIGHLIGHT, new Highlight(...first));
-    walk.hidden = met.size === 0;
-    if (!walk.isConnected) addToHeader(walk, heard);
-  }, QUIET);
-}
-
-/** Mark the first bold mention of each term. Returns these terms. Sets only attributes, because Streamlit owns the elements. */
-function markBold() {
-  /** @type {Set<string>} */
-  const met = new Set();
-  for (const word of boldWords()) {
-    const term = termOf(word.textContent ?? "", names);
-    const says = term && !met.has(term) ? terms[term] : undefined;
-    if (term) met.add(term);
-    if (says === (word.getAttribute(MARK) ?? undefined)) continue;
-    const marks = { [MARK]: says, "aria-description": says, class: "term", role: "button", tabindex: "0" };
-    for (const [name, value] of Object.entries(marks)) {
-      if (says && value) word.setAttribute(name, value);
-      else word.removeAttribute(name);
-    }
-  }
-  return met;
+  if (!walk.isConnected) addToHeader(walk, heard);
 }
 
 /** Explain the next term below the top of the screen, each term once. After the last term of the page, start again at the first. */
@@ -117,7 +73,7 @@ function goOn() {
   visited.add(term);
   if (!isOnScreen(word)) word.startContainer.parentElement?.scrollIntoView({ block: "center" });
   show(word);
-  heard.textContent = `${word}: ${terms[term]}`;
+  say(word);
 }
 
 /** @param {Range} word */
@@ -127,31 +83,40 @@ function isOnScreen(word) {
 }
 
 /** @param {Event} event */
-function targetOf(event) {
-  return event.composedPath()[0];
+function onTip({ target }) {
+  return target instanceof Node && tip.contains(target);
 }
 
 /**
- * The bold term that an event happened on. The tip stays open while the pointer is on the tip.
+ * The marked term that an event happened on; null without one.
  *
  * @param {Event} event
- * @returns {Range | null | undefined} null without a term; undefined if nothing must change
  */
-function elementOf({ target }) {
-  if (!(target instanceof Element) || tip?.contains(target)) return undefined;
-  const word = target.closest(`[${MARK}]`);
-  return word?.firstChild ? rangeOf(word.firstChild, 0, word.textContent?.length ?? 0) : null;
+function markedAt(event) {
+  const link = event.target instanceof Element ? event.target.closest(MARKED) : null;
+  if (!link) return null;
+  const word = new Range();
+  word.selectNodeContents(link);
+  if (event.type === "focusin") say(word);
+  return word;
+}
+
+/** @param {Event} event */
+function press(event) {
+  if (onTip(event)) return;
+  const marked = markedAt(event);
+  if (marked) event.preventDefault(); // the address of the link is no place on the page
+  show(marked ?? mentionAt(event.composedPath()[0], /** @type {PointerEvent} */ (event)));
 }
 
 /**
- * The mention of a term at a point of the screen, in an element; null without one, undefined if nothing must change.
+ * The mention of a term at a point of the screen, in an element; null without one.
  *
- * @param {EventTarget | undefined} element
+ * @param {EventTarget} element
  * @param {{ clientX: number, clientY: number }} point
  */
 function mentionAt(element, { clientX, clientY }) {
-  if (!(element instanceof Element) || !isSentence(element))
-    return tip?.contains(/** @type {Node} */ (element)) ? undefined : null;
+  if (!(element instanceof Element) || !isSentence(element)) return null;
   for (const text of element.childNodes) {
     if (!(text instanceof Text)) continue;
     for (const { start, end } of mentionsIn(text, find)) {
@@ -172,29 +137,34 @@ function holds({ left, right, top, bottom }, x, y) {
 }
 
 /**
- * Search the term under the mouse after the mouse has stopped. While it moves, nothing is measured.
+ * Search the word under the mouse after the mouse has stopped. While it moves, nothing is measured.
  *
  * @param {PointerEvent} event
  */
 function follow(event) {
   clearTimeout(resting);
-  const target = targetOf(event);
-  if (event.pointerType === "touch" || event.buttons || !(target instanceof Element) || tip?.contains(target)) return;
-  const byKey = document.activeElement === walk || document.activeElement?.hasAttribute(MARK);
-  if (box && !holds(box, event.clientX, event.clientY) && !byKey) show(null);
-  if (isSentence(target) && !target.closest(`[${MARK}]`)) resting = setTimeout(() => show(mentionAt(target, event)), REST);
+  const [target] = event.composedPath();
+  if (event.pointerType === "touch" || event.buttons || onTip(event) || markedAt(event)) return;
+  const byKey = document.activeElement === walk || document.activeElement?.matches(MARKED);
+  if (told && !byKey && !holds(told.getBoundingClientRect(), event.clientX, event.clientY)) show(null);
+  resting = setTimeout(() => {
+    const word = mentionAt(target, event);
+    if (word) show(word);
+  }, REST);
+}
+
+/** @param {Range} word */
+function say(word) {
+  heard.textContent = `${word}: ${terms[termOf(word.toString(), names) ?? ""]}`;
 }
 
 /**
- * Show the meaning of a term.
+ * Show the meaning of a term below it, or hide it.
  *
- * @param {Range | null | undefined} word null to hide the tip; undefined to change nothing
+ * @param {Range | null} word
  */
 function show(word) {
-  if (word === undefined || (word && told && isSame(word, told)) || (!word && !told)) return;
   told = word;
-  box = null;
-  tip ??= make("div", { class: "meaning", "aria-hidden": "true" }); // described, or in the list below the page
   const term = word && termOf(word.toString(), names);
   tip.textContent = term ? terms[term] : "";
   if (term) pageScroller().append(tip);
@@ -204,10 +174,9 @@ function show(word) {
 
 /** Move the tip below its term, or above it if there is no room below. */
 function place() {
-  if (!told || !tip) return;
+  if (!told) return;
   if (!told.startContainer.isConnected) return show(null);
-  box = told.getBoundingClientRect();
-  const [{ left, top, bottom }, { offsetWidth: wide, offsetHeight: high }] = [box, tip];
+  const [{ left, top, bottom }, { offsetWidth: wide, offsetHeight: high }] = [told.getBoundingClientRect(), tip];
   const below = bottom + high < innerHeight || top - high < headerHeight();
   tip.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - wide - 8))}px`;
   tip.style.top = `${below ? bottom : top - high}px`;

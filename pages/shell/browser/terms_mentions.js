@@ -8,7 +8,7 @@ const OF_COMPONENT = "[data-words]"; // the app's own texts in a component, such
 /** @typedef {(text: string) => import("./terms_words.js").Mention[]} Find */
 
 /** The elements with the texts in the bar of the open lesson. */
-export function lessonWords() {
+function lessonWords() {
   const bar = elementWithKey("lesson_bar");
   return bar ? [...componentRoots(bar)].filter((root) => root.matches(OF_LESSON)) : [];
 }
@@ -66,14 +66,6 @@ export function rangeOf(text, start, end) {
   range.setStart(text, start);
   range.setEnd(text, end);
   return range;
-}
-
-/**
- * @param {Range} one
- * @param {Range} other
- */
-export function isSame(one, other) {
-  return one.startContainer === other.startContainer && one.startOffset === other.startOffset;
 }
 
 /**

@@ -168,6 +168,7 @@ def _note() -> None:
 def _open() -> None:
     """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
     opened."""
+    change_by_itself()
     state = st.session_state
     sent = state.get(ANCHOR)
     anchor = sent.get("anchor") if isinstance(sent, Mapping) else None

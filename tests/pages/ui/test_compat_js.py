@@ -1,7 +1,4 @@
-"""Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js.
-
-The test of `isRunning` is in `test_compat.py`, because it needs a script that runs until the test ends it.
-"""
+"""Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js."""
 
 import json
 from collections.abc import Iterator
@@ -88,13 +85,6 @@ def test_scroll_boxes(page: Page) -> None:
     page.locator(".stCode pre").first.wait_for(state="detached")
 
 
-def test_bold_words(page: Page) -> None:
-    """Bold words in the sentence below the title are terms. Bold words in headings and on buttons are not terms."""
-    words = returned(page, "return compat.boldWords().map((word) => word.textContent)")
-    assert "query" in words
-    assert returned(page, "return compat.boldWords().some((word) => word.closest('h1, h2, button'))") is False
-
-
 def test_shadow_roots(page: Page) -> None:
     """That of the grid of all heads is among them."""
     assert returned(page, "return compat.shadowRoots().some((root) => root.querySelector('.head_grid'))")
@@ -105,7 +95,11 @@ def test_sentences(page: Page) -> None:
     assert returned(page, "return [...compat.sentences()].some((one) => one.textContent.includes('query'))")
     inside = "return [...document.querySelectorAll('.stMain {}')].map(compat.isInSentence)"
     assert any(returned(page, inside.format("p")))
-    assert not any(returned(page, inside.format(":is(label, h1, h2, button, a) *, label, span:not([class], [style])")))
+    assert not any(
+        returned(
+            page, inside.format(":is(label, h1, h2, button, a:not([href^='#word-'])) *, label, span:not([class], [style])")
+        )
+    )
 
 
 def test_page_background(page: Page) -> None:

@@ -1,9 +1,10 @@
 """The glossary lists its terms on every page while it is open, and shows the meanings of the terms in a page's sentences."""
 
-from typing import Any
+import re
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, expect
 
 from pages.shell.frame.glossary import listed
 from pages.ui.text import text
@@ -25,43 +26,43 @@ def test_every_term_is_listed_once_below_a_page() -> None:
 
 
 @pytest.mark.browser
-def test_a_bold_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
+def test_a_marked_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
     # The typed text is a term, too. It is bold above the pictures, but it is not marked, because it is not a word of the app.
     page = visitor.open("attention?model=reverse&source=vector", whole=True)
-    query, tip = page.locator(".term", has_text="query").first, page.locator(".meaning")
-    page.wait_for_function("document.querySelectorAll('.term').length > 3")
-    assert page.locator(".term", has_text="query").count() == 1  # only its first mention
-    assert page.locator(".term", has_text="vector").count() == 0
-    assert query.get_attribute("aria-description") == terms["query"]
-    query.hover()
+    tip, address, entries = page.locator(".meaning"), page.url, page.evaluate("history.length")
+
+    def marked(term: str) -> Locator:
+        return page.locator(f'a[href="#word-{quote(term)}"]')
+
+    assert marked("vector").count() == 0
+    marked("query").first.hover()
     expect(tip).to_have_text(terms["query"])
     page.mouse.move(5, 5)
     expect(tip).to_have_count(0)
-    query.focus()
+    marked("query").first.focus()
+    expect(tip).to_have_text(terms["query"])
+    expect(page.locator("header [role=status]")).to_have_text(f"query: {terms['query']}")  # for a screen reader
+    page.keyboard.press("Enter")
     expect(tip).to_have_text(terms["query"])
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
-    page.locator(".term", has_text="attention weight").click()  # this term is bold in a sentence
+    marked("attention weight").first.click()
     expect(tip).to_have_text(terms["attention weight"])
     box = tip.bounding_box()
     assert box is not None
     assert 0 <= box["x"] <= box["x"] + box["width"] <= 1440
+    assert [page.url, page.evaluate("history.length")] == [address, entries]  # a mark is no link to another place
     # Another page has other terms.
     page.get_by_test_id("stSidebarNav").get_by_text("Masks", exact=True).click()
-    expect(page.locator(".term", has_text="mask").first).to_have_attribute("aria-description", terms["mask"])
-    expect(tip).to_have_count(0)
+    marked("mask").first.focus()
+    expect(tip).to_have_text(terms["mask"])
 
 
-# Highlighted word without an element of its own → the middle of its rectangle.
-MARKED = """() => Object.fromEntries([...CSS.highlights.get('term') ?? []].map((range) => {
-    const {left, top, width, height} = range.getBoundingClientRect();
-    return [range.toString().toLowerCase(), [left + width / 2, top + height / 2]];
-}))"""
-# The middle of the first mention of a word in the sentence that begins with another.
-WORD_IN = """([start, word]) => {
-    const paragraph = [...document.querySelectorAll('.stMain p')].find((one) => one.textContent.startsWith(start));
-    const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+# Scrolls to an element; the middle of the first mention of a word in it.
+WORD_IN = """(element, word) => {
+    element.scrollIntoView({block: 'center'});
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
         const [range, place] = [new Range(), texts.currentNode.data.indexOf(word)];
         if (place < 0) continue;
@@ -73,25 +74,19 @@ WORD_IN = """([start, word]) => {
 }"""
 
 
-def marked(page: Page, *names: str) -> dict[str, Any]:
-    """The highlighted words, and the middle of each, after the given names are highlighted."""
-    page.wait_for_function(f"(names) => names.every((name) => name in ({MARKED})())", arg=names)
-    return page.evaluate(MARKED)
-
-
 @pytest.mark.browser
-def test_a_term_that_is_not_bold_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
+def test_a_term_that_is_not_marked_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
     page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
-    words = marked(page, "token", "decoder")
-    assert "vocabulary" not in words  # it is bold in an earlier sentence
-    assert "vector" not in words
-    page.mouse.move(*words["token"])
-    expect(tip).to_have_text(terms["token"])
-    # A later mention has no mark. The tip is below that mention.
-    later = page.evaluate(WORD_IN, ["The model never writes", "tokens"])
+
+    def word_in(start: str, word: str) -> list[float]:
+        return page.locator(".stMain p", has_text=re.compile(f"^{start}")).first.evaluate(WORD_IN, word)
+
+    page.mouse.move(*word_in("Then it starts again", "decoder"))
+    expect(tip).to_have_text(terms["decoder"])
     page.mouse.move(5, 5)
     expect(tip).to_have_count(0)
+    later = word_in("The model never writes", "tokens")  # the first mention, "token", is marked
     page.mouse.click(*later)
     expect(tip).to_have_text(terms["token"])
     box = tip.bounding_box()
@@ -101,16 +96,15 @@ def test_a_term_that_is_not_bold_is_explained_by_pointing_and_a_tap(visitor: Vis
     expect(tip).to_have_count(0)
     # A typed word is not explained anywhere, bold or not.
     for start in ("The source has", "the vector"):
-        page.mouse.click(*page.evaluate(WORD_IN, [start, "vector"]))
+        page.mouse.click(*word_in(start, "vector"))
         page.wait_for_timeout(250)
         assert tip.count() == 0
-    page.mouse.click(*page.evaluate(WORD_IN, ["The source has", "<unk>"]))
+    page.mouse.click(*word_in("The source has", "<unk>"))
     expect(tip).to_have_text(terms["<unk>"])
-    # The terms in the text of a lesson are explained, too. An answer draws that text again.
+    # The terms in the text of a lesson are explained, too.
     visitor.open("attention?lesson=first-look&lesson_stop=3")
-    words = marked(page, "token", "softmax")
-    assert "query" not in words  # it is bold there, so it is a button
-    page.mouse.click(*words["softmax"])
+    say = page.locator(".st-key-lesson_bar .say").first
+    page.mouse.click(*say.evaluate(WORD_IN, "softmax"))
     expect(tip).to_have_text(terms["softmax"])
 
 
@@ -118,11 +112,10 @@ def test_a_term_that_is_not_bold_is_explained_by_pointing_and_a_tap(visitor: Vis
 def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
     page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
-    words = marked(page, "token", "cross-attention", "self-attention")  # the last two are in titles of the player
     button, heard = page.get_by_role("button", name=text("glossary")["walk_help"]), page.locator("header [role=status]")
     button.focus()
     told = []
-    for _ in range(len(words) + 20):
+    for _ in range(len(terms) + 1):
         page.keyboard.press("Enter")
         expect(tip).to_have_count(1)
         told.append(str(tip.text_content()))
@@ -133,6 +126,7 @@ def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(
         if told[-1] == told[0] and len(told) > 1:
             break
     assert len(told) == len({*told}) + 1  # each once, then the first again
+    # The last two are in titles of the player.
     assert {terms[name] for name in ("token", "vocabulary", "cross-attention", "self-attention")} <= {*told}
     assert button.evaluate("button => button === document.activeElement")
     page.keyboard.press("Escape")

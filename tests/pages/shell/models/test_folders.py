@@ -28,7 +28,7 @@ PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decodin
 # A model of each kind: two stacks, a decoder alone, an encoder alone.
 KINDS = {"marian": "the cat sleeps .", "gpt2": "the cat sleeps .", "bert": "the old dog <mask> ."}
 # Components that every page has.
-FRAME = ("history", "parts", "present", "tour")
+FRAME = ("history", "choice", "parts", "present", "tour")
 
 
 @pytest.fixture

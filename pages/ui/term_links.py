@@ -1,0 +1,79 @@
+"""Marks the terms of the glossary in the texts of the pages, when the text files are read.
+
+A mark is a Markdown link such as `[**query**](#word-query)`. It can be focused and pressed without any script; `terms.js` shows
+the meaning instead of following it. A typed text is put into a text later, so it is never marked.
+"""
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+# The start of a mark's address; the term follows.
+ADDRESS = "#word-"
+CONSONANT_AND_Y = re.compile(r"(?<=[^aeiou])y$")
+HISSES = ("s", "x", "z", "ch", "sh")
+BOLD = re.compile(r"\*\*(?:(?P<article>the|a|an) )?(?P<name>[^*\n]+)\*\*", re.IGNORECASE)
+# Parts of Markdown in which no plain word is marked: code, formulas, links, bold and italic words, and places for values.
+MARKUP = re.compile(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|\*+[^*]*\*+|\{[^}]*\}")
+# Texts that say what a page or a part of it is. In these, the first mention of each term is marked even if it is not bold.
+LEADING = ("sentence", "intro")
+
+
+@cache
+def names_of(*terms: str) -> dict[str, str]:
+    """Name in small letters → the term that it names. A name is the term or its plural: `query` and `queries` name `query`."""
+    return {_plural(term): term for term in terms} | {term: term for term in terms}
+
+
+def linked(texts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """The texts of a page with the terms marked: each term in bold, and the first mention of a term in a leading text."""
+    return {name: _linked(value, names, name in LEADING) for name, value in texts.items()}
+
+
+def _linked(value: Any, names: dict[str, str], leading: bool) -> Any:
+    if isinstance(value, dict):
+        return {name: _linked(part, names, leading or name in LEADING) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_linked(part, names, leading) for part in value]
+    if not isinstance(value, str):
+        return value
+    marked = BOLD.sub(lambda bold: _mark(bold[0], names.get(bold["name"].lower())), value)
+    # Only a whole sentence, because a label can have the same name as a leading text.
+    return _first_mentions(marked, names) if leading and value.endswith(".") else marked
+
+
+def _first_mentions(text: str, names: dict[str, str]) -> str:
+    met = {names[bold["name"].lower()] for bold in BOLD.finditer(text) if bold["name"].lower() in names}
+
+    def mark(mention: re.Match[str]) -> str:
+        term = names[mention[0].lower()]
+        if term in met:
+            return mention[0]
+        met.add(term)
+        return _mark(mention[0], term)
+
+    parts, end = [], 0
+    for markup in [*MARKUP.finditer(text), None]:
+        start = markup.start() if markup else len(text)
+        parts += [pattern_of(*names).sub(mark, text[end:start]), markup[0] if markup else ""]
+        end = markup.end() if markup else start
+    return "".join(parts)
+
+
+def _mark(words: str, term: str | None) -> str:
+    return f"[{words}]({ADDRESS}{quote(term, safe='')})" if term else words
+
+
+def _plural(term: str) -> str:
+    if term.endswith(HISSES):
+        return f"{term}es"
+    return CONSONANT_AND_Y.sub("ie", term) + "s"
+
+
+@cache
+def pattern_of(*names: str) -> re.Pattern[str]:
+    """A pattern that matches these names as whole words; of two that begin at one word, the longer. Special tokens such as
+    `<sos>` are left out."""
+    longest_first = sorted((name for name in names if not name.startswith("<")), key=len, reverse=True)
+    return re.compile(r"(?<![\w√])(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)", re.IGNORECASE)
