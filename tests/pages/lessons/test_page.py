@@ -6,7 +6,6 @@ import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -292,14 +291,14 @@ def test_the_copy_in_the_tab_restores_the_kept_views_after_a_reload() -> None:
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     app.text_area(key="own_stop_0_say").set_value("Words").run()
-    copy = sent(app)["copy"]
+    copy = sent(app)
     assert json.loads(copy)["views"][0]["fields"]["say"] == "Words"
     assert "present" not in json.loads(copy)["views"][0]["view"]
     # As after a reload: a new session has no views, and the browser sends the copy.
     again = AppTest.from_function(taken)
     hostile = [
-        None,
-        5,
+        "",
+        "5",
         "[",
         "[" * 100_000,
         '{"views": 5}',
@@ -325,9 +324,10 @@ def taken() -> None:
     st.session_state["pages"] = [(each.stop.page, each.fields["say"]) for each in kept()]
 
 
-def sent(app: AppTest) -> dict[str, Any]:
-    """The data of the script that stores a copy in the tab."""
-    return next(json.loads(each.proto.json) for each in app.get("bidi_component") if '"copy"' in each.proto.json)
+def sent(app: AppTest) -> str:
+    """The copy that is stored in the tab."""
+    stored = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"recalled"' in each.proto.json]
+    return next(data["text"] for data in stored if data["name"] == "kept_views")
 
 
 def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
