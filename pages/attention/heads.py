@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
-from pages.lessons import Marks, marks_on
+from pages.lessons import Marks, asked_here
 from pages.shell.links.training_link import training_address
 from pages.shell.view.runs import BYTES_EACH
 from pages.shell.view.view import View, sizes_of
@@ -165,7 +165,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     large = max(weights.shape) > MAP_TOKENS
-    marks = None if hide or large else marks_on(queries, keys, kind, layer, head)
+    marks = None if hide or large else asked_here(queries, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
     figure = chart(head_map, *drawn, labels=figure_labels(), **cells)
