@@ -10,8 +10,8 @@ from pages.ui.limits import CLASSES
 
 # Nothing else imports class mode, so a server without classes does not load it.
 if CLASSES:
-    from pages.lessons.class_mode.in_class import InClass
+    from pages.lessons.class_mode.in_class import IN_CLASS
 
-    accompany(InClass())
+    accompany(IN_CLASS)
 
 __all__ = ["Marks", "asked_here", "first_lesson", "follow_lesson", "lesson_bar", "show_keep", "withheld"]

@@ -184,7 +184,7 @@ def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
 
 def _close(place: Seat) -> None:
     classes().close(place.code, place.secret)
-    take_seat(None)
+    take_seat()
     st.rerun()  # the whole app, because the address names the class, and this fragment runs every few seconds
 
 

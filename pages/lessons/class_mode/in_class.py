@@ -4,9 +4,8 @@ import streamlit as st
 
 from pages.lessons.class_mode.class_panel import show_class, warn_class
 from pages.lessons.class_mode.classes import classes
-from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, hand_in, join, linked_class, seat, take_seat
-from pages.lessons.content.lesson import Lesson, LessonError
-from pages.lessons.content.lesson_answers import Answer
+from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, hand_in, join, linked_class, seat, take_seat, teaches
+from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.library import all_lessons, shipped
 from pages.lessons.content.packing import PACKED, pack
 from pages.lessons.playing.companion import Companion
@@ -24,60 +23,27 @@ CODE, OPEN_CLASS, REFUSED = "class_code", "open_class", "class_refused"
 CODE_CHARACTERS = 12  # a code of 6 characters can be typed with spaces between them
 
 
-class InClass(Companion):
-    """The class of this session accompanies its lesson."""
+def show_join() -> None:
+    """Draw the box for the code of a class."""
+    words = text("lessons")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(words["code"], key=CODE, max_chars=CODE_CHARACTERS, placeholder=words["code_placeholder"], width=180)
+        st.button(words["join"], key="join_class", on_click=_join, icon=":material/group_add:")
+    _show_refusal("join")
 
-    parameters = (CLASS,)
 
-    def follow(self, keep_problem: bool) -> str:
-        """Take the place in the class of the address. Returns the name of the class's lesson."""
-        return follow_class(keep_problem)
-
-    def linked(self) -> dict[str, str]:
-        """The parameter of the class."""
-        return linked_class()
-
-    def teaches(self) -> bool | None:
-        """Whether this session teaches its class; None outside a class."""
-        place = seat()
-        return bool(place.secret) if place else None
-
-    def hand_in(self, stop: int, answer: Answer) -> None:
-        """Send the answers of a student to the class."""
-        hand_in(stop, answer)
-
-    def leave(self) -> None:
-        """Leave the class."""
-        take_seat(None)
-
-    def warn(self) -> None:
-        """Draw why the class of the address could not be joined."""
-        warn_class()
-
-    def show(self, lesson: Lesson, index: int) -> None:
-        """Draw the panel of the class."""
-        show_class(lesson, index)
-
-    def show_join(self) -> None:
-        """Draw the box for the code of a class."""
-        words = text("lessons")
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input(words["code"], key=CODE, max_chars=CODE_CHARACTERS, placeholder=words["code_placeholder"], width=180)
-            st.button(words["join"], key="join_class", on_click=_join, icon=":material/group_add:")
-        _show_refusal("join")
-
-    def show_open(self) -> None:
-        """Draw the choice of a lesson for a class, and the button that opens it."""
-        words, lessons = text("lessons"), all_lessons()
-        st.header(words["class_title"])
-        if not seen("class", 250):
-            return
-        st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
-        titles = {name: lesson.title for name, lesson in lessons.items()}
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = pick(words["class_lesson"], [*lessons], "class_lesson", as_list=True, labels=titles, written=str)
-            st.button(words["open_class"], key=OPEN_CLASS, on_click=_open, args=(name,), icon=":material/groups:")
-        _show_refusal("open")
+def show_open() -> None:
+    """Draw the choice of a lesson for a class, and the button that opens it."""
+    words, lessons = text("lessons"), all_lessons()
+    st.header(words["class_title"])
+    if not seen("class", 250):
+        return
+    st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
+    titles = {name: lesson.title for name, lesson in lessons.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = pick(words["class_lesson"], [*lessons], "class_lesson", as_list=True, labels=titles, written=str)
+        st.button(words["open_class"], key=OPEN_CLASS, on_click=_open, args=(name,), icon=":material/groups:")
+    _show_refusal("open")
 
 
 def _join() -> None:
@@ -113,3 +79,17 @@ def _show_refusal(of: str) -> None:
     if tried == of and error:
         st.warning(literal(sentence(error)), icon=":material/groups:")
         del st.session_state[REFUSED]
+
+
+IN_CLASS = Companion(
+    parameters=(CLASS,),
+    follow=follow_class,
+    linked=linked_class,
+    teaches=teaches,
+    hand_in=hand_in,
+    leave=take_seat,
+    warn=warn_class,
+    show=show_class,
+    show_join=show_join,
+    show_open=show_open,
+)

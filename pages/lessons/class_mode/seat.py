@@ -73,7 +73,7 @@ def follow_class(keep_problem: bool) -> str:
     """
     state, asked = st.session_state, st.query_params.get(CLASS, "")
     before, problem = seat(), class_problem()
-    take_seat(None)
+    take_seat()
     if not asked:
         state[PROBLEM] = problem if keep_problem else None
         return ""
@@ -146,13 +146,19 @@ def _recall(code: str, secret: str) -> None:
         try:
             _sit(code, None, secret)
         except LessonError as error:
-            take_seat(None)
+            take_seat()
             state[PROBLEM] = error
         publish()
         st.rerun()  # the whole app, because links of the page name the place
 
 
-def take_seat(place: Seat | None) -> None:
+def teaches() -> bool | None:
+    """Whether this session teaches its class; None outside a class."""
+    place = seat()
+    return bool(place.secret) if place else None
+
+
+def take_seat(place: Seat | None = None) -> None:
     """Give this session a place in a class. With None, the session leaves its class."""
     state = st.session_state
     state[SEAT], state[PROBLEM], state[WAITING] = place, None, None
