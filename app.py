@@ -11,7 +11,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 
-from pages.lessons import follow_lesson, lesson_bar, lesson_is_open, lesson_picture, show_keep
+from pages.lessons import follow_lesson, lesson_bar, show_keep
 from pages.shell.frame.body import COMPLETE, draw_page
 from pages.shell.frame.glossary import show_glossary
 from pages.shell.frame.navigation import foot, navigation
@@ -42,16 +42,15 @@ def visit() -> None:
     page = navigation()
     start_run()
     start_presenting()
-    follow_lesson()
+    in_lesson = follow_lesson()
     follow_edits()
     keep_training()
-    sidebar(in_lesson=lesson_is_open())
+    sidebar(in_lesson)
     present_bar()
     lesson_bar()
-    lesson_picture()
     draw_page(page)
     with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump
-        if not lesson_is_open():  # the lesson's bar already has the link to the next page
+        if not in_lesson:  # the lesson's bar already has the link to the next page
             foot()
         show_keep()
         with st.container(horizontal=True):

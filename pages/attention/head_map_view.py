@@ -10,7 +10,7 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.attention.weights_table import weights_table
-from pages.lessons import Marks, marks_on
+from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.view import View, sizes_of
 from pages.ui.charts import chart, show
@@ -53,7 +53,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     large = max(weights.shape) > MAP_TOKENS
-    marks = None if hide or large else marks_on(queries, keys, kind, layer, head)
+    marks = None if hide or large else asked_here(queries, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
     figure = chart(head_map, *drawn, labels=figure_labels(), **cells)

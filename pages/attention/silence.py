@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.head_question import SILENCE
-from pages.lessons import waits_for
+from pages.lessons import withheld
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
@@ -30,7 +30,7 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """
     if not view.pipeline.trained or not trace.target_ids:
         return False
-    if waits_for("silence-changes-answer"):
+    if withheld("silence-changes-answer"):
         return True
     question = None
     if view.target is None:

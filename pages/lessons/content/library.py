@@ -64,9 +64,9 @@ def _unpacked(name: str) -> Lesson:
     return unpack(name)
 
 
-def own_lessons() -> dict[str, Lesson]:
-    """Name → lesson, for the lessons of this session."""
-    return dict(st.session_state.get(OWN, {}))
+def all_lessons() -> dict[str, Lesson]:
+    """Name → lesson, for the shipped lessons and those of this session."""
+    return {**shipped(), **st.session_state.get(OWN, {})}
 
 
 def add_own(name: str, lesson: Lesson) -> str:

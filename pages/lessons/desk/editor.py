@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.lessons.class_mode.invitation import app_address, is_local
+from pages.lessons.content.app_address import app_address, is_local
 from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop
 from pages.lessons.content.library import add_own
 from pages.lessons.content.packing import pack
