@@ -16,7 +16,7 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
 from pages.shell.links.training_link import show_training_link
 from pages.shell.view.card_heads import head_to_show
-from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from pages.shell.view.pieces import joins_pieces
+from pages.shell.view.joined_words import joins_pieces
 from transformer.analysis.word_trace import Group, groups
 from transformer.pipeline.pipeline import Reading
 from transformer.text.pieces import joined_label

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from pages.home.part_links import Link, kept_query, packed, sidebar_query
 from pages.shell.frame.glossary import meaning
-from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS

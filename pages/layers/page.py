@@ -10,7 +10,7 @@ from pages.layers.residual_part import show_stream
 from pages.layers.walk_part import show_walk
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_next
-from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text

@@ -10,7 +10,7 @@ from pages.masks.mask_question import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
-from pages.shell.view.pieces import pick_words
+from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
 from pages.ui.pickers import pick
 from pages.ui.text import text

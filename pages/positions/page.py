@@ -9,7 +9,7 @@ from pages.positions.table import pick_table, show_cell, show_sum
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
-from pages.shell.view.pieces import pick_words, say_joined
+from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap

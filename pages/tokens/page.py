@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
-from pages.shell.view.pieces import pick_words
+from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
