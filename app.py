@@ -4,7 +4,6 @@ streamlit run app.py
 """
 
 import os
-from pathlib import Path
 
 # Set before torch is imported. Threads that wait for work must sleep, otherwise a forward pass can take seconds on a busy
 # machine.
@@ -12,33 +11,26 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import streamlit as st
 
-from pages.lessons import follow_lesson, lesson_bar, lesson_is_open, lesson_picture, show_keep
-from pages.shell.former_links import read_former_link
+from pages.lessons import follow_lesson, lesson_bar, show_keep
 from pages.shell.frame.body import COMPLETE, draw_page
 from pages.shell.frame.glossary import show_glossary
 from pages.shell.frame.navigation import foot, navigation
 from pages.shell.frame.present import present_bar, present_button, start_presenting
 from pages.shell.frame.sidebar import sidebar
-from pages.shell.server.requests import middleware, routes
+from pages.shell.server.requests import middleware
 from pages.shell.server.warm_up import warm_up
 from pages.shell.view.edit_list import follow_edits
 from pages.shell.view.turns import turn
 from pages.training.live_return import keep_training
-from pages.ui.compat import (
-    advertise_nothing,
-    ignore_pages_folder,
-    keep_settings,
-    load_scripts_by_address,
-    runs_for_visitor,
-    send_data_as_json,
-)
+from pages.ui.compat import ignore_pages_folder, runs_for_visitor
 from pages.ui.limits import FILES, REUSED_KILOBYTES, THREADS
 from pages.ui.link_values import start_run
 from pages.ui.style import app_style
 from pages.ui.text import start_language, text
+from transformer.assets import assets
 from transformer.process import allow_open_files, reuse_freed_memory, use_threads
 
-STYLE = app_style(Path(__file__).parent / "assets" / "app.css")
+STYLE = app_style(assets() / "app.css")
 
 
 def visit() -> None:
@@ -48,19 +40,17 @@ def visit() -> None:
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")
     st.html(STYLE)
     page = navigation()
-    read_former_link()
     start_run()
     start_presenting()
-    follow_lesson()
+    in_lesson = follow_lesson()
     follow_edits()
     keep_training()
-    sidebar(in_lesson=lesson_is_open())
+    sidebar(in_lesson)
     present_bar()
     lesson_bar()
-    lesson_picture()
     draw_page(page)
     with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump
-        if not lesson_is_open():  # the lesson's bar already has the link to the next page
+        if not in_lesson:  # the lesson's bar already has the link to the next page
             foot()
         show_keep()
         with st.container(horizontal=True):
@@ -72,14 +62,10 @@ def visit() -> None:
 if not runs_for_visitor():
     # Loaded once by `streamlit run` when the server starts, before the first visit.
     ignore_pages_folder()
-    keep_settings()
-    advertise_nothing()
-    send_data_as_json()
-    load_scripts_by_address()
     reuse_freed_memory(REUSED_KILOBYTES << 10)
     use_threads(THREADS)
     allow_open_files(FILES)
-    app = st.App("app.py", lifespan=warm_up, routes=routes(), middleware=middleware())
+    app = st.App("app.py", lifespan=warm_up, middleware=middleware())
 else:
     with turn():
         visit()

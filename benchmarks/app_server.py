@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -24,7 +24,7 @@ class Server(NamedTuple):
     """A running Streamlit server.
 
     Attributes:
-        address: `http://127.0.0.1:<port>`.
+        address: `http://127.0.0.1:<port>`, or `http://127.0.0.1:<port>/<base>`.
         process: the process, which tells its memory and processor time.
         log_file: the file of its standard error.
     """
@@ -69,32 +69,49 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None) -> Iterator[Server]:
+def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None, base: str = "") -> Iterator[Server]:
     """A new server of a script on this machine only; stopped at the end of the context.
 
     Args:
         script: the script for `streamlit run`.
         port: the port on which it listens; 0 for any free port.
         environment: environment variables in addition to those of this process.
+        base: the path under which the app is put (`server.baseUrlPath`); a part of the server's address.
 
     Raises:
         RuntimeError: the server did not start within a minute.
     """
     port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    options += ["--server.baseUrlPath", base] if base else []
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    with started(command, port, ROOT, {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}, base) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], port: int, folder: Path, environment: dict[str, str], base: str = "") -> Iterator[Server]:
+    """The server that a command starts; stopped at the end of the context.
+
+    Args:
+        command: the command line.
+        port: the port on which the command starts the server.
+        folder: the current folder of the new process.
+        environment: all environment variables of the new process.
+        base: the path under which the command puts the app.
+
+    Raises:
+        RuntimeError: the server did not start within a minute, or the command ended before.
+    """
     log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), *options],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=log,
-    )
-    server = Server(f"http://127.0.0.1:{port}", psutil.Process(child.pid), log)
+    child = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=log)
+    server = Server(f"http://127.0.0.1:{port}{'/' if base else ''}{base}", psutil.Process(child.pid), log)
     try:
         for _ in range(600):
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=1):
                 break
+            if child.poll() is not None:
+                raise RuntimeError(f"the command ended with the status {child.returncode}")
             time.sleep(0.1)
         else:
             raise RuntimeError("the server did not start within 60 s")

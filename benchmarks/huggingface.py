@@ -21,8 +21,8 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
+from transformer.huggingface.hf_opening import open_folder
 from transformer.huggingface.hf_pipeline import HuggingFacePipeline
-from transformer.huggingface.opening import open_folder
 
 TOKENS = 64
 TEXT = " ".join(f"w{index}" for index in range(TOKENS - 1))

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
+from benchmarks.app_server import ROOT
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, serving
 
 STILL = 0.8  # seconds without a change after which a page counts as idle
 

@@ -31,7 +31,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
+from benchmarks.app_server import ROOT
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, serving
 
 KINDS = ("encoder", "decoder", "cross")
 LABELS = {"kind": "Kind of attention", "layer": "Layer", "head": "Head"}

@@ -45,6 +45,12 @@ class Address(Protocol):
     def address(self) -> str: ...
 
 
+class At(NamedTuple):
+    """The server for a `Session`, of which only the address is needed."""
+
+    address: str
+
+
 class PageError(Exception):
     """The page showed an exception, or its script did not finish."""
 

@@ -24,8 +24,9 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks.app_server import ROOT
 from pages.ui.limits import CACHE_MEGABYTES
-from tests.pages.conftest import ARGUMENTS, CHROMIUM, ROOT, serving
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, serving
 from transformer.analysis.walk import walk
 from transformer.pipeline.untrained import Untrained
 

@@ -14,7 +14,7 @@ from playwright.sync_api import FloatRect, Page, sync_playwright
 
 from benchmarks.app_server import ROOT, serving
 from pages.ui.compat import key_class
-from tests.pages.conftest import ARGUMENTS, CHROMIUM, Visitor
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, Visitor
 
 FOLDER = Path(__file__).with_name("pictures")
 WIDTH, SCALE = 1180, 1.5  # width of the window in px; pixels of a picture to a px

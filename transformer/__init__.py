@@ -13,18 +13,22 @@ The folders, each of which needs only those above it:
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
+- `opening`: any model, by name or path; models of Hugging Face (`huggingface`) need optional packages.
 - `draw`: every figure of the app in one call, for notebooks.
 
 `figures` draws arrays and labels, and needs no other folder. `errors` has every error that the library raises on purpose.
 """
 
+__version__ = "0.1.0"
+
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.network.tap import Tap, tracing
+from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
+from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Step, Trace, run_traced
 
 __all__ = [
@@ -47,6 +51,9 @@ __all__ = [
     "Transformer",
     "TransformerConfig",
     "Vocabulary",
+    "open_model",
     "run_traced",
+    "save_huggingface",
+    "silence",
     "tracing",
 ]

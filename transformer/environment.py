@@ -19,8 +19,8 @@ def switch(name: str) -> bool:
     return written == "1"
 
 
-def setting(name: str, value: int, most: int = MOST) -> int:
-    """The whole number from 1 to `most` in the environment variable of a limit; `value` if the variable is not set.
+def setting(name: str, value: int, most: int = MOST, least: int = 1) -> int:
+    """The whole number from `least` to `most` in the environment variable of a limit; `value` if the variable is not set.
 
     Raises:
         ValueError: the variable is set to anything else.
@@ -29,6 +29,7 @@ def setting(name: str, value: int, most: int = MOST) -> int:
     if written is None:
         return value
     digits = written.isascii() and written.isdecimal() and len(written) <= len(str(MOST))
-    if not digits or not 1 <= int(written) <= most:
-        raise ValueError(f"{PREFIX}{name} is {written[:40]!r}; expected a whole number from 1 to {most}, such as {value}.")
+    if not digits or not least <= int(written) <= most:
+        allowed = f"a whole number from {least} to {most}, such as {value}"
+        raise ValueError(f"{PREFIX}{name} is {written[:40]!r}; expected {allowed}.")
     return int(written)

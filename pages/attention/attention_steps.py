@@ -35,8 +35,6 @@ def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, h
     Args:
         model: the traced model; only its parameters are read. None if the model is not one of our own networks.
         trace: the run; the first item of its batch is shown.
-        kind: `encoder`, `decoder` or `cross`.
-        layer, head: counted from 0.
 
     Raises:
         HeadlightError: the trace has no such attention.
@@ -146,8 +144,7 @@ def _show_matrix(
         if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
-    lines = unfolding(words["lines"], ":material/code:", "lines") if isinstance(config, TransformerConfig) else None
-    if lines and isinstance(config, TransformerConfig):
+    if isinstance(config, TransformerConfig) and (lines := unfolding(words["lines"], ":material/code:", "lines")):
         with lines:
             show_source(source_of(step.name, config, kind))
 

@@ -48,10 +48,8 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     if summed or explained.operation == "softmax":
         columns = words["columns"]
         names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
-        table = unfolding(words["terms"], ":material/table:", "numbers")
-        if table:
-            with table:
-                st.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
+        if table := unfolding(words["terms"], ":material/table:", "numbers"):
+            table.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
 
 
 def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:

@@ -23,7 +23,7 @@ METRIC_WIDTH = 140
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
     """Every measure of every head of one kind of attention, for the text of this run."""
-    return view.computed(_measured, view, kind, isinstance(shown, WordTrace))
+    return view.run(_measured, view, kind, isinstance(shown, WordTrace))
 
 
 @cached

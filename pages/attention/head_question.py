@@ -12,7 +12,8 @@ from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
 from pages.ui.marking import marking, weights_truth
-from pages.ui.prediction import Cells, Prediction, ask_about, asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction import ask_about, asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction_codec import Cells, Prediction
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.prediction_scores import CaughtAttention, caught_attention
@@ -51,13 +52,8 @@ class Question(NamedTuple):
 
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
-    """The question about a head that the learner has opened. If none is open, draw the button that opens one and return None.
-
-    Args:
-        view, trace: the run shown.
-        kind, layer, head: the head; layer and head counted from 0.
-    """
-    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    """The question about a head that the learner has opened. If none is open, draw the button that opens one."""
+    weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
     subject = (view.key, view.source, view.target, kind, layer, head)
     prediction = asked(ROW, subject, len(keys), len(queries))
@@ -83,7 +79,6 @@ def show_question(question: Question | None, title: str) -> bool:
 
     Args:
         question: the open question; None if no question is open.
-        title: the name of the head.
     """
     if question is None:
         return False

@@ -65,7 +65,6 @@ def lines(
         allowed: [head, query, key]; True if the query may attend to the key. A masked pair never has a line.
         queries: [query] tokens, shown as plain text.
         keys: [key] tokens.
-        key: the widget's key.
         heads: the heads that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
         threshold: weights below it have no line.

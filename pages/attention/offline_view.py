@@ -29,9 +29,7 @@ def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, sta
     """The HTML of the picked view.
 
     Args:
-        view: the view of the sidebar.
         shown: the trace with the attention of the first text, between tokens or words.
-        kind, layer, head: the picked head; layer and head counted from 0.
         state: the locked tokens, the heads that are on, and the threshold.
     """
     words = text("attention")

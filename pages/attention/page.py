@@ -2,10 +2,13 @@
 
 import streamlit as st
 
+from pages.attention.all_heads_view import show_overview
 from pages.attention.attention_steps import show_steps
+from pages.attention.combined_view import show_combined
+from pages.attention.head_map_view import show_map
 from pages.attention.head_patterns import show_pattern
 from pages.attention.head_question import SILENCE, head_question, show_question
-from pages.attention.heads import show_combined, show_lines, show_map, show_overview
+from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.what_if import show_whatif
 from pages.shell.error_boundary import explained

@@ -4,17 +4,15 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.head_question import SILENCE
-from pages.lessons import waits_for
+from pages.lessons import withheld
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick_or_none
 from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
-from transformer import Trace
+from transformer import Trace, silence
 from transformer.analysis.query_to_show import cell_to_show
-from transformer.tracing.interventions import Ablate
-from transformer.tracing.paths import Kind
 
 # Two heads clearly look at two tokens if the largest weight of each is at least this.
 CLEAR = 0.6
@@ -26,14 +24,13 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
 
     Args:
         view, trace: the run shown. For an encoder alone, or for an untrained model, whose answer means nothing, draw nothing.
-        kind, layer, head: the head; layer and head counted from 0.
 
     Returns:
         Whether the page must not tell yet what happens without the head.
     """
     if not view.pipeline.trained or not trace.target_ids:
         return False
-    if waits_for("silence-changes-answer"):
+    if withheld("silence-changes-answer"):
         return True
     question = None
     if view.target is None:
@@ -56,7 +53,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same. Layer
     and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
-    edits = (Ablate(str(Kind.of(kind).path(layer)), heads=heads),)
+    edits = (silence(kind, layer, heads),)
     ids = view.expected(trace)
     before, after = trace.probabilities[0].numpy()[np.arange(len(ids)), ids], view.edited(edits, ids)
     losses = before - after.given
@@ -80,12 +77,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Write what another head of the layer looks at in the row that is shown first for this head. One head alone would have to
     average both. Draw a choice that silences one of the two heads or both. If no other head clearly looks elsewhere, draw
-    nothing.
-
-    Args:
-        view, trace: the run shown.
-        kind, layer, head: the head; layer and head counted from 0.
-    """
+    nothing."""
     words, (row, key) = text("silence"), cell_to_show(trace, kind, layer, head)
     weights = trace.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

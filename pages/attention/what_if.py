@@ -30,13 +30,7 @@ BLOCK, MORE = "block_menu", "more_edits"
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the list of edits, and how they change the answer, the probabilities and the weights.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run without edits.
-        kind, layer, head: the head being viewed; layer and head counted from 0.
-    """
+    """Show the list of edits, and how they change the answer, the probabilities and the weights."""
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()
@@ -97,7 +91,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         _compare_guesses(view, trace, view.forced().trace(edits))
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
-    change, allowed = view.computed(_difference, view, edits, kind, layer, head)
+    change, allowed = view.run(_difference, view, edits, kind, layer, head)
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
@@ -112,8 +106,8 @@ def _difference(
     """How edits change the weights of a head, and which pairs may attend in either run. This is cached, because the trace of a
     large model with edits is not."""
     trace, again = view.trace(), view.forced().trace(edits)
-    change = (again.weights(kind, layer) - trace.weights(kind, layer))[0, head].numpy()
-    return change, (again.allowed(kind) | trace.allowed(kind))[layer, 0, head].numpy()
+    change = (again.head(kind, layer, head) - trace.head(kind, layer, head)).numpy()
+    return change, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
 
 
 def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
@@ -167,10 +161,8 @@ def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
     rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
     differ = sum(first != second for first, second in zip(*rows, strict=True))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
-    table = unfolding(words["table"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
+    if table := unfolding(words["table"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
 
 
 def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:

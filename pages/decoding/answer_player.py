@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,13 @@ from pages.shell.links.training_link import show_training_link
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, packed
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted
 from pages.ui.export_menu import saving
-from pages.ui.head_grid import row_words
+from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick
 from pages.ui.text import language, text
 from transformer.analysis.word_trace import Group
-from transformer.figures.panels import shades
 from transformer.pipeline.trace_export import step_file
 from transformer.tracing.paths import Kind
 
@@ -41,8 +39,6 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     """Draw the player and the buttons that save its content.
 
     Args:
-        view: the view of the sidebar.
-        run: the run that the player shows.
         of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """
     words, count = text("decoding"), len(run.chain)
@@ -71,7 +67,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
             "parts": PARTS_OF_STEP,
             "source": joined_tokens(run.text_tokens, of),
             "given": len(run.given if crossed else joined_tokens(run.given, of)),
-            "scale": _scale(),
+            "scale": weight_colors(),
             "text": row_words() | texts | (words["player_controlled"] if run.settings.controls else {}),
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
@@ -157,9 +153,3 @@ def _save(view: View, run: Run) -> None:
 def _step_file(view: View, settings: Settings, step: int) -> bytes:
     run = run_of(view, settings)
     return step_file(run.pipeline.network, run.written.steps[step])
-
-
-@cache
-def _scale() -> str:
-    """Red, green and blue of each level of a weight, as packed bytes."""
-    return packed(shades("weights"))

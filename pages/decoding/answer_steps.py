@@ -149,7 +149,6 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
     """The steps of the answer for `player.js`.
 
     Args:
-        run: the run that the player shows.
         layer, head: the layer and head whose attention is shown; a head of None is the mean over the heads.
         of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """

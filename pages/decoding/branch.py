@@ -33,11 +33,7 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
     """Draw the list of forced tokens, tokens to click, and both answers.
 
     Args:
-        run: the run without forced tokens.
         other: the run with forced tokens; None if no token is forced.
-        forced: the forced tokens.
-        shown: the run that the player shows.
-        step: the step that the player shows, counted from 0.
     """
     words = text("decoding")
     st.markdown(words["branch_text"])

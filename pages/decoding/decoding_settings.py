@@ -78,7 +78,7 @@ def pick_settings() -> Settings:
 
 def write(view: View, settings: Settings) -> Written:
     """The steps with which a view's model answers its first text, from the shared cache."""
-    return view.computed(written, view.key, view.source, settings)
+    return view.run(written, view.key, view.source, settings)
 
 
 @cached

@@ -57,9 +57,6 @@ def _show_draws(
     probability.
 
     Args:
-        run: the run that the page shows.
-        made: the token of the step.
-        method: the method that draws the tokens.
         tokens: the tokens that have their own bar, then the name for all other tokens together.
         probabilities: the probabilities of `tokens` after the last control.
     """

@@ -30,12 +30,7 @@ def edits_in_force(view: View) -> Edits:
 
 
 def show_edits(view: View, run: Run) -> None:
-    """Draw buttons that add edits, and the answers without and with them.
-
-    Args:
-        view: the view of the sidebar.
-        run: the run with the edits.
-    """
+    """Draw buttons that add edits, and the answers without and with them."""
     words, whatif = text("decoding"), text("whatif")
     st.markdown(words["edits_text"])
     layers, heads = run.heads(run.kinds[0])

@@ -33,12 +33,7 @@ class Forced(NamedTuple):
 
 def forced_tokens(view: View, run: Run) -> Forced:
     """The forced tokens of the session or of the link. Each step must exist in the answer that is written with all forced
-    tokens.
-
-    Args:
-        view: the view of the sidebar.
-        run: the run without forced tokens.
-    """
+    tokens."""
 
     def read(asked: str | None) -> list[str]:
         return [phrase[:SEARCH_CHARACTERS] for phrase in BETWEEN.split(asked or "") if phrase.strip()][:MOST_FORCED]

@@ -74,8 +74,7 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
         )
     )
     st.caption(words["held"] + (words["capped"].format(cap=number(readout.cap)) if readout.cap else ""))
-    fold = unfolding(words["all_parts"], ":material/table:", "numbers")
-    if fold:
+    if fold := unfolding(words["all_parts"], ":material/table:", "numbers"):
         rows = {"part": [part_name(part) for part in contributions.parts], "contribution": contributions.values}
         fold.dataframe(pd.DataFrame(rows).set_index("part"))
 

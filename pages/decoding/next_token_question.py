@@ -6,7 +6,8 @@ from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run, quoted_tokens
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
-from pages.ui.prediction import Cells, asked, offer, on_each_answer, open_all, pick_answer, show_buttons
+from pages.ui.prediction import asked, offer, on_each_answer, open_all, pick_answer, show_buttons
+from pages.ui.prediction_codec import Cells
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import guessed_token
 from transformer.figures.decoding_figures import percent
@@ -16,11 +17,6 @@ NEXT = "next"
 
 def show_guess(view: View, run: Run, step: int) -> bool | None:
     """Draw the button that opens the question, the open question, or the rank of the guess in the model's distribution.
-
-    Args:
-        view: the view of the sidebar.
-        run: the run that the player shows.
-        step: the step that the player shows, counted from 0.
 
     Returns:
         Whether the page must still hide the token; None if no question is open.

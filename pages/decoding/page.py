@@ -19,7 +19,8 @@ from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import row_of_parts, section
-from pages.shell.view.run_banner import answer_of, show_agreement, show_answer, show_texts
+from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
+from pages.shell.view.run_of_view import answer_of
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import literal, quoted
 from pages.ui.pickers import pick

@@ -16,9 +16,6 @@ def show_two_answers(
     """Draw both answers, each under its title.
 
     Args:
-        vocabulary: the vocabulary of the answers.
-        titles: the titles of the two answers.
-        answers: the ids of the two answers.
         notes: a line below each answer; an empty line is not drawn.
 
     Returns:

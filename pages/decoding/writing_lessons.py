@@ -7,7 +7,7 @@ from jaxtyping import Float
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import Settings, write
 from pages.decoding.two_answers import say_parting, show_two_answers
-from pages.shell.view.runs import Edits, runs
+from pages.shell.view.runs import Edits, right_answer, runs
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import TEXT, literal
@@ -18,24 +18,15 @@ from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.errors import cut
 from transformer.figures.decoding_figures import draw_bars, loss_bars, percent
 from transformer.pipeline.decoding.methods import Greedy, Hypothesis
-from transformer.worlds import WORLDS
 
 NEAR = 0.03  # a probability this close to the target of training is described as about the same
-
-
-def right_answer(view: View) -> str | None:
-    """The target for teacher forcing: the typed target, or the right answer of the model's world; None if there is neither."""
-    if isinstance(view.target, str):
-        return view.target
-    world = WORLDS.get(view.pipeline.card.world)
-    return None if world is None else world.solve(view.source)
 
 
 def show_forcing(view: View, edits: Edits) -> None:
     """Draw the loss of each token of a target under teacher forcing, and the model's own answer without teacher forcing."""
     words, pipeline = text("decoding"), view.pipeline
     st.markdown(words["forcing_text"])
-    target = right_answer(view)
+    target = view.target if isinstance(view.target, str) else right_answer(pipeline.card.world, view.source)
     if target is None:
         st.info(words["no_target"], icon=":material/edit:")
         return

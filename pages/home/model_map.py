@@ -3,14 +3,12 @@
 import json
 import math
 from collections.abc import Hashable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
-from plotly.colors import sample_colorscale
 
 from pages.home.part_links import Link, kept_query, packed, sidebar_query
 from pages.shell.frame.glossary import meaning
@@ -19,15 +17,15 @@ from pages.shell.view.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS
 from pages.ui.format import share
-from pages.ui.head_grid import row_words
+from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.limits import MAP_BYTES
-from pages.ui.link_values import publish, seed
+from pages.ui.pickers import pick_switch
 from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
 from transformer.figures.decoding_figures import percent
-from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.figures.theme import LINE, MASKED
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import SPECIALS
@@ -46,16 +44,11 @@ Node = dict[str, Any]
 
 def show_map(view: View, trace: Trace) -> None:
     """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of a view's model
-    with the tokens of its first text.
-
-    Args:
-        view: the choices of the sidebar.
-        trace: the trace of the first text.
-    """
+    with the tokens of its first text."""
     words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(words["map_heading"], anchor="map", width="content")
-        numbered = _is_numbered()
+        numbered = pick_switch(words["numbered"], NUMBERED)
     st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
     shown = pick_words(trace)
     say_joined(shown)
@@ -68,7 +61,6 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
     """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click.
 
     Args:
-        view, trace: as for `show_map`.
         shown: the trace whose tokens and weights are drawn: `trace`, or `trace` between words.
         base: the parameters that all links keep.
         numbered: whether the blocks have numbers.
@@ -87,20 +79,12 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
         "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
         "heads": _heads(view, shown, base),
         "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
-        "scale": _scale(),
+        "scale": weight_colors(),
         "top": LEVELS,
         "masked_level": MASKED_LEVEL,
         "text": row_words() | words["map"],
     }
     return component.parcel(data)
-
-
-def _is_numbered() -> bool:
-    """Draw the switch that numbers the blocks; returns whether it is on."""
-    seed(NUMBERED, lambda asked: asked == "true", bool)
-    numbered = st.toggle(text("home")["numbered"], key=NUMBERED, width="content")
-    publish(NUMBERED, "true" if numbered else None)
-    return numbered
 
 
 def _nodes(columns: list[Node]) -> Iterator[Node]:
@@ -158,13 +142,6 @@ def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
 def _run_of(view: View) -> tuple[Hashable, ...]:
     """The values that decide the trace of the first text, as a key of the cache."""
     return view.key, view.source, view.target
-
-
-@cache
-def _scale() -> str:
-    """Red, green and blue of each level of a weight, as packed bytes."""
-    shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
-    return component.packed(np.rint(np.array(shades) * 255).astype(np.uint8))
 
 
 def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:

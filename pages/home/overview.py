@@ -8,10 +8,10 @@ from pages.home.part_links import Link, sidebar_query
 from pages.home.tour_cards import Card, show_cards
 from pages.lessons import first_lesson
 from pages.shell.frame.navigation import name_of, tour
+from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.models.model_texts import open_description
 from pages.shell.view.card_heads import card_head
-from pages.shell.view.runs import available
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import share, whole

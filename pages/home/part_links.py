@@ -50,7 +50,6 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link in the form that a component reads, or None if its page does not exist.
 
     Args:
-        link: the link.
         base: further parameters of its address: `kept_query()`. If the link has no model and texts of its own, also
             `sidebar_query()`.
     """

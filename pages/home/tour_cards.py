@@ -30,8 +30,6 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
     """Draw the cards whose page exists.
 
     Args:
-        cards: the cards.
-        key: the key of the component.
         label: the name of the list of cards for screen readers.
         base: parameters that every card's address has, besides the card's own parameters and `kept_query()`.
         ordered: whether to number the cards.

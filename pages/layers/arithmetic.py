@@ -136,8 +136,7 @@ def _numbers(labels: list[str], values: list[str]) -> None:
 def _table(part: str, *columns: np.ndarray) -> None:
     """Draw a folded table with a row for each number of a vector."""
     words = text("arithmetic")[part]
-    table = unfolding(text("arithmetic")["table"], ":material/table:", f"numbers_{part}")
-    if table:
+    if table := unfolding(text("arithmetic")["table"], ":material/table:", f"numbers_{part}"):
         with table:
             named_columns = {name: values.astype(np.float32) for name, values in zip(words["columns"], columns, strict=True)}
             st.dataframe(pd.DataFrame(named_columns).rename_axis(words["row"]), height=320)
@@ -145,8 +144,7 @@ def _table(part: str, *columns: np.ndarray) -> None:
 
 def _source(part: str, module: Callable[..., Any]) -> None:
     """Draw the folded source of the module that computes a step."""
-    lines = unfolding(text("arithmetic")["source"], ":material/code:", f"lines_{part}")
-    if lines:
+    if lines := unfolding(text("arithmetic")["source"], ":material/code:", f"lines_{part}"):
         with lines:
             show_source(module)
 

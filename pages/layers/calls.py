@@ -31,12 +31,7 @@ LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a b
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Show the picked tree, the picked call of the tree, and the configuration.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run of the view, for one text or a batch.
-    """
+    """Show the picked tree, the picked call of the tree, and the configuration."""
     words, model = text("calls"), own_network(view)
     if model is None:
         return
@@ -45,7 +40,7 @@ def show_calls(view: View, trace: Trace) -> None:
     st.caption(words["trees"][which])
     built = which == "constructing"
     ids = () if built else (trace.source_ids, trace.target_ids)
-    root = view.computed(_built if built else _ran, view.key, *ids)
+    root = view.run(_built if built else _ran, view.key, *ids)
     calls = named(root)
     shown = st.query_params.get("call", "")
     shown = shown if shown in calls else next(iter(calls))

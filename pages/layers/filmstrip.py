@@ -1,11 +1,14 @@
 """A whole layer in one picture: its tensors as miniatures, to scale, with lines from each tensor to those computed from it."""
 
+from collections.abc import Mapping
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from pages.layers.flow import Flow, flow_of
-from pages.layers.offline_strip import offline_strip
 from pages.layers.stops import group_title, heading
 from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers, strip, strip_data
@@ -14,6 +17,7 @@ from pages.shell.links.training_link import training_address
 from pages.shell.view.view import View
 from pages.ui.component import picked
 from pages.ui.export_menu import saving
+from pages.ui.offline import offline_page, place
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import text
 from transformer import Trace
@@ -22,6 +26,11 @@ from transformer.figures.panels import TensorView
 from transformer.tracing.paths import TensorPath
 
 KEY = "film"
+HERE = Path(__file__).parent
+BODY = Markup("""<h1>{title}</h1>
+<p>{model}: {source}</p>
+{strip}
+""")
 
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
@@ -54,7 +63,7 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
         KEY,
         f"{view.model}-{group}",
         lambda: all_numbers(frames),
-        lambda: offline_strip(view, group_title(group), {**data, "selected": ""}),
+        lambda: _offline(view, group_title(group), {**data, "selected": ""}),
     )
     st.caption(words["caption"].format(count=len(members)))
     _link_trainings(view, item, members)
@@ -83,3 +92,14 @@ def _open(paths: list[str]) -> None:
     if path is not None:
         st.session_state[STOP] = path
         st.session_state["part"] = "walk"
+
+
+def _offline(view: View, title: str, data: Mapping[str, Any]) -> str:
+    """The filmstrip as one HTML file that works without a server, with the same miniatures and lines.
+
+    Args:
+        data: the data of the strip, made by `strip_data`.
+    """
+    body = BODY.format(title=title, model=view.model, source=view.source, strip=place("strip", HERE / "strip"))
+    heading = f"Headlight: {view.model}, {title}"
+    return offline_page(heading, body, data, HERE / "offline_strip.js", {"strip": HERE / "strip"})

@@ -32,12 +32,7 @@ COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
-    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost.
-
-    Args:
-        view: the choices in the sidebar.
-        trace: the run of the view, for one text or a batch.
-    """
+    """Show the totals, the share of each kind of work, the table of all steps, and the growth of the cost."""
     model = own_network(view)
     if model is None:
         return
@@ -72,7 +67,7 @@ def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:
     )
     for place, (label, value, help) in zip(st.columns(4), sums, strict=True):
         place.metric(label, value, help=help)
-    measured = view.computed(_counted, view.key, trace.source_ids, trace.target_ids)
+    measured = view.run(_counted, view.key, trace.source_ids, trace.target_ids)
     sentence = words["agree" if measured == sum_of_rows.flops else "differ"]
     st.caption(sentence.format(count=measured, closed=sum_of_rows.flops))
 

@@ -12,14 +12,7 @@ from transformer.tracing.paths import Kind
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
     """The position to show first. For the side of a head's queries, it is the query that is shown first for this head. For the
     other side, it is the key with this query's largest weight. The head is the one that the model's card names, or otherwise
-    the first head of the last kind of attention.
-
-    Args:
-        trace: a run.
-        measures: the measures of the model's card.
-        side: `source` or `target`.
-        item: the text of the batch, counted from 0.
-    """
+    the first head of the last kind of attention."""
     kind, layer, head = head_to_show(measures, trace.kinds) or (str(trace.kinds[-1]), 1, 1)
     query, key = cell_to_show(trace, kind, layer - 1, head - 1, item)
     return query if Kind.of(kind).queries == side else key

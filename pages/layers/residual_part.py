@@ -44,10 +44,8 @@ def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})
     show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
     st.caption(words["legend"])
     _in_words(stream, numbered[followed], followed)
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
     says = words["computed_pre" if trace.config.norm_first else "computed_post"]
     show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
 

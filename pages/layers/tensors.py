@@ -44,7 +44,6 @@ def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, sa
         operation: the words between inputs and result.
         result: the tensor that the operation returns.
         says: the picture in words, for screen readers.
-        key: the key of the widget.
         hint: whether to show a sentence below that explains how to read and use the picture.
     """
     words = dict(text("tensors")["picture"])

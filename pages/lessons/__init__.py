@@ -1,21 +1,17 @@
 """Lessons: stops on the pages, with questions. All that the rest of the app needs of them is named here."""
 
+from pages.lessons.playing.asked import Marks, asked_here, withheld
+from pages.lessons.playing.companion import accompany
 from pages.lessons.playing.first_lesson import first_lesson
 from pages.lessons.playing.keeping import show_keep
 from pages.lessons.playing.lesson_bar import lesson_bar
-from pages.lessons.playing.marks import Marks, marks_on
-from pages.lessons.playing.open_lesson import follow_lesson, lesson_is_open
-from pages.lessons.playing.picture import lesson_picture
-from pages.lessons.playing.withheld import waits_for
+from pages.lessons.playing.open_lesson import follow_lesson
+from pages.ui.limits import CLASSES
 
-__all__ = [
-    "Marks",
-    "first_lesson",
-    "follow_lesson",
-    "lesson_bar",
-    "lesson_is_open",
-    "lesson_picture",
-    "marks_on",
-    "show_keep",
-    "waits_for",
-]
+# Nothing else imports class mode, so a server without classes does not load it.
+if CLASSES:
+    from pages.lessons.class_mode.in_class import IN_CLASS
+
+    accompany(IN_CLASS)
+
+__all__ = ["Marks", "asked_here", "first_lesson", "follow_lesson", "lesson_bar", "show_keep", "withheld"]

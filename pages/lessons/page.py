@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.lessons.class_mode.in_class import show_join, show_open
 from pages.lessons.content.grading import judge
 from pages.lessons.content.truths import truth_of
 from pages.lessons.desk.before_after import show_tests
 from pages.lessons.desk.editor import show_editor
 from pages.lessons.desk.listing import show_lessons, show_upload
 from pages.lessons.desk.sheet import show_sheet
+from pages.lessons.playing.companion import companion
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
@@ -19,12 +19,9 @@ st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    show_join()
+    companion().show_join()
     show_lessons()
-
-    st.header(words["class_title"])
-    if seen("class", 250):
-        show_open()
+    companion().show_open()
 
     st.header(words["open_title"])
     show_upload()

@@ -188,8 +188,7 @@ def show_numbers(batch: Batch) -> None:
     words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
     names = numbered_tokens(tokens)
     keep = batch.trace.masks.target[batch.item, 0].numpy()
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
             st.dataframe(pd.DataFrame(keep.astype("uint8"), names, names))

@@ -140,7 +140,7 @@ def _others(batch: Batch, position: int) -> list[int]:
 
 def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     """The result of one function of `transformer.analysis.leaks` for the model of a view."""
-    return view.computed(_leak, view.key, what, phrases, *asked)
+    return view.run(_leak, view.key, what, phrases, *asked)
 
 
 # Cached by value: the model's key, the ids, and the edits as phrases.

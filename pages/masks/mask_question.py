@@ -7,7 +7,8 @@ import streamlit as st
 from pages.masks.batch import Batch
 from pages.ui.escaping import literal
 from pages.ui.marking import Truth, marking
-from pages.ui.prediction import Cells, asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction import asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction_codec import Cells
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import DrawnMask, drawn_mask
 from transformer.figures.theme import KIND_COLORS

@@ -14,11 +14,9 @@ def show_difference(label: str, value: float, size: float, digits: int, help: st
     """Draw a difference as a metric. If it is only rounding, draw `≈ 0` with the value below.
 
     Args:
-        label: the label of the metric.
         value: the difference, 0 or above.
         size: the largest of the compared numbers.
         digits: the number of significant digits.
-        help: the help text of the metric.
     """
     if not 0 < value <= ROUNDING * size:
         st.metric(label, number(value, digits), help=help)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.positions.differences import show_difference
 from pages.positions.table import DIGITS, Table, pick_cell, whole
-from pages.shell.view.runs import available
+from pages.shell.models.catalogue import available
 from pages.ui.caches import cached
 from pages.ui.charts import chart, described, show
 from pages.ui.format import number

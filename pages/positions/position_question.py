@@ -7,7 +7,8 @@ from pages.positions.table import Table
 from pages.shell.view.view import View
 from pages.ui.format import fixed
 from pages.ui.marking import marking, weights_truth
-from pages.ui.prediction import Cells, ask_about, asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction import ask_about, asked, offer, on_each_answer, show_buttons
+from pages.ui.prediction_codec import Cells
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import likeness
 

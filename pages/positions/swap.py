@@ -65,10 +65,8 @@ def show_swap(view: View, trace: Trace) -> None:
     st.markdown(words["swap_result"])
     if seen("outputs", 560):
         _show_outputs(tokens, effects)
-    table = unfolding(words["swap_numbers"], ":material/table:", "swap_numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
+    if table := unfolding(words["swap_numbers"], ":material/table:", "swap_numbers"):
+        table.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
 
 
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:

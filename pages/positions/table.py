@@ -75,8 +75,7 @@ def show_sum(view: View, trace: Trace) -> None:
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))
     st.caption(words["sum_scale"])
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             _show_vectors(panels, numbered_tokens(tokens))
 

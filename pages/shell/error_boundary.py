@@ -68,7 +68,6 @@ def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number:
     """Draw a warning that names the first unknown tokens, the closest known ones, and the texts the model was trained on.
 
     Args:
-        side: `source` or `target`.
         unknown: the tokens of the text that are not in the vocabulary.
         accepts: the texts the model was trained on, as a clause; empty if that is not known.
         number: the number of the text, counted from 1; None if it is the only one.

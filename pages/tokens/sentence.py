@@ -110,7 +110,6 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
     """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
 
     Args:
-        vocabulary: the vocabulary of the tokens.
         ids: the model's input, with padding.
         typed: the tokens as they were typed. Empty for the model's own answer, which has no unknown token.
     """
@@ -147,10 +146,8 @@ def show_rows(sentence: Sentence) -> None:
     figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
     st.caption(words["signed"])
-    table = unfolding(words["numbers"], ":material/table:", "numbers")
-    if table:
-        with table:
-            st.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
+        table.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
 def show_scaling(trace: Trace, sentence: Sentence) -> None:

@@ -32,9 +32,6 @@ class StoppedError(Exception):
 class Background:
     """Several trainings, one after another, in a thread. Their curves are computed once for all visitors (`curves`).
 
-    Args:
-        runs: the settings of each training.
-
     Attributes:
         step: the number of steps done.
         steps: the number of steps of all trainings together.

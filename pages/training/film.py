@@ -18,7 +18,8 @@ from jaxtyping import UInt8
 
 from pages.shell.error_boundary import explained
 from pages.shell.frame.body import BODY, draw_alone
-from pages.shell.view.runs import right_answer, runs, snapshot_of
+from pages.shell.models.catalogue import snapshot_of
+from pages.shell.view.runs import right_answer, runs
 from pages.shell.view.turns import turn
 from pages.shell.view.view import View
 from pages.training.frames import Frames
@@ -75,10 +76,10 @@ class Film(NamedTuple):
         """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
         a model that has not learnt to stop would write to its limit, with a forward pass for each token. Raises `InputError` if
         the frame cannot read the text."""
-        pipeline, trace = self.frames.pipeline(index), self.trace(index)
+        pipeline = self.frames.pipeline(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         reading = runs().reading(self.frames.names[index], "source", self.source)
-        return pipeline.answer_from(reading, trace, most)
+        return pipeline.answers([reading], max_new_tokens=most)[0]
 
     def trace(self, index: int) -> Trace:
         """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
@@ -121,14 +122,7 @@ def _test(name: str) -> HeldOut | None:
 
 
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the film.
-
-    Args:
-        film: the film of the view.
-        frame: the frame at the cursor.
-        view: the view of the sidebar.
-        kind, layer, head: the highlighted head; layer and head counted from 0.
-    """
+    """Draw the film."""
     words, frames = text("training"), film.frames
     waited(words["running"], tests, frames)
     # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.

@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.view.runs import available, filmed, runs, snapshot_of, snapshots
+from pages.shell.models.catalogue import available, filmed, snapshot_of, snapshots
+from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.link_values import kept_in_links
 from pages.ui.text import text

@@ -208,7 +208,6 @@ def _show_after(taken: OpenedStep, earlier: int, batch: int) -> None:
     """Draw the loss of the batch after the step, and the effect of the earlier steps.
 
     Args:
-        taken: the step.
         earlier: the number of steps before it.
         batch: the number of pairs in a batch of the model's training.
     """

@@ -112,13 +112,13 @@ class LeftTrainings:
         self._left: dict[str, Left] = {}
 
     def keep(self, name: str, training: LiveTraining, computed: bool) -> None:
-        """Keep a training under its name in the page's link."""
+        """Keep a training under its token."""
         with self._lock:
             self._left[name] = Left(training, computed, time.monotonic())
             self._drop()
 
     def take(self, name: str) -> Left | None:
-        """Remove the training with a name and return it; None if there is no such training."""
+        """Remove the training with a token and return it; None if there is no such training."""
         with self._lock:
             self._drop()
             return self._left.pop(name, None)
@@ -137,8 +137,8 @@ class Desk:
 
     Attributes:
         training: the current or last training; None before the first training.
-        name: the name of the training and of the session's own models in the page's link. A page that is loaded again finds
-            them by this name. Empty if there are none.
+        name: the token with which a page that is loaded again finds the training and the session's own models. Only the
+            browser's tab has it. Empty if there are none.
         models: the session's store of its own models.
         came_back: the training's step when the page was loaded again; None if it was not loaded again.
     """
@@ -173,15 +173,15 @@ class Desk:
         ended: list[Any] = []
         training = LiveTraining(settings, lambda: LINE.ended(ended[0]), TRAINING_NICENESS)
         ended.append(training)
-        self.training, self.name, self.came_back, self._goes_on = training, secrets.token_hex(4), None, False
+        self.training, self.name, self.came_back, self._goes_on = training, secrets.token_urlsafe(16), None, False
         LINE.enter(training)
 
     def keep_models(self) -> None:
-        """Give this session a name, so that a page that is loaded again finds its models. Call this after a model was added."""
-        self.name = self.name or secrets.token_hex(4)
+        """Give this session a token, so that a page that is loaded again finds its models. Call it after a model was added."""
+        self.name = self.name or secrets.token_urlsafe(16)
 
     def come_back(self, name: str) -> bool:
-        """Move the models and the training with this name from a disconnected browser to this session; returns whether there
+        """Move the models and the training with this token from a disconnected browser to this session; returns whether there
         were any. A training that was computing is resumed as soon as its process has ended (`go_on`)."""
         with_models, left = take_left(name), LEFT.take(name)
         if left is None:

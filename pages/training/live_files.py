@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.frame.sidebar import open_model
+from pages.shell.frame.model_picker import open_model
 from pages.shell.models.own_models import add_own, own_name
 from pages.shell.view.turns import aside
 from pages.training.live_desk import desk

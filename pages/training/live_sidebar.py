@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shell.frame.sidebar import open_model
+from pages.shell.frame.model_picker import open_model
 from pages.shell.models.own_models import add_own, own_models, own_name
 from pages.ui.format import whole
 from pages.ui.text import text

@@ -14,7 +14,7 @@ from pages.training.live_curves import show_curves
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
 from pages.training.live_heads import show_heads
-from pages.training.live_return import come_back
+from pages.training.live_return import GONE
 from pages.training.live_settings import pick_training
 from pages.training.live_sidebar import model_name, offer_when_new, open_copy
 from pages.ui.caches import cached
@@ -37,7 +37,7 @@ ATTENTION = "pages/attention/page.py"
 def show_live() -> None:
     """Draw the section with the settings, the training of this session, and its files."""
     words, session_desk = text("live"), desk()
-    unknown = come_back(session_desk)
+    session_desk.go_on()
     if not section(words["title"], "live", 940):
         return
     st.markdown(words["sentence"])
@@ -48,15 +48,20 @@ def show_live() -> None:
         kind = pick(words["kind"], [str(kind) for kind in Kind], "live_kind", first=str(Kind.CROSS), labels=kinds)
         label = words["start_over"] if session_desk.training else words["start"]
         icon = ":material/restart_alt:" if session_desk.training else ":material/play_arrow:"
-        st.button(label, key="live_start", icon=icon, type="primary", on_click=session_desk.start, args=(settings,))
+        st.button(label, key="live_start", icon=icon, type="primary", on_click=_start, args=(session_desk, settings))
         st.caption(words["away"])
         if session_desk.training is None:
-            st.info(words["gone" if unknown else "nothing"], icon=":material/school:")
+            st.info(words["gone" if st.session_state.get(GONE) else "nothing"], icon=":material/school:")
         else:
             busy = session_desk.busy
             every = PACE if busy else None
             st.fragment(_show_training, key="live_training", run_every=every)(session_desk, watched, kind, busy)
         show_files(session_desk.training)
+
+
+def _start(session_desk: Desk, settings: LiveSettings) -> None:
+    session_desk.start(settings)
+    st.rerun()  # the whole app, because the tab stores the token of the training outside of the page
 
 
 def _watched(settings: LiveSettings) -> str:

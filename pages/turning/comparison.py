@@ -10,22 +10,24 @@ from jaxtyping import Float
 
 from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.links.training_link import show_training_link
+from pages.shell.models.catalogue import available
 from pages.shell.models.model_texts import COMPARED, description, question_of
 from pages.shell.view.run_banner import warn_wrong
-from pages.shell.view.runs import available, runs
+from pages.shell.view.runs import runs
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
 from pages.ui.link_values import kept_in_links
-from pages.ui.prediction import KEY, Prediction, asked, pick_yes_or_no, show_buttons, verdict
-from pages.ui.prediction import read as read_questions
+from pages.ui.prediction import KEY, asked, pick_yes_or_no, show_buttons, verdict
+from pages.ui.prediction_codec import Prediction
+from pages.ui.prediction_codec import read as read_questions
 from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, text
 from transformer import HeadlightError, InputError, Intervention, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
 from transformer.pipeline.protocol import TextPipeline
-from transformer.tracing.interventions import Ablate
+from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 from transformer.worlds import world
 
@@ -42,7 +44,7 @@ class Head(NamedTuple):
     @property
     def silenced(self) -> tuple[Intervention, ...]:
         """The edit that silences this head."""
-        return (Ablate(str(Kind.of(self.kind).path(self.layer)), heads=(self.head,)),)
+        return (silence(self.kind, self.layer, (self.head,)),)
 
     @property
     def name(self) -> str:

@@ -131,7 +131,6 @@ class Store:
         position. Results are shared: never write to them.
 
         Args:
-            function: the function to cache.
             ignored: number of trailing arguments that do not change the result, such as a callback for progress.
         """
 

@@ -116,8 +116,6 @@ def show(
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
     Args:
-        shown: the chart.
-        key: key of the chart.
         alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
         on_select: called when points of the chart are clicked. The session has the clicked points under the key.

@@ -116,10 +116,25 @@ export function isInSentence(element) {
 }
 
 /**
- * The address that this window was opened with, including its part (`#head`).
+ * The address that this window was opened with, including its part (`#head`). A part with a value is left out (`openedWith`).
  * Why: Streamlit drops the part when the app first writes an address, which is before our scripts are loaded.
  */
 export function openedAt() {
+  return openedAddress().replace(/#.*=.*/, "");
+}
+
+/**
+ * The value that a name has after the `#` of the address that this window was opened with. The value is removed from the present
+ * address, which other people can see.
+ *
+ * @param {string} name
+ */
+export function openedWith(name) {
+  if (location.hash.includes("=")) history.replaceState(history.state, "", location.pathname + location.search);
+  return new URLSearchParams(new URL(openedAddress()).hash.slice(1)).get(name) ?? "";
+}
+
+function openedAddress() {
   return performance.getEntriesByType("navigation")[0]?.name ?? location.href;
 }
 

@@ -4,43 +4,23 @@ No other module imports undocumented names of Streamlit. Each function here has 
 fails when an upgrade of Streamlit breaks it.
 """
 
-import hashlib
 import math
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from google.protobuf.message import Message
 from plotly.basedatatypes import BaseFigure
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
-from streamlit.components.v2 import component
-from streamlit.components.v2.bidi_component import serialization
-from streamlit.components.v2.component_registry import BidiComponentDefinition
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
-from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 # Return types of `st.navigation` and `st.components.v2.component`, which Streamlit does not export.
 NavigationPage = Page
 Mount = ComponentRenderer
-
-# Patterns for JavaScript and CSS: a comment with no code on its lines, and the spaces at the start of a line.
-COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
-INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-
-# The path of a component's script below the server's address; the group is the file's name in `SCRIPTS`.
-SCRIPT_PATH = re.compile(r"/_stcore/bidi-components/\w+/(\w+\.js)")
-# The name of a script file → the JavaScript of a mounted component. The name is a digest of the JavaScript.
-SCRIPTS: dict[str, str] = {}
 
 
 class PageEnd(StopException):
@@ -55,78 +35,6 @@ def ignore_pages_folder() -> None:
     `st.navigation`. A visitor who opens a link before that run would see "Page not found".
     """
     PagesManager.uses_pages_directory = False
-
-
-def keep_settings() -> None:
-    """Let Streamlit read its settings and their colours once instead of before each run. Reading takes 2 ms of processor time,
-    half of the time of a click on an empty page. The app does not change the settings while it runs. Call it when the server
-    starts."""
-
-    def keep(populate: Callable[..., None]) -> Callable[..., None]:
-        messages: dict[tuple[str, ...], Message] = {}  # by section of the settings
-
-        def populate_kept(message: Message, *section: str) -> None:
-            if section not in messages:
-                messages[section] = type(message)()
-                populate(messages[section], *section)
-            if messages[section].ListFields():
-                message.MergeFrom(messages[section])
-
-        return populate_kept
-
-    for name in ("_populate_theme_msg", "_populate_config_msg"):
-        setattr(app_session, name, keep(getattr(app_session, name)))
-
-
-def advertise_nothing() -> None:
-    """Prevent Streamlit from checking before each run whether to offer its help for coding agents on the page. Call it when the
-    server starts."""
-    setattr(app_session.AppSession, "_compute_skills_nudge_state", lambda _: (False, ""))  # noqa: B010 (pyright: a method)
-
-
-def send_data_as_json() -> None:
-    """Let Streamlit send the data of components as JSON without searching them for tables. By default it searches at every
-    mount, which takes 0.4 ms for a list of dictionaries. No component of this project gets a table. Call it when the server
-    starts."""
-    serialization._extract_dataframes_from_dict = lambda data, _: data
-
-
-def load_scripts_by_address() -> None:
-    """Let browsers load the JavaScript of each component once, from an address that the server answers with `SCRIPTS`. By
-    default, Streamlit sends the JavaScript again whenever the component's data change, and it is the largest part of what is
-    sent. Call it when the server starts."""
-    properties: dict[str, Callable[[BidiComponentDefinition], str | None]] = {
-        "js_content": lambda _: None,
-        "js_url": lambda definition: script_file(definition.js) if definition.js else None,
-    }
-    for name, read in properties.items():
-        setattr(BidiComponentDefinition, name, property(read))
-
-
-@cache
-def script_file(script: str) -> str:
-    """Add the JavaScript of a component to `SCRIPTS`; returns its name there."""
-    name = f"{hashlib.blake2b(script.encode(), digest_size=8).hexdigest()}.js"
-    SCRIPTS[name] = script
-    return name
-
-
-def failing_pings(page: str) -> list[Route]:
-    """Routes for the first requests of Streamlit's browser side when a page is opened by a link.
-
-    The browser side first tries the page's own path as the address of the server: `/<page>/_stcore/health` and
-    `/<page>/_stcore/host-config`. After a failure, it tries the right address. By default the first requests are answered with
-    404, which is an error in the browser's console and in the log of a proxy. A host configuration that is `null` counts as a
-    failure too, but it is not logged.
-    """
-
-    def health(_: Request) -> Response:
-        return PlainTextResponse("ok", headers={"Cache-Control": "no-cache"})
-
-    def host_config(_: Request) -> Response:
-        return JSONResponse(None, headers={"Cache-Control": "no-cache"})
-
-    return [Route(f"/{page}/_stcore/health", health), Route(f"/{page}/_stcore/host-config", host_config)]
 
 
 def static_folder() -> Path:
@@ -202,18 +110,6 @@ class FinishedFigure(BaseFigure):
     def to_dict(self) -> dict[str, Any]:
         """The figure for `plotly.io.to_json`."""
         return self.__dict__["spec"]
-
-
-def mount(name: str, **parts: Any) -> ComponentRenderer:
-    """A component of version 2 (see `st.components.v2.component`). Call it once per name in a process."""
-    texts: dict[str, Any] = {part: without_comments(parts[part]) for part in ("js", "css") if part in parts}
-    return component(name, **(parts | texts))
-
-
-def without_comments(source: str) -> str:
-    """JavaScript or CSS without indentation and without the lines that contain only a comment, which are a third of the text.
-    The length matters because Streamlit 1.67 sends the CSS of a component again whenever the component's data change."""
-    return INDENT.sub("", COMMENT.sub("", source))
 
 
 def no_callback() -> None:

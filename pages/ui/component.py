@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,29 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from markupsafe import Markup
+from streamlit.components.v2 import component
 
-from pages.ui.compat import Mount, mount
+from pages.ui.compat import Mount
+from pages.ui.scripts import importing
 
 SHARED_STYLE = Path(__file__).with_name("component.css")
 PLAYBACK_STYLE = Path(__file__).with_name("playback.css")  # styles the buttons of playback_row.js
 BARS_STYLE = Path(__file__).with_name("bars.css")
-# `import { a, b } from "./file.js";`, on one line or several. The components use no other form of import.
-IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
 def mounted(path: Path, *styles_of_parts: Path) -> Mount:
-    """A component built from `<path>.js`, its imports, and `<path>.css`. Its root is a `div` whose class is the last part of
-    `path`.
+    """A component built from `<path>.js` and `<path>.css`. Its root is a `div` whose class is the last part of `path`.
 
     Args:
         path: the path of the two files without their endings; its last part names the component.
         styles_of_parts: CSS files of parts that the component draws. They come before the component's own CSS.
     """
     name = path.name
-    return mount(
+    return component(
         f"headlight_{name}",
         html=Markup('<div class="{}"></div>').format(name),
         css=style_of(path, *styles_of_parts),
-        js=joined(path.with_suffix(".js")),
+        js=importing(path.with_suffix(".js")),
         isolate_styles=True,
     )
 
@@ -43,27 +40,6 @@ def style_of(path: Path, *styles_of_parts: Path) -> str:
     """The CSS of a component. Arguments as for `mounted`."""
     styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
     return "\n".join(style.read_text(encoding="utf-8") for style in styles)
-
-
-def joined(entry: Path) -> str:
-    """The JavaScript of a file and of all files it imports as one text, because Streamlit accepts one text per component.
-
-    Each file appears once, after the files it imports. The type checker and the tests read the separate files. `import` and
-    `export` are removed here, so all top-level names must differ, and circular imports are not supported.
-    """
-    sources: dict[Path, str] = {}
-    _collect(entry.resolve(), sources)
-    return "\n".join(sources.values())
-
-
-def _collect(file: Path, sources: dict[Path, str]) -> None:
-    """Add a file to `sources`, after the files it imports."""
-    source = file.read_text(encoding="utf-8")
-    for imported in IMPORT.findall(source):
-        path = (file.parent / imported).resolve()
-        if path not in sources:
-            _collect(path, sources)
-    sources[file] = EXPORT.sub("", IMPORT.sub("", source))
 
 
 def picked(key: str, names: Collection[str]) -> str | None:

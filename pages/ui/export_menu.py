@@ -28,7 +28,6 @@ def saving(
     """Draw a menu that saves the picture drawn under a key.
 
     Args:
-        key: key of the chart or component.
         name: name of the file, without ending.
         numbers: returns the numbers of the picture as a table; called only on a click.
         page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
-from plotly.colors import sample_colorscale
 
 from pages.ui.compat import no_callback
 from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import fixed, linked_token
 from pages.ui.text import text
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
-from transformer.figures.theme import LINE, MASKED, WEIGHTS
+from transformer.figures.panels import shades
+from transformer.figures.theme import LINE, MASKED
 
 Tile = tuple[int, int]
 MOST_SAID = 5  # most rows that the description of a map names
@@ -48,7 +48,6 @@ def overview(
         queries, keys: the tokens, shown as plain text.
         selected: (layer, head) of the tile that has a frame, counted from 0.
         color: colour of the frame.
-        key: key of the widget.
         on_pick: called before the rerun at every pick, including a pick of the selected tile.
         order: the tiles to draw instead of the full grid, left to right and top to bottom. It may leave tiles out.
         captions: one per tile of `order`, shown below the tile after its layer and head: "0.97" becomes "L2 H3 · 0.97".
@@ -89,7 +88,7 @@ def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str],
         "selected": [int(index) for index in selected],
         "tiles": None,
         "captions": None,
-        "colors": {"scale": _scale(), "masked": MASKED, "line": LINE, "frame": str(color)},
+        "colors": {"scale": weight_colors(), "masked": MASKED, "line": LINE, "frame": str(color)},
         "top": LEVELS,
         "masked_level": MASKED_LEVEL,
         "text": text("head_grid"),
@@ -143,7 +142,6 @@ def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
 
 
 @cache
-def _scale() -> str:
-    """Red, green and blue of each level, from the colour scale that all attention figures share."""
-    shades = sample_colorscale(WEIGHTS, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
-    return packed(np.rint(np.array(shades) * 255).astype(np.uint8))
+def weight_colors() -> str:
+    """Red, green and blue of each level of a weight, as packed bytes."""
+    return packed(shades("weights"))

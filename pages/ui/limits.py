@@ -112,10 +112,15 @@ LESSON_BYTES, LESSON_LINK = setting("LESSON_BYTES", 200_000), setting("LESSON_LI
 LESSON_STOPS, LESSON_CHARACTERS = setting("LESSON_STOPS", 60), setting("LESSON_CHARACTERS", 4_000)
 LESSON_OPTIONS, LESSON_PARAMETERS = setting("LESSON_OPTIONS", 10), setting("LESSON_PARAMETERS", 30)
 
-# Classes that answer the questions of a lesson together: how many classes exist at the same time, the students and the answers
-# of one class, and the minutes until a class is deleted. An answer takes about 200 bytes, so all answers take up to 20 MB.
-CLASSES, CLASS_STUDENTS = setting("CLASSES", 20), setting("CLASS_STUDENTS", 200)
+# Classes that answer the questions of a lesson together: how many classes exist at the same time (0 switches class mode off),
+# the students and the answers of one class, and the minutes until a class is deleted. An answer takes about 200 bytes, so all
+# answers take up to 20 MB.
+CLASSES, CLASS_STUDENTS = setting("CLASSES", 20, least=0), setting("CLASS_STUDENTS", 200)
 CLASS_ANSWERS, CLASS_MINUTES = setting("CLASS_ANSWERS", 5_000), setting("CLASS_MINUTES", 60)
+
+# Attempts in a minute to join a class from one address of the internet, with right codes and wrong ones. A whole classroom has
+# one address behind its router. At this rate, guessing the code of one of 20 classes takes months.
+CLASS_JOINS = setting("CLASS_JOINS", 120)
 
 # Processes that serve this app behind one address. A class exists in one process only, so with several processes there are no
 # classes.

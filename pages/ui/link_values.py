@@ -20,11 +20,10 @@ from pages.ui.text import linked_language
 
 Value = TypeVar("Value")
 
-# Names of widgets outside the page, which a click in the page does not draw again: the language in the sidebar, and the
-# training of the session.
-OUTSIDE_PAGE = frozenset({"language", "live_run"})
+# Names of widgets outside the page, which a click in the page does not draw again: the language in the sidebar.
+OUTSIDE_PAGE = frozenset({"language"})
 # Names that mean the same on every page: a choice made on one page is kept on the next.
-SHARED = frozenset({"language", "live_run", "item", "side", "kind", "layer", "head", "join"})
+SHARED = frozenset({"language", "item", "side", "kind", "layer", "head", "join"})
 # Session key of the `Memory`. The memory is one value of the session, because Streamlit takes 5 µs to look up a value.
 MEMORY = "link_values"
 # Session key of the parameters that every link of the app keeps, such as those of an open lesson.

@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 
 from pages.ui.component import mounted
 from pages.ui.format import fixed
-from pages.ui.prediction import Cells, Prediction, answer
+from pages.ui.prediction import answer
+from pages.ui.prediction_codec import Cells, Prediction
 from pages.ui.text import text
 from transformer.figures.panels import shades
 from transformer.figures.theme import LINE, MASKED
@@ -67,7 +68,6 @@ def marking(
     tokens that wraps.
 
     Args:
-        what: name of the question.
         label: what the learner should mark, for screen readers.
         rows, columns: the names of the rows and columns. For a line of tokens, `rows` has one name, which may be empty.
         prediction: the marks, and whether they can be changed.

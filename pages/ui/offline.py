@@ -1,5 +1,6 @@
 """A page as one file: components of this project with their data. The page needs no server and no network."""
 
+import base64
 import json
 import re
 from collections.abc import Mapping
@@ -9,7 +10,8 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from pages.ui.component import joined, style_of
+from pages.ui.component import style_of
+from pages.ui.scripts import name_of
 from transformer.figures.theme import STYLE_COLORS
 
 PAGE = Markup("""<!doctype html>
@@ -27,6 +29,7 @@ body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: var(-
 <body>
 {body}
 <script type="application/json" id="data">{data}</script>
+<script type="importmap">{modules}</script>
 <script type="module">
 {script}
 </script>
@@ -36,7 +39,8 @@ body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: var(-
 PLACE = Markup(
     '<div id="{place}"><template shadowrootmode="open"><style>{style}</style><div class="{name}"></div></template></div>'
 )
-EXPORTED = re.compile(r"^export default function (\w+)", re.MULTILINE)
+# The file of an import: `import { a, b } from "./file.js";`, on one line or several. The scripts use no other form.
+IMPORTED = re.compile(r'(?<= from ")\.{1,2}/[^"]+(?=";$)', re.MULTILINE)
 FONT = "system-ui, sans-serif"
 
 
@@ -54,25 +58,41 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, c
     """A page with components of this project, as HTML.
 
     Args:
-        title: the title of the page.
         body: the HTML of the page, made with `Markup.format`. It has a `place` for each component.
         data: the first argument of the script.
         run: a script whose default export is called with the data and then the components.
         components: name of a component → path of its files, without their endings.
     """
-    parts = [function_of(path.with_suffix(".js")) for path in components.values()]
-    # `</` in the data would end the script.
-    written = json.dumps(data).replace("<", "\\u003c")
-    call = ",\n".join(['JSON.parse(document.getElementById("data").textContent)', *parts])
-    script = f"({function_of(run)})({call});"
-    return str(PAGE.format(title=title, style=Markup(_theme()), body=body, data=Markup(written), script=Markup(script)))
+    files = {"run": run, **{f"component{index}": path.with_suffix(".js") for index, path in enumerate(components.values())}}
+    imports = "\n".join(f"import {name} from {json.dumps(name_of(file))};" for name, file in files.items())
+    given = ", ".join(['JSON.parse(document.getElementById("data").textContent)', *[*files][1:]])
+    return str(
+        PAGE.format(
+            title=title,
+            style=Markup(_theme()),
+            body=body,
+            data=Markup(json.dumps(data).replace("<", "\\u003c")),  # `</script` in the data would end the script
+            modules=Markup(json.dumps({"imports": modules(*files.values())})),
+            script=Markup(f"{imports}\nrun({given});"),
+        )
+    )
 
 
-def function_of(script: Path) -> str:
-    """The default export of a script as a JavaScript expression that includes all its imports."""
-    source = joined(script)
-    (name,) = EXPORTED.findall(source)
-    return f"(() => {{\n{source.replace('export default function', 'function')}\nreturn {name};\n}})()"
+def modules(*files: Path) -> dict[str, str]:
+    """Scripts and all that they import, for the import map of a page: name → address.
+
+    The page has no other files, so each address (`data:`) contains the script itself. An import cannot be relative to such an
+    address, so it is replaced by the name of the imported script.
+    """
+    waiting, found = [*files], dict[str, str]()
+    while waiting:
+        file = waiting.pop()
+        if name_of(file) not in found:
+            source = file.read_text(encoding="utf-8")
+            waiting += [file.parent / imported for imported in IMPORTED.findall(source)]
+            named = IMPORTED.sub(lambda imported, folder=file.parent: name_of(folder / imported[0]), source)
+            found[name_of(file)] = f"data:text/javascript;base64,{base64.b64encode(named.encode()).decode()}"
+    return found
 
 
 def _theme() -> str:

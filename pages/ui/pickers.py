@@ -32,10 +32,8 @@ def pick(
     """The picked option. A few options are drawn as buttons, more as a list.
 
     Args:
-        label: text above the widget.
         options: the options, at least one.
         key: the key in the session and in the address.
-        help: tooltip of the question mark.
         first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: labels of options that are missing in `choices.toml`.
@@ -106,12 +104,10 @@ def pick_position(
     """The position of a picked token.
 
     Args:
-        label: text above the choice.
         tokens: all tokens of the text.
         key: the key in the session and in the address.
         positions: the positions offered; None for all.
         first: the default position.
-        help: tooltip of the question mark.
         on_change: called when a position is picked.
         as_list: whether to draw a list. Buttons are only for words that a model has written itself, because tokens can be long
             and buttons render Markdown in them.
@@ -119,6 +115,14 @@ def pick_position(
     labels = dict(enumerate(numbered_tokens(tokens)))
     options = range(len(tokens)) if positions is None else positions
     return pick(label, options, key, help, first, as_list=as_list, labels=labels, on_change=on_change)
+
+
+def pick_switch(label: str, key: str, help: str | None = None) -> bool:
+    """Whether a switch is on. The address has `true` if it is, and other pages keep it."""
+    seed(key, lambda asked: asked == "true", bool)
+    on = st.toggle(label, key=key, help=help)
+    publish(key, "true" if on else None)
+    return on
 
 
 def search_box(label: str, placeholder: str, max_chars: int) -> str:

@@ -9,126 +9,23 @@
     else:
         ...                                     # draw the truth with `prediction.answers` on it
 
-The state of all questions is written in the address, in `predict`. `attention.7:3.5-8~3~shown` asks about place 7. The first
-answer was the cells 3 and 5 to 8, the second answer was cell 3, and the truth is shown. `attention:` is a question without an
-answer yet. Commas separate several questions. Nothing is stored, and a prediction does not change what the model computes.
+The state of all questions is in the address (`prediction_codec`). Nothing is stored, and a prediction does not change what the
+model computes.
 """
 
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import publish, seed
+from pages.ui.prediction_codec import Cells, Prediction, read, written
 from pages.ui.text import text
 
 KEY = "predict"
 # Session key of a dict: page/question → the subject of the question in the last run, and its state after that run.
 ASKED = "predict_asked"
-SHOWN = "shown"
-# Limits of what an address may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
-MOST_QUESTIONS, MOST_RUNS = 8, 400
-NAME = re.compile(r"([a-z]{1,20})(?:\.(\d{1,4}))?", re.ASCII)
-RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
-
-Cells = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The state of one question.
-
-    Attributes:
-        answers: one answer, or two if the learner answered once more. An answer is its marked cells, ascending, or empty.
-        place: the place that the question is about, such as a row, counted from 0; None for the page's own choice.
-        shown: whether the truth is shown.
-    """
-
-    answers: tuple[Cells, ...] = ((),)
-    place: int | None = None
-    shown: bool = False
-
-    @property
-    def answer(self) -> Cells:
-        """The last answer."""
-        return self.answers[-1]
-
-    @property
-    def first(self) -> Cells | None:
-        """The first answer if there are two, otherwise None."""
-        return self.answers[0] if len(self.answers) > 1 else None
-
-    def within(self, cells: int, places: int) -> "Prediction":
-        """This state without cells and places that do not exist."""
-        answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
-        place = self.place if self.place is not None and self.place < places else None
-        return replace(self, answers=answers, place=place)
-
-
-def written(predictions: Mapping[str, Prediction]) -> str:
-    """The questions as the value of `predict`; `read` is the inverse."""
-    return ",".join(_written(name, prediction) for name, prediction in predictions.items())
-
-
-def read(value: str) -> dict[str, Prediction]:
-    """The questions in a value of `predict`, by name. An address is untrusted: an invalid question is left out, and a question
-    with an invalid answer is read without its answers."""
-    predictions = {}
-    for part in value.split(",")[:MOST_QUESTIONS]:
-        head, colon, answers = part.partition(":")
-        named = NAME.fullmatch(head)
-        if not (named and colon):
-            continue
-        place = None if named[2] is None else int(named[2])
-        pieces = answers.split("~")
-        shown = pieces[-1] == SHOWN
-        cells = [read_cells(piece) for piece in (pieces[:-1] if shown else pieces)]
-        known = [answer for answer in cells if answer is not None]
-        if len(known) < len(cells) or not 1 <= len(cells) <= 2:
-            predictions[named[1]] = Prediction(place=place)
-        else:
-            predictions[named[1]] = Prediction(tuple(known), place, shown)
-    return predictions
-
-
-def _written(name: str, prediction: Prediction) -> str:
-    place = "" if prediction.place is None else f".{prediction.place}"
-    pieces = [*map(written_cells, prediction.answers), *([SHOWN] if prediction.shown else [])]
-    return f"{name}{place}:{'~'.join(pieces)}"
-
-
-def written_cells(cells: Cells) -> str:
-    """Ascending cells as text, such as `3.5-8`; three or more neighbouring cells are written as a run. `read_cells` is the
-    inverse."""
-    parts: list[list[int]] = []
-    for cell in cells:
-        if parts and cell == parts[-1][-1] + 1:
-            parts[-1].append(cell)
-        else:
-            parts.append([cell])
-    pieces = [f"{part[0]}-{part[-1]}" if len(part) > 2 else ".".join(map(str, part)) for part in parts]
-    return ".".join(pieces)
-
-
-def read_cells(piece: str) -> Cells | None:
-    """The cells of one answer, ascending; None if the text is invalid. An address is untrusted."""
-    if not piece:
-        return ()
-    runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]
-    cells: set[int] = set()
-    for run in runs:
-        if run is None:
-            return None
-        first, last = int(run[1]), int(run[2] or run[1])
-        if not 0 <= last - first < 10_000:
-            return None
-        cells.update(range(first, last + 1))
-    return tuple(sorted(cells))
-
-
-# --- in a session ------------------------------------------------------------------------------------------------------
 
 
 def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Prediction | None:
@@ -174,8 +71,6 @@ def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> N
     """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question.
 
     Args:
-        what: name of the question.
-        prediction: the state of the question.
         can_leave: whether to draw the button that leaves the question. False for a question that the page always asks.
     """
     words = text("prediction")
@@ -223,9 +118,6 @@ def pick_answer(
     """Draw a widget that picks one of a few answers: buttons or a list.
 
     Args:
-        what: name of the question.
-        label: text above the widget.
-        prediction: the state of the question.
         labels: cell → its label, for each cell that can be chosen.
         as_list: whether to draw a list.
         placeholder: shown in the list while nothing is chosen.

@@ -16,9 +16,10 @@ import streamlit as st
 
 from pages.ui.compat import opens_from_history, runs_for_visitor
 from pages.ui.term_links import linked, names_of
+from transformer.assets import assets
 from transformer.figures.labels import LABELS
 
-FOLDER = Path(__file__).parents[2] / "assets" / "text"
+FOLDER = assets() / "text"
 ENGLISH = "en"
 # Environment variable with the language of visitors who have not chosen one.
 VARIABLE = "HEADLIGHT_LANGUAGE"

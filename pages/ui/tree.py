@@ -41,7 +41,6 @@ def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Cal
         lines: the lines from the root on, each before the lines below it. Shown as text, never as markup.
         selected: id of the picked line.
         says: a name of the tree for screen readers.
-        key: key of the widget.
         on_pick: called when a person picks a line.
     """
     data = {"lines": [list(line) for line in lines], "selected": selected, "says": says, "text": dict(text("calls")["tree"])}

@@ -15,9 +15,7 @@ def waited(label: str, function: Callable[..., Result], *arguments: object) -> R
     no spinner, because a spinner starts a thread and costs a click as much as a widget.
 
     Args:
-        label: text beside the spinner.
         function: made by `caches.cached`.
-        arguments: its arguments.
     """
     result = RESULTS.kept(function, *arguments)
     if result is not ABSENT:

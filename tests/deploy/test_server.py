@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from benchmarks.app_server import ROOT, serving
 from pages.shell.server.packed_files import PackedFiles
 from pages.shell.server.requests import is_foreign
-from pages.ui.compat import SCRIPTS
+from pages.ui.scripts import address_of
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
 # The tests request each file below all prefixes. A prefix is a path at which a folder could be served, or a way out of a
@@ -123,20 +123,24 @@ def test_scripts_are_also_compressed_below_the_base_path_of_the_operator(monkeyp
     assert coding_of(f"/school/headlight-other/{file}") is None
 
 
-def test_scripts_of_components_are_sent_compressed_if_the_browser_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    early = "/_stcore/bidi-components/headlight_player/abc.js"
-    assert answer_of(early, accept_encoding="gzip")[1] == b"as before"  # not cached, because the component may be mounted later
-    monkeypatch.setitem(SCRIPTS, "abc.js", "export default () => 'é';")
-    path, body = "/_stcore/bidi-components/headlight_player/abc.js", "export default () => 'é';".encode()
+def test_scripts_of_the_app_are_sent_compressed_if_the_browser_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = ROOT / "pages" / "ui" / "format.js"
+    path = f"/{address_of(script)}"
     headers, packed = answer_of(path, accept_encoding="gzip")
     assert headers[b"content-encoding"] == b"gzip"
     assert headers[b"content-type"] == b"text/javascript; charset=utf-8"
-    assert gzip.decompress(packed) == body
+    assert b"immutable" in headers[b"cache-control"]
+    assert gzip.decompress(packed) == script.read_bytes()
     headers, plain = answer_of(path)
     assert b"content-encoding" not in headers
-    assert plain == body
-    for other in ("none.js", "abc.css", "../abc.js", "a/abc.js"):
-        assert answer_of(f"/_stcore/bidi-components/headlight_player/{other}")[1] == b"as before"
+    assert plain == script.read_bytes()
+    folder = path.removesuffix("ui/format.js")
+    for other in ("ui/none.js", "ui/format.py", "ui/../ui/format.js", "../app.py", ""):
+        assert answer_of(f"{folder}{other}", accept_encoding="gzip")[1] == b"", other
+    assert answer_of("/headlight/another-version/ui/format.js")[1] == b""
+    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "school"}.__getitem__)
+    assert answer_of(f"/school{path}")[1] == plain
+    assert answer_of(path)[1] == b"as before"
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

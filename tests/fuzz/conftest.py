@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import jaxtyping
 import pytest
 
-# Imported before the tests for their side effects: rewritten asserts, checks of types, the number of threads.
-import tests.pages.conftest
-import tests.transformer.conftest  # noqa: F401
+from tests.transformer.preparation import prepare
+
+pytest.register_assert_rewrite("tests.pages.apps")
+prepare()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,12 +9,11 @@ import pytest
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 
-from pages.shell.former_links import EVERYWHERE, FORMER
-from pages.shell.frame.navigation import name_of, page_files
+from benchmarks.app_server import ROOT
+from pages.shell.frame.navigation import page_files
 from pages.ui import pickers
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import ROOT
 
 PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
 SIDEBAR = ("model", "source", "target", "batch", "batch_targets", "variant", "n_layers", "n_heads", "d_model", "d_ff")
@@ -24,7 +23,7 @@ class Parameters(NamedTuple):
     """The parameters and values that links to a page can contain.
 
     Attributes:
-        names: the names of the parameters that the page reads now, or that it read in an earlier version.
+        names: the names of the parameters that the page reads.
         values: the ids of the options of the page's pickers.
     """
 
@@ -70,9 +69,8 @@ def parameters(page: str) -> Parameters:
             while known < len(names):  # an open fold can read more parameters
                 known = len(names)
                 on_page(page, **dict.fromkeys(names - {*SIDEBAR}, "true") | query)
-    former = FORMER.get(name_of(ROOT / page), {})
     # If there are many words of a vocabulary, only every twentieth is used.
     chosen = {option for table in text("choices").values() for option in table}
     words = sorted(option for option in ids if option not in chosen and not option.isdecimal())
     values = {*ids.difference(words), *(words if len(words) < 100 else words[::20])}
-    return Parameters(tuple(sorted({*names, *SIDEBAR, *EVERYWHERE, *former})), tuple(sorted(values)))
+    return Parameters(tuple(sorted({*names, *SIDEBAR})), tuple(sorted(values)))

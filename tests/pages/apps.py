@@ -2,13 +2,15 @@
 
 import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame.parts import ALL
-from tests.pages.conftest import ROOT
 
 APP = str(ROOT / "app.py")
 HOME = "pages/home/page.py"
@@ -65,3 +67,25 @@ def shown(markdown: str) -> str:
     for _ in range(2):  # spans can be nested once
         markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
     return markdown.replace("\\", "")
+
+
+class Tab:
+    """The storage of a tab of the browser. Use `mount` in place of the script of `pages.ui.tab_memory`.
+
+    Attributes:
+        storage: name → session and text.
+    """
+
+    def __init__(self) -> None:
+        self.storage: dict[str, tuple[str, str]] = {}
+
+    def mount(self, key: str, data: dict[str, Any], on_recall_change: Callable[[], None]) -> None:
+        """What tab_memory.js does."""
+        session, before = self.storage.get(data["name"], ("", ""))
+        before = "" if session == data["session"] else before
+        if data["recalled"] or not (before or data["waits"]):
+            self.storage[data["name"]] = (data["session"], data["text"])
+            return
+        st.session_state[key] = {"recall": {"text": before}}
+        on_recall_change()
+        st.rerun()

@@ -1,37 +1,17 @@
 """Fixtures for browser tests: a running server, and a browser that records errors."""
 
-import contextlib
-import json
 import os
-import re
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import jaxtyping
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
-from benchmarks import app_server as server
+from benchmarks.app_server import ROOT
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, SCREEN, Visitor, Walker, serving
 
 # Called before these modules are imported, so that their failed asserts show values, as asserts in tests do.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
-
-ROOT = Path(__file__).parents[2]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
-PATIENCE = 60_000  # ms that a test waits at most; on a loaded machine, a server's first page needs more than 20 s
-expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,14 +32,6 @@ def pytest_runtest_setup() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
     jaxtyping.config.update("jaxtyping_disable", False)
-
-
-@contextlib.contextmanager
-def serving(script: Path) -> Iterator[str]:
-    """Start a Streamlit server for a script, which only this machine can reach; yields its address. It is stopped at the
-    end."""
-    with server.serving(script) as running:
-        yield running.address
 
 
 @pytest.fixture(scope="session")
@@ -109,149 +81,6 @@ def stranger(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(**SCREEN)
     yield context
     context.close()
-
-
-# Resolves to true as soon as no script runs, no element is stale, all charts are drawn, and the page has not changed for
-# `quiet` ms. Resolves to false after 60 s.
-REST = """(quiet) => new Promise((resolve) => {
-    const some = (selector) => document.querySelector(selector) !== null;
-    const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
-        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])');
-    const start = performance.now();
-    let since = start;
-    const observer = new MutationObserver(() => { since = performance.now(); });
-    observer.observe(document, {subtree: true, childList: true, characterData: true});
-    const timer = setInterval(() => {
-        const now = performance.now();
-        if (busy()) since = now;
-        if (now - since < quiet && now - start < 60_000) return;
-        clearInterval(timer);
-        observer.disconnect();
-        resolve(now - since >= quiet);
-    }, 50);
-})"""
-
-
-class Visitor:
-    """A visitor with a browser. It opens pages, waits until they have settled, and records errors in `complaints`.
-
-    Args:
-        browser: if it is a browser, the visitor gets a new context with the settings `context` and an empty cache. If it is a
-            context, the visitor uses the context's tab after earlier visitors. This is faster, because half of the time to open
-            a page is the compilation of the scripts of Streamlit and Plotly, and a tab keeps its compiled scripts.
-    """
-
-    def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
-        self.url, self.complaints = url, []
-        self.fresh = isinstance(browser, Browser)
-        self.context = browser.new_context(**(SCREEN | context)) if isinstance(browser, Browser) else browser
-        self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.listeners: tuple[tuple[Any, Callable[[Any], None]], ...] = (
-            ("pageerror", lambda error: self.complaints.append(f"error: {error}")),
-            ("console", lambda message: self._console(message.type, message.text)),
-            ("request", lambda request: self._request(request.url)),
-            ("response", lambda answer: self._response(answer.status, answer.url)),
-        )
-        for event, listener in self.listeners:
-            self.page.on(event, listener)
-
-    def open(self, path: str = "", whole: bool = False) -> Page:
-        """Open a page and wait until it has settled. With `whole`, also draw the parts below the first screen."""
-        self.page.goto(f"{self.url}/{path}")
-        self.page.locator("h1").first.wait_for(state="attached")  # a stop of a lesson may hide the page
-        self.settle()
-        return self.see_all() if whole else self.page
-
-    def close(self) -> None:
-        """Leave the site, close other tabs, clear cookies and storage, and reset the screen, so that the next visit finds
-        nothing of this one."""
-        if self.fresh:
-            self.context.close()
-            return
-        for page in self.context.pages:
-            if page is not self.page:
-                page.close()
-        if self.page.url.startswith(self.url):
-            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
-        for event, listener in self.listeners:
-            self.page.remove_listener(event, listener)
-        self.page.goto("about:blank")
-        self.context.clear_cookies()
-        self.page.set_viewport_size(SCREEN["viewport"])
-        self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
-        self.page.mouse.move(-9, -9)
-
-    def settle(self) -> None:
-        """Wait until no script runs, no element is stale, and the page has not changed for half a second."""
-        assert self.page.evaluate(REST, 500), "the page did not come to rest within 60 s"
-
-    def see_all(self) -> Page:
-        """Scroll down until every part of the page has been on the screen and is drawn, then back to the top."""
-        boxes = self.page.locator(".unseen")
-        # A link that names a part keeps the part on the screen until the page has settled, or until the first input.
-        self.page.keyboard.press("Shift")
-        while count := boxes.count():
-            # Not by the locator, because a run may replace the box meanwhile.
-            self.page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
-            self.page.wait_for_function("count => document.querySelectorAll('.unseen').length < count", arg=count)
-            self.settle()
-        self.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
-        return self.page
-
-    def ticks(self, chart: int, axis: str) -> list[str]:
-        """The tick labels on an axis of a chart."""
-        labels = self.page.locator('[data-testid="stPlotlyChart"]').nth(chart).locator(f".{axis}tick text")
-        return labels.all_text_contents()
-
-    def type(self, label: str, text: str) -> None:
-        box = self.page.get_by_label(label, exact=True)
-        box.fill(text)
-        box.press("Enter")
-        self.settle()
-
-    def choose(self, group: str, option: str) -> None:
-        """Press a button of a segmented control."""
-        radios = self.page.get_by_test_id("stButtonGroup").filter(has_text=group)
-        radios.get_by_text(option, exact=True).click()
-        self.settle()
-
-    def _console(self, kind: str, text: str) -> None:
-        if kind == "error":
-            self.complaints.append(f"console: {text}")
-
-    def _response(self, status: int, address: str) -> None:
-        if status >= 400:
-            self.complaints.append(f"{status}: {address}")
-
-    def _request(self, address: str) -> None:
-        allowed = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:")
-        if not address.startswith(allowed):
-            self.complaints.append(f"another host: {address}")
-
-
-class Walker(Visitor):
-    """A visitor on the walk of the Layers page."""
-
-    def at(self, query: str) -> "Walker":
-        self.open(f"layers?{query}")
-        self.root = self.page.locator(".stop").first
-        expect(self.root).to_have_attribute("data-painted", re.compile(r"\d+"))
-        return self
-
-    @property
-    def geometry(self) -> dict[str, Any]:
-        return json.loads(self.root.get_attribute("data-geometry") or "{}")
-
-    @property
-    def path(self) -> str:
-        return self.geometry["panels"][-1]["path"]
-
-    def is_at(self, path: str) -> None:
-        """Wait until the walk is at a stop. The browser checks this at every frame, because a playing walk leaves a stop
-        soon."""
-        path_of_stop = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
-        self.page.wait_for_function(f"([root, path]) => {path_of_stop} === path", arg=[self.root.element_handle(), path])
 
 
 @pytest.fixture

@@ -1,26 +1,14 @@
 """Fixtures and settings for all tests of the library."""
 
-import inspect
-
 import jaxtyping
 import pytest
-import torch
-from hypothesis import settings
 
+from tests.transformer.preparation import prepare
 from tests.transformer.tiny import TINY
 from transformer.pipeline.pipeline import Pipeline
-from transformer.text.vocabulary import Vocabulary
 from transformer.training.run import Training
 
-# Tokens come from files and from people, so vocabularies check them themselves. Without this line, the import hook would check
-# them first. (The hook does not check the constructors that `validation.by_name` makes.)
-Vocabulary.__init__ = inspect.unwrap(Vocabulary.__init__)
-# No time limit for an example: a busy machine must not fail a test.
-settings.register_profile("headlight", deadline=None)
-settings.load_profile("headlight")
-# On tensors this small, a second thread costs more time than it saves.
-torch.set_num_threads(1)
-
+prepare()
 
 # Files whose tests call the same small functions some hundred thousand times. Checking the shapes in these files took 54 of
 # 120 s; the tests in other files check the shapes of the same functions.

@@ -12,7 +12,7 @@ from transformer.analysis.checks import check_network, check_number
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding.write import Network
-from transformer.tracing.interventions import Ablate
+from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 
 BATCH_SIZE = 16  # heads per forward pass; each head is silenced in its own item of the batch
@@ -116,10 +116,7 @@ def head_importance(
         before = model(source, target)[0, position].log_softmax(-1)[token].item()
     for start in range(0, len(places), BATCH_SIZE):
         chunk = places[start : start + BATCH_SIZE]
-        silenced = [
-            Ablate(str(Kind.of(kind).path(layer) / "weights"), (head,), items=(item,))
-            for item, (kind, layer, head) in enumerate(chunk)
-        ]
+        silenced = [silence(kind, layer, (head,), (item,)) for item, (kind, layer, head) in enumerate(chunk)]
         with tracing(model, [*edits, *silenced], keep=False):
             sources = None if source is None else source.expand(len(chunk), -1)
             logits = model(sources, target.expand(len(chunk), -1))[:, position]

@@ -37,7 +37,7 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
     Raises:
         HeadlightError: the trace has no such head.
     """
-    weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
+    weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
     specials = (np.isin(tokens, SPECIALS) for tokens in trace.tokens(kind, item))
     row = query_to_show(weights, allowed, *specials)
     return row, int(weights[row].argmax())

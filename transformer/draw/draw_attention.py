@@ -47,7 +47,7 @@ def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: b
     """The attention of one head. Queries are rows, keys are columns, and the weights of a row sum to 1. If `small` is True, the
     cells have no numbers."""
     _check(trace, kind, layer, head, item)
-    weights, allowed = trace.weights(kind, layer)[item, head].numpy(), trace.allowed(kind)[layer, item, head].numpy()
+    weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
     if small:
         return small_head_map(weights, allowed, *trace.tokens(kind, item))
     return head_map(weights, allowed, *trace.tokens(kind, item))
@@ -113,8 +113,8 @@ def terms(
 def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) -> go.Figure:
     """The change of the weights of one head between two runs. Both read the same tokens; the first text is drawn."""
     _check(before, kind, layer, head, 0)
-    change = (after.weights(kind, layer) - before.weights(kind, layer))[0, head].numpy()
-    allowed = (after.allowed(kind) | before.allowed(kind))[layer, 0, head].numpy()
+    change = (after.head(kind, layer, head) - before.head(kind, layer, head)).numpy()
+    allowed = (after.head_allowed(kind, layer, head) | before.head_allowed(kind, layer, head)).numpy()
     return difference_map(change, allowed, *before.tokens(kind))
 
 

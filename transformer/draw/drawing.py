@@ -24,8 +24,7 @@ from transformer.pipeline.checkpoint import as_path, write_whole
 Arguments = ParamSpec("Arguments")
 CONFIG = {"displaylogo": False, "responsive": True}
 NOT_OURS = (
-    "This drawing needs our own network, as `Pipeline.load` gives it, or `Pipeline.open` with own_network=True; "
-    "not {pipeline!r}."
+    "This drawing needs our own network, as `Pipeline.load` gives it, or `open_model` with own_network=True; not {pipeline!r}."
 )
 # The browser unpacks Plotly, and only once for a page with several drawings.
 FRAGMENT = Markup("""<div style="background: white; overflow-x: auto">

@@ -1,4 +1,4 @@
-"""Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `Pipeline.open` read.
+"""Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `open_model` read.
 
 Marian has all parts of our models: post-norm layers, the same activations, sinusoidal positions, an embedding table for each
 side and a separate output matrix. Four things are different in the folder:
@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 from transformers import GenerationConfig, MarianConfig, PreTrainedTokenizerFast
 
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import MARIAN_EPS, marian_modules
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
+from transformer.pipeline.checkpoint import as_path
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.tokenizer import APOSTROPHES, DASHES
 from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
@@ -53,7 +55,7 @@ NEEDED = {
 }
 
 
-def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
+def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
     """Write a model of ours as a folder that `transformers` can open.
 
     Args:
@@ -61,9 +63,12 @@ def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
         folder: the folder to write; it is created if it is missing, and files in it are replaced.
 
     Raises:
-        CheckpointError: Marian cannot represent the model; the message names the field.
+        CheckpointError: Marian cannot represent the model, and the message names the field; or the folder cannot be written.
+        InputError: `pipeline` is not a Pipeline.
     """
-    config, folder = pipeline.config, Path(folder)
+    if not isinstance(pipeline, Pipeline):
+        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+    config, folder = pipeline.config, as_path(folder)
     for field, value in NEEDED.items():
         if getattr(config, field) != value:
             template = "This model cannot be written for Marian: its {field} is {value!r}; it must be {needed!r}."
@@ -71,13 +76,17 @@ def write_folder(pipeline: Pipeline, folder: str | Path) -> None:
     if config.d_model % 2 or not isinstance(pipeline.target_vocabulary, Vocabulary) or not pipeline.target_vocabulary.framed:
         raise CheckpointError("Only a model with an even d_model and a vocabulary of words or letters can be written.")
     tokens = joint_tokens(pipeline)
-    folder.mkdir(parents=True, exist_ok=True)
-    _config(config, len(tokens)).save_pretrained(folder)
     special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
-    GenerationConfig(**special, max_length=config.max_len).save_pretrained(folder)
-    save_file(marian_weights(pipeline, tokens), folder / "model.safetensors", {"format": "pt"})
     names = pipeline.source_vocabulary.tokenizer_name, pipeline.target_vocabulary.tokenizer_name
-    _tokenizer(tokens, *names).save_pretrained(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _config(config, len(tokens)).save_pretrained(folder)
+        GenerationConfig(**special, max_length=config.max_len).save_pretrained(folder)
+        save_file(marian_weights(pipeline, tokens), folder / "model.safetensors", {"format": "pt"})
+        _tokenizer(tokens, *names).save_pretrained(folder)
+    except (OSError, ValueError, SafetensorError) as error:  # a ValueError: the path has a null character
+        template = "The folder {name!r} cannot be written ({problem})."
+        raise CheckpointError(template, name=folder.name, problem=str(error)) from error
 
 
 def joint_tokens(pipeline: Pipeline) -> tuple[str, ...]:

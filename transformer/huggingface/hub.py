@@ -35,6 +35,10 @@ SIGN = "@"
 SECONDS = 20  # after which a request to the hub is given up
 
 
+class HubError(CheckpointError):
+    """The hub did not give what was asked for. A later try can succeed."""
+
+
 class HubId(NamedTuple):
     """A model of a hub.
 
@@ -149,7 +153,7 @@ def plan(model: HubId) -> Plan:
     import huggingface_hub
 
     hub = huggingface_hub.HfApi(endpoint=address(), token=False)
-    with _explained(model):
+    with explained(model):
         info: Any = hub.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=SECONDS)
     if not isinstance(info.sha, str) or not COMMIT.fullmatch(info.sha):
         raise CheckpointError("The hub does not say which commit of {model!r} it has.", model=model.repo)
@@ -193,28 +197,28 @@ def _check_size(model: HubId, files: tuple[HubFile, ...], numbers: int) -> None:
 
 
 @contextmanager
-def _explained(model: HubId) -> Iterator[None]:
-    """A context in which an error of a request to the hub becomes a `CheckpointError` with a sentence."""
+def explained(model: HubId) -> Iterator[None]:
+    """A context in which an error of a request to the hub becomes a `HubError` with a sentence."""
     import httpx2
     from huggingface_hub import errors
 
     try:
         yield
+    except CheckpointError:
+        raise
     except errors.GatedRepoError:
-        raise CheckpointError(
-            "{model!r} is not open to everybody; only open models are downloaded.", model=model.repo
-        ) from None
+        raise HubError("{model!r} is not open to everybody; only open models are downloaded.", model=model.repo) from None
     except errors.RepositoryNotFoundError:
         template = "The hub has no model {model!r}, or it is not open to everybody."
-        raise CheckpointError(template, model=model.repo) from None
+        raise HubError(template, model=model.repo) from None
     except errors.RevisionNotFoundError:
         template = "{model!r} has no revision {revision!r}."
-        raise CheckpointError(template, model=model.repo, revision=model.revision) from None
+        raise HubError(template, model=model.repo, revision=model.revision) from None
     except errors.HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else "no status"
-        raise CheckpointError("The hub refused the request ({status}); try again later.", status=status) from None
+        raise HubError("The hub refused the request ({status}); try again later.", status=status) from None
     except (httpx2.HTTPError, OSError) as error:
         template = "The hub at {address} cannot be reached from this server ({problem})."
-        raise CheckpointError(template, address=address(), problem=type(error).__name__) from None
+        raise HubError(template, address=address(), problem=type(error).__name__) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError("The answer of the hub cannot be read ({problem}).", problem=type(error).__name__) from None
+        raise HubError("The answer of the hub cannot be read ({problem}).", problem=type(error).__name__) from None

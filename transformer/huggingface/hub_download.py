@@ -1,23 +1,37 @@
-"""Downloads of models from a hub. They stop on request, continue where they ended, and accept no more bytes than announced.
+"""Downloads of models from a hub, by `huggingface_hub`. They stop on request, keep the files that are complete, and accept no
+more bytes than announced.
 
-Needs `huggingface_hub` and the packages that it installs. They are imported when a download starts.
+`huggingface_hub` and what it installs are imported when a download starts. If a connection breaks off, it continues the file
+where it ended. After a download that was stopped, it begins the file anew.
 """
 
 import hashlib
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import CONFIG, MEGABYTE, Folder, config_values
 from transformer.huggingface.hf_limits import HUB_MEGABYTES
-from transformer.huggingface.hub import SECONDS, HubFile, HubId, Plan, address, downloaded, folder_of, plan, store
+from transformer.huggingface.hub import (
+    SECONDS,
+    HubError,
+    HubFile,
+    HubId,
+    Plan,
+    address,
+    downloaded,
+    explained,
+    folder_of,
+    plan,
+    store,
+)
 
 # Folder of incomplete downloads, beside the models.
 PARTIAL = ".partial"
-TRIES = 4
+CACHE = ".cache"  # what `huggingface_hub` notes of its downloads, in the folder to which it writes
 RESERVE = 500 * MEGABYTE  # bytes of the disk that must stay free
 
 # Called with the number of bytes downloaded so far and of all bytes; returns whether to continue.
@@ -29,7 +43,8 @@ class Cancelled(Exception):  # noqa: N818 (not an error)
 
 
 def download(model: HubId, report: Report) -> Path:
-    """The folder of a model, which is downloaded if it is missing. An interrupted download continues where it ended.
+    """The folder of a model, which is downloaded if it is missing. Files that an interrupted download completed are not
+    requested again.
 
     Args:
         model: the model, with any revision.
@@ -57,9 +72,10 @@ def download(model: HubId, report: Report) -> Path:
                 before += file.nbytes
                 if file.name == CONFIG:
                     config_values(Folder(partial))  # check the family before the other files are downloaded
+            shutil.rmtree(partial / CACHE, ignore_errors=True)
             partial.rename(whole)
-    except _UnfinishedError:
-        raise
+    except HubError:
+        raise  # the files that are complete are kept for the next try
     except CheckpointError:
         # The same files would fail again the next time, so they are not kept.
         shutil.rmtree(partial, ignore_errors=True)
@@ -70,7 +86,7 @@ def download(model: HubId, report: Report) -> Path:
 
 
 def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Report) -> None:
-    """Download a file, or its missing part.
+    """Download a file, unless a download that was interrupted has it already.
 
     Args:
         planned: the plan that the file is a part of.
@@ -79,62 +95,41 @@ def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Repo
         before: bytes of the files that come before it in the plan.
         report: as in `download`.
     """
-    path = folder / file.name
-    for attempt in range(TRIES):
-        try:
-            _stream(planned, file, path, before, report)
-            break
-        except _InterruptedError as error:
-            if attempt == TRIES - 1:
-                template = "The connection to the hub broke off ({problem}); what is there is kept, so try again."
-                raise _UnfinishedError(template, problem=str(error)) from None
-            time.sleep(0.2 * 4**attempt)
-    if file.digest is not None and _digest(path) != file.digest:
+    from huggingface_hub import hf_hub_download
+    from tqdm import tqdm
+
+    class Progress(tqdm):
+        """Draws nothing: hands the number of bytes to `report`, and refuses more bytes than the hub announced."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options | {"disable": True})
+            self.came = int(options.get("initial") or 0)
+
+        def update(self, n: float | None = 1) -> None:
+            self.came += int(n or 0)
+            if self.came > file.nbytes:
+                template = "{file!r} of {model!r} is larger than the hub announced."
+                raise CheckpointError(template, file=file.name, model=planned.model.repo)
+            _go_on(report, before + self.came, planned.nbytes)
+
+    model, path = planned.model, folder / file.name
+    if not path.exists():
+        with explained(model):
+            hf_hub_download(
+                model.repo,
+                file.name,
+                revision=model.revision,
+                local_dir=folder,
+                endpoint=address(),
+                token=False,
+                etag_timeout=SECONDS,
+                tqdm_class=Progress,
+            )
+    _go_on(report, before + file.nbytes, planned.nbytes)
+    if path.stat().st_size != file.nbytes or (file.digest is not None and _digest(path) != file.digest):
         path.unlink()
         template = "{file!r} of {model!r} has other bytes than the hub announced."
-        raise CheckpointError(template, file=file.name, model=planned.model.repo)
-
-
-class _InterruptedError(Exception):
-    """The connection was interrupted."""
-
-
-class _UnfinishedError(CheckpointError):
-    """The download is incomplete. The next one continues where it ended."""
-
-
-def _stream(planned: Plan, file: HubFile, path: Path, before: int, report: Report) -> None:
-    """Download the missing bytes of a file and append them."""
-    import httpx2
-    from huggingface_hub import get_session, hf_hub_url
-
-    have = path.stat().st_size if path.exists() else 0
-    if have > file.nbytes:
-        path.unlink()
-        have = 0
-    if have == file.nbytes and path.exists():
-        return
-    url = hf_hub_url(planned.model.repo, file.name, revision=planned.model.revision, endpoint=address())
-    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
-    try:
-        with (
-            get_session().stream("GET", url, headers=headers, timeout=SECONDS) as answer,
-            path.open("ab" if answer.status_code == 206 else "wb") as opened,
-        ):
-            if answer.status_code not in (200, 206):
-                raise _InterruptedError(f"the hub answered {answer.status_code}")
-            have = opened.tell()
-            for chunk in answer.iter_bytes():
-                have += len(chunk)
-                if have > file.nbytes:
-                    template = "{file!r} of {model!r} is larger than the hub announced."
-                    raise CheckpointError(template, file=file.name, model=planned.model.repo)
-                opened.write(chunk)
-                _go_on(report, before + have, planned.nbytes)
-    except httpx2.HTTPError as error:
-        raise _InterruptedError(type(error).__name__) from None
-    if have < file.nbytes:
-        raise _InterruptedError("too few bytes came")
+        raise CheckpointError(template, file=file.name, model=model.repo)
 
 
 def _go_on(report: Report, done: int, total: int) -> None:
@@ -169,15 +164,18 @@ def _make_room(planned: Plan, partial: Path) -> None:
         CheckpointError: the disk is too full.
     """
     others = [path for path in (*downloaded().values(), *_others(partial)) if path.is_dir()]
-    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in others}
+    sizes = {path: _bytes_in(path) for path in others}
     for path in sorted(others, key=lambda path: path.stat().st_mtime):
         if sum(sizes.values()) + planned.nbytes <= HUB_MEGABYTES * MEGABYTE:
             break
         del sizes[path]
         shutil.rmtree(path, ignore_errors=True)
-    have = sum(file.stat().st_size for file in partial.iterdir())
-    if shutil.disk_usage(partial).free < planned.nbytes - have + RESERVE:
+    if shutil.disk_usage(partial).free < planned.nbytes - _bytes_in(partial) + RESERVE:
         raise CheckpointError("The disk of the server is too full for {model!r}.", model=planned.model.repo)
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _others(partial: Path) -> list[Path]:

@@ -15,8 +15,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from transformer.errors import CheckpointError, ConfigError
+from transformer.huggingface.hf_opening import Opened, read_folder, readable_model
 from transformer.huggingface.hf_pipeline import Agreement, HuggingFacePipeline
-from transformer.huggingface.opening import Opened, read_folder, readable_model
 from transformer.network.config import TransformerConfig
 from transformer.network.embedding import sinusoid
 from transformer.network.masks import padding_keys

@@ -5,15 +5,15 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.assets import assets
 from transformer.errors import CheckpointError, InputError
 from transformer.network.config import TransformerConfig
-from transformer.network.masks import Mask
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
 from transformer.pipeline.card import Card
@@ -25,7 +25,7 @@ from transformer.pipeline.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from transformer.pipeline.decoding.answers import Generated, greedy, greedy_from
+from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
@@ -36,14 +36,10 @@ from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
-if TYPE_CHECKING:
-    from transformer.pipeline.protocol import TextPipeline
-
-CHECKPOINTS = Path(__file__).parents[2] / "assets" / "checkpoints"
+CHECKPOINTS = assets() / "checkpoints"
 SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
-NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `pip install -r requirements-huggingface.txt`."
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 LOG = logging.getLogger("headlight")
@@ -149,40 +145,6 @@ class Pipeline:
                 shipped=", ".join(shipped) or "none",
             )
         return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
-
-    @staticmethod
-    def open(folder: str | Path, own_network: bool = False) -> "TextPipeline":
-        """The pipeline of a model of Hugging Face's `transformers`, from the folder that holds its configuration, its weights
-        as safetensors and its tokenizer. docs/MODELS.md lists the architectures.
-
-        Args:
-            folder: the folder of the model.
-            own_network: run a Marian model in our own network (`transformer.huggingface.own_network`), with all its taps.
-
-        Raises:
-            CheckpointError: the packages for it are not installed, the folder cannot be opened, or our own network cannot
-                represent its model.
-        """
-        try:
-            # Imported only when needed: `transformer.huggingface` imports this module, and its packages are optional.
-            from transformer.huggingface.opening import open_folder
-            from transformer.huggingface.own_network import open_own_network
-        except ModuleNotFoundError as error:
-            raise CheckpointError(NO_PACKAGE, package=error.name) from error
-        return open_own_network(folder) if own_network else open_folder(folder)
-
-    def write_folder(self, folder: str | Path) -> None:
-        """Write the model as a folder of the class `MarianMTModel`, which `transformers` and `open` can read; see
-        `transformer.huggingface.hf_export`.
-
-        Raises:
-            CheckpointError: the packages for it are not installed, or Marian cannot represent the model.
-        """
-        try:
-            from transformer.huggingface.hf_export import write_folder
-        except ModuleNotFoundError as error:
-            raise CheckpointError(NO_PACKAGE, package=error.name) from error
-        write_folder(self, folder)
 
     @staticmethod
     def available() -> dict[str, str]:
@@ -346,12 +308,13 @@ class Pipeline:
         """The greedy output for a text, as text. Raises as `answers`."""
         return self.answers([source], edits)[0].text
 
-    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts, computed in one batch.
 
         Args:
             sources: texts, or readings of them from `read`.
             edits: interventions applied while the answers are written.
+            max_new_tokens: stop each output after this many tokens; by default, after twice the length of the source and 8.
 
         Raises:
             InputError: the model cannot read a text.
@@ -363,32 +326,8 @@ class Pipeline:
         if listed is None:
             raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
         readings = self._readings(listed, "source")
-        answers = self._answers([reading.ids for reading in readings], as_edits(edits))
+        answers = self._answers([reading.ids for reading in readings], as_edits(edits), max_new_tokens)
         return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
-
-    def answer_from(self, source: Source, trace: Trace, most: int | None = None) -> Answer:
-        """The greedy output for a text, computed from a trace of the text whose target is a guess of the output. A right guess
-        needs no forward pass, because row `t` of the logits gives the model's choice after the first `t` tokens.
-
-            pipeline.answer_from("lamp", pipeline.trace("lamp", "pmal")) == pipeline.answers(["lamp"])[0]
-
-        Args:
-            source: a text, or a reading of it.
-            trace: a trace of this text alone, without edits, by a model that is `trained`.
-            most: stop after this many tokens; by default, at the limit of `answers`.
-
-        Raises:
-            InputError: the model cannot read the text, or the trace has other texts.
-        """
-        (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
-        if trace.source_ids != (reading.ids,) or not trace.target_ids:
-            raise InputError("The trace is not one of {source!r} alone.", source=source)
-        limit = self._limit(reading.ids) if most is None else min(most, self._limit(reading.ids))
-        guess = torch.tensor(trace.target_ids[0][1:], dtype=torch.long)
-        ids = self.batch([reading.ids], "source")
-        encoded = trace["encoder.output"].values, Mask.of(trace["source_mask"].values)
-        written = greedy_from(self.model, ids, vocabulary.sos, vocabulary.eos, limit, guess, trace.logits[0], encoded)
-        return self._with_copies(reading, self._as_answers(written, [limit])[0])
 
     def write(
         self,
@@ -541,14 +480,13 @@ class Pipeline:
         same = target.ids(target.split(text)) == target.ids(answer.tokens)
         return replace(answer, text=text) if same and writable else answer
 
-    def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit]) -> list[Answer]:
+    def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
+        if max_new_tokens is not None:
+            limits = [min(limit, max_new_tokens) for limit in limits]
         ids = self.batch(rows, "source")
         written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._never, edits)
-        return self._as_answers(written, limits)
-
-    def _as_answers(self, written: Generated, limits: Sequence[int]) -> list[Answer]:
-        vocabulary, answers = self.target_vocabulary, []
+        answers = []
         for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
             # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
             # written alone.

@@ -21,9 +21,9 @@ from transformer.errors import PathError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.intervention import Intervention, check_row, length_axis
-from transformer.tracing.paths import SCORES, TensorPath, check_index, find_tap
+from transformer.tracing.paths import SCORES, Kind, TensorPath, check_index, find_tap
 
-__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale"]
+__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "silence"]
 
 # With larger numbers, later float32 tensors would not be finite. The products of several scales stop at LARGEST_VALUE.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
@@ -65,6 +65,22 @@ class Ablate(Intervention):
         # A query that may attend to no key keeps its weights. They are zeros, or equal weights if the mask alone hides every
         # key and the fill is a finite number.
         return torch.where(count > 0, allowed.to(values.dtype) / count.clamp(min=1), values)
+
+
+def silence(kind: str, layer: int, heads: tuple[int, ...] | None, items: tuple[int, ...] | None = None) -> Ablate:
+    """The edit that silences heads: it sets their attention weights to 0, so they add nothing to the output.
+
+    Args:
+        kind: `encoder`, `decoder` or `cross`.
+        layer: counted from 0.
+        heads: heads to silence, counted from 0; None for all heads of the layer.
+        items: items of the batch to change; None for all.
+
+    Raises:
+        InputError: there is no such kind.
+        PathError: `layer` is not a whole number. Heads are checked against the model when it runs.
+    """
+    return Ablate(str(Kind.of(kind).path(layer)), heads, items=items)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,13 @@ class Kind(StrEnum):
         return TensorPath(name=f"{self.keys}_mask")
 
     def path(self, layer: int) -> TensorPath:
-        """The path of this attention in a layer. Layers are counted from 0."""
+        """The path of this attention in a layer. Layers are counted from 0.
+
+        Raises:
+            PathError: `layer` is not a whole number, or is negative.
+        """
+        if isinstance(layer, bool) or not isinstance(layer, Integral) or layer < 0:
+            raise PathError("layer is {layer!r}; it must be a whole number, counted from 0.", layer=layer)
         return TensorPath(self.stack, layer, self.sublayer)
 
 

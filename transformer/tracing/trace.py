@@ -247,6 +247,19 @@ class Trace:
         """
         return self[self.attention_path(kind, layer) / "weights"].values
 
+    def head(self, kind: str, layer: int, head: int, item: int = 0) -> Float[Tensor, "query key"]:
+        """The attention weights of one head for one text of the batch, not copied.
+
+        Args:
+            kind: `encoder`, `decoder` or `cross`.
+            layer, head, item: counted from 0.
+
+        Raises:
+            InputError, PathError: as in `weights`; or there is no such head or text.
+        """
+        self._check_head(kind, layer, head, item)
+        return self.weights(kind, layer)[item, head]
+
     def attention_path(self, kind: str, layer: int) -> TensorPath:
         """The path of an attention. Raises the same errors as `weights`."""
         kind = self._ran(kind)
@@ -264,6 +277,11 @@ class Trace:
             self._allowed[kind] = (~torch.stack(hidden)).expand(-1, -1, self.heads(kind), -1, -1)
         return self._allowed[kind]
 
+    def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
+        """True where a query may attend to a key, for one head and one text. Raises the same errors as `head`."""
+        self._check_head(kind, layer, head, item)
+        return self.allowed(kind)[layer, item, head]
+
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where a query may not attend to a key, for the attention at a path.
 
@@ -280,6 +298,12 @@ class Trace:
         """True for a query that may attend to no key. Its weights are zero. But if the mask itself hides every key and
         `mask_fill` is a finite number, its weights are equal. Raises the same errors as `attention`."""
         return ~self.allowed(kind).any(-1)
+
+    def _check_head(self, kind: str, layer: int, head: int, item: int) -> None:
+        """Raise an error if the run has no such kind of attention, layer, head or text."""
+        check_index("layer", layer, self.layers(kind))
+        check_index("head", head, self.heads(kind))
+        check_index("item", item, self.batch_size)
 
     def _ran(self, kind: str) -> Kind:
         """The kind of attention with this name. Raises `InputError` if the kind is unknown or did not run."""

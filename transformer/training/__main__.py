@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from transformer.assets import is_installed
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
 from transformer.process import reuse_freed_memory
@@ -28,6 +29,8 @@ from transformer.worlds import World, world
 
 __all__ = ["Training", "TrainingStep", "main", "run"]
 
+# An installed package is not written to: its shipped models stay as they are.
+OUT = Path() if is_installed() else CHECKPOINTS
 RUNS = Path("runs")  # states of unfinished runs; not shipped
 
 
@@ -160,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="other than the recipe's")
     parser.add_argument("--resume", action="store_true", help="go on from where Ctrl-C stopped")
     parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
-    parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder for the checkpoint")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for the checkpoint (%(default)s)")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
     options = parser.parse_args(arguments)
     changes = {name: getattr(options, name) for name in ("steps", "seed") if getattr(options, name) is not None}

@@ -10,7 +10,7 @@ import numpy as np
 from transformer.analysis.head_measures import MEASURES, PerHead, alignment_mask, mean_of, measure, shift, strongest
 from transformer.network.tap import Edit
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tracing.interventions import Ablate
+from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 from transformer.worlds import Pair, ReferencePair, World
 
@@ -140,10 +140,7 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
         layers = config.encoder_layers if kind == Kind.ENCODER else config.decoder_layers
         shares[str(kind)] = np.array(
             [
-                [
-                    pronoun_accuracy(pipeline, pairs, [Ablate(str(kind.path(layer)), heads=(head,))])
-                    for head in range(config.heads)
-                ]
+                [pronoun_accuracy(pipeline, pairs, [silence(kind, layer, (head,))]) for head in range(config.heads)]
                 for layer in range(layers)
             ]
         )

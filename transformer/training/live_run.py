@@ -15,14 +15,12 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from transformer.training.live_view import LiveView
 from transformer.training.messages import Message, receive, send
 from transformer.training.training_settings import LiveSettings
 
-ROOT = Path(__file__).parents[2]
 # The priority is lowered before torch is imported, because the import takes as long as a hundred steps. The process stays in
 # the session of this process, because Linux compares priorities only within a session (`sched_autogroup`).
 WORKER = "transformer.training.worker"
@@ -132,11 +130,12 @@ class LiveTraining:
             kept = self.progress if state else replace(Progress(), steps=self.settings.steps)
             self.progress = replace(kept, status="starting", problem=None, exit_code=0, steps_per_second=0.0)
             self._process = subprocess.Popen(
-                [sys.executable, "-c", START.format(self._niceness)],
+                # -P: a file in the current folder does not replace a module of the standard library.
+                [sys.executable, "-P", "-c", START.format(self._niceness)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+                # The process finds its modules where this one does: in a checkout, or in the packages that are installed.
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
             )
             self._thread = threading.Thread(target=self._follow, args=(self._process, state), daemon=True)
             self._thread.start()

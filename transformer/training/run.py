@@ -24,7 +24,7 @@ from transformer.pipeline.card import Card, fits
 from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, read_safetensors, write_whole
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.interventions import Ablate
+from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 from transformer.training.adam import Adam, Moments
 from transformer.training.evaluation import accuracy
@@ -200,7 +200,7 @@ class Training:
         between the log-probabilities of the right pronoun and of the other pronoun, in nats², mean over the sentences."""
         source, target, rows, _ = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
-        head = Ablate(str(Kind.CROSS.path(recipe.turning_layer - 1)), heads=(recipe.turning_head - 1,))
+        head = silence(Kind.CROSS, recipe.turning_layer - 1, (recipe.turning_head - 1,))
         self.model.eval()  # dropout would change the probabilities as well
         with tracing(self.model, [head], keep=False), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])

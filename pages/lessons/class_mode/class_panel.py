@@ -14,8 +14,9 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.lessons.class_mode.classes import Tally, classes
-from pages.lessons.class_mode.invitation import app_address, show_code, show_teacher_link, warn_local
-from pages.lessons.class_mode.seat import Seat, class_problem, seat, take_seat
+from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
+from pages.lessons.class_mode.seat import Seat, class_problem, keep_secret, seat, take_seat
+from pages.lessons.content.app_address import app_address
 from pages.lessons.content.lesson import Lesson, Question, Stop
 from pages.lessons.content.lesson_answers import number_of, places
 from pages.lessons.content.prose import line_as_html
@@ -58,6 +59,7 @@ def show_class(lesson: Lesson, index: int) -> None:
         lesson: the lesson of the class.
         index: the stop, counted from 0; the number of stops at the end of the lesson.
     """
+    keep_secret()
     place = seat()
     if place is None:
         return
@@ -182,7 +184,7 @@ def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
 
 def _close(place: Seat) -> None:
     classes().close(place.code, place.secret)
-    take_seat(None)
+    take_seat()
     st.rerun()  # the whole app, because the address names the class, and this fragment runs every few seconds
 
 

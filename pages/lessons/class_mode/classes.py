@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pages.lessons.content.lesson import LessonError
-from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, CLASSES, LESSON_STOPS, REPLICAS
+from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, CLASSES, LESSON_STOPS, REPLICAS
 from transformer.errors import cut
 
 # Letters and digits that people do not confuse. 6 of these 30 characters make 700 million codes.
@@ -86,6 +86,8 @@ class Classes:
         self._clock = clock
         self._lock = threading.Lock()
         self._classes: dict[str, _Class] = {}
+        # The minute of the last attempt to join, and address → number of attempts in it.
+        self._minute, self._attempts = 0.0, Counter[str]()
 
     def open(self, lesson: str) -> tuple[str, str]:
         """Open a class for a lesson, named as in an address. Returns the code for students, and the teacher's secret.
@@ -114,13 +116,21 @@ class Classes:
             if self._taught(code, secret):
                 del self._classes[code]
 
-    def lesson_of(self, code: str) -> str:
-        """The name of a class's lesson.
+    def lesson_of(self, code: str, student: str, address: str) -> str:
+        """The name of a class's lesson. A wrong code counts as an attempt to join.
+
+        Args:
+            code: the code of the class.
+            student: the number of a student; empty if the session has none.
+            address: the internet address of the visitor.
 
         Raises:
-            LessonError: no open class has this code.
+            LessonError: no open class has this code, or there were too many attempts from this address.
         """
         with self._lock:
+            asked = self._open(code)
+            if asked is None or student not in asked.students:
+                self._count(address, 0 if asked else 1)
             return self._needed(code).lesson
 
     def teaches(self, code: str, secret: str) -> bool:
@@ -128,25 +138,26 @@ class Classes:
         with self._lock:
             return self._taught(code, secret) is not None
 
-    def join(self, code: str, student: str) -> None:
+    def join(self, code: str, student: str, address: str) -> None:
         """Add a student to a class. A student who is in it already keeps their answers.
 
+        Args:
+            code: the code of the class.
+            student: the number of the student.
+            address: the internet address of the student.
+
         Raises:
-            LessonError: no open class has this code, or the class is full.
+            LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
         """
         with self._lock:
             joined = self._needed(code)
-            if student not in joined.students and len(joined.students) >= CLASS_STUDENTS:
+            if student in joined.students:
+                return
+            self._count(address)
+            if len(joined.students) >= CLASS_STUDENTS:
                 template = "The class {code} is full: it has {most} students. The lesson can be taken without it."
                 raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_STUDENTS)
-            joined.students.setdefault(student, {})
-
-    def leave(self, code: str, student: str) -> None:
-        """Remove a student from a class, unless the student has answered a question."""
-        with self._lock:
-            left = self._open(code)
-            if left and not left.students.get(student):
-                left.students.pop(student, None)
+            joined.students[student] = {}
 
     def answer(self, code: str, student: str, stop: int, given: str) -> bool:
         """Store a student's answer as the last one. If it is the student's first answer to the question, it is stored as the
@@ -202,6 +213,20 @@ class Classes:
             )
 
     # --- with the lock held
+
+    def _count(self, address: str, attempts: int = 1) -> None:
+        """Count attempts to join a class from an address.
+
+        Raises:
+            LessonError: there were too many in this minute.
+        """
+        minute = self._clock() // 60
+        if minute != self._minute:
+            self._minute, self._attempts = minute, Counter()
+        if self._attempts[address] >= CLASS_JOINS:
+            template = "From this network, {most} people tried to join a class in a minute. Try again in the next minute."
+            raise LessonError(template, most=CLASS_JOINS)
+        self._attempts[address] += attempts
 
     def _open(self, code: str) -> _Class | None:
         """The open class with a code, or None. Classes that are over are dropped."""

@@ -1,15 +1,17 @@
-"""In class: a student joins a class with its code, and a teacher opens one."""
+"""In class: a student joins a class with its code, and a teacher opens one. The class then accompanies their lesson."""
 
 import streamlit as st
 
+from pages.lessons.class_mode.class_panel import show_class, warn_class
 from pages.lessons.class_mode.classes import classes
-from pages.lessons.class_mode.seat import Seat, join, seat
+from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, hand_in, join, linked_class, seat, take_seat, teaches
 from pages.lessons.content.lesson import LessonError
-from pages.lessons.content.library import shipped
+from pages.lessons.content.library import all_lessons, shipped
 from pages.lessons.content.packing import PACKED, pack
-from pages.lessons.desk.listing import all_lessons
+from pages.lessons.playing.companion import Companion
 from pages.lessons.playing.open_lesson import start_lesson
 from pages.shell.error_boundary import sentence
+from pages.shell.frame.parts import seen
 from pages.ui.escaping import literal
 from pages.ui.limits import CLASS_MINUTES
 from pages.ui.pickers import pick
@@ -33,6 +35,9 @@ def show_join() -> None:
 def show_open() -> None:
     """Draw the choice of a lesson for a class, and the button that opens it."""
     words, lessons = text("lessons"), all_lessons()
+    st.header(words["class_title"])
+    if not seen("class", 250):
+        return
     st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
     titles = {name: lesson.title for name, lesson in lessons.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -44,11 +49,11 @@ def show_open() -> None:
 def _join() -> None:
     typed = st.session_state.get(CODE, "")
     try:
-        place, lesson = join(typed)
+        lesson = join(typed)
     except LessonError as error:
         st.session_state[REFUSED] = ("join", error)
         return
-    start_lesson(lesson, place)
+    start_lesson(lesson, alone=False)
 
 
 def _open(name: str) -> None:
@@ -64,7 +69,8 @@ def _open(name: str) -> None:
     except LessonError as error:
         st.session_state[REFUSED] = ("open", error)
         return
-    start_lesson(linked, Seat(code, secret=secret))
+    take_seat(Seat(code, secret=secret))
+    start_lesson(linked, alone=False)
 
 
 def _show_refusal(of: str) -> None:
@@ -73,3 +79,17 @@ def _show_refusal(of: str) -> None:
     if tried == of and error:
         st.warning(literal(sentence(error)), icon=":material/groups:")
         del st.session_state[REFUSED]
+
+
+IN_CLASS = Companion(
+    parameters=(CLASS,),
+    follow=follow_class,
+    linked=linked_class,
+    teaches=teaches,
+    hand_in=hand_in,
+    leave=take_seat,
+    warn=warn_class,
+    show=show_class,
+    show_join=show_join,
+    show_open=show_open,
+)

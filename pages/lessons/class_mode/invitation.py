@@ -1,6 +1,5 @@
 """How students join a class: a QR code, the address and the code, or a warning that phones cannot reach the address."""
 
-import ipaddress
 import socket
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,7 +8,8 @@ import segno
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.class_mode.seat import CLASS, TEACHER, Seat
+from pages.lessons.class_mode.seat import CLASS, Seat, memory_name
+from pages.lessons.content.app_address import app_address, is_local
 from pages.ui.caches import cached
 from pages.ui.escaping import literal
 from pages.ui.style import style
@@ -47,7 +47,7 @@ def show_teacher_link(place: Seat) -> None:
     """Draw the link that opens the class as its teacher. Students must not see it."""
     words = text("lesson")["class"]
     st.markdown(words["teacher_text"])
-    st.code(f"{join_address(place)}&{TEACHER}={place.secret}", None, wrap_lines=True)
+    st.code(f"{join_address(place)}#{memory_name(place.code)}={place.secret}", None, wrap_lines=True)
 
 
 def warn_local(short: bool = False) -> bool:
@@ -79,27 +79,6 @@ def qr_picture(address: str) -> str:
 def join_address(place: Seat) -> str:
     """The address with which students join."""
     return f"{app_address()}/?{CLASS}={place.code}"
-
-
-def app_address() -> str:
-    """The address of the app, without the name of a page."""
-    address = (st.context.url or "").partition("?")[0].removesuffix("/")
-    return address.removesuffix(f"/{st.session_state['page']}").removesuffix("/")
-
-
-def is_local(address: str) -> bool:
-    """Whether an address means the machine that opens it (localhost), so that a phone cannot reach the app with it."""
-    try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:  # not an address
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        number = ipaddress.ip_address(host)
-    except ValueError:  # a name
-        return False
-    return number.is_loopback or number.is_unspecified
 
 
 def own_address() -> str:

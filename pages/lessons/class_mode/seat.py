@@ -2,12 +2,15 @@
 
 The address of a student has `class=CODE-number`. The number is random and identifies no person. After a reload of the page, it
 makes the session the same student again. The address of the teacher has only `class=CODE`, because the class sees it on the
-projector. The teacher's secret comes from the teacher's link. It is then stored in the session, and in the teacher's tab
-(bar.js) so that the page can be loaded again.
+projector. The teacher's secret is stored in the teacher's tab (`pages.ui.tab_memory`). It comes from there, or from the part of
+the teacher's link after the `#`, so no server gets it as a part of an address. So a session with only a code asks its tab for a
+secret before it joins the class as a student.
 """
 
+import ipaddress
 import re
 import secrets
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -15,11 +18,14 @@ import streamlit as st
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, classes
 from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.lesson_answers import Answer
+from pages.lessons.playing.open_lesson import publish
+from pages.ui.tab_memory import recalled, tab_memory
 
-# Names of the parameters in the address.
-CLASS, TEACHER = "class", "teacher"
-# Session keys: a `Seat`, and the error if the class in the address cannot be joined.
-SEAT, PROBLEM = "class_seat", "class_problem"
+# Name of the parameter in the address.
+CLASS = "class"
+# Session keys: a `Seat`; the error if the class in the address cannot be joined; the code of a class for which the tab is asked
+# for a secret; and code → secret, for the classes that this session teaches.
+SEAT, PROBLEM, WAITING, SECRETS = "class_seat", "class_problem", "class_waiting", "class_secrets"
 WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-([A-Za-z0-9_-]{{8}}))?")
 
 
@@ -54,8 +60,8 @@ def class_problem() -> LessonError | None:
 
 def linked_class() -> dict[str, str]:
     """The parameter that keeps the session in its class when a link is followed; empty outside a class."""
-    place = seat()
-    return {CLASS: place.written} if place else {}
+    place, waiting = seat(), st.session_state.get(WAITING)
+    return {CLASS: place.written} if place else {CLASS: waiting} if waiting else {}
 
 
 def follow_class(keep_problem: bool) -> str:
@@ -65,59 +71,99 @@ def follow_class(keep_problem: bool) -> str:
     Args:
         keep_problem: whether to keep an earlier error of joining a class, if the address names no class.
     """
-    state, query = st.session_state, st.query_params
-    asked, secret = query.get(CLASS, ""), query.get(TEACHER, "")
-    if TEACHER in query:
-        del query[TEACHER]
-    before, problem, state[SEAT], state[PROBLEM] = seat(), class_problem(), None, None
+    state, asked = st.session_state, st.query_params.get(CLASS, "")
+    before, problem = seat(), class_problem()
+    take_seat()
     if not asked:
         state[PROBLEM] = problem if keep_problem else None
         return ""
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
     code, student = written.groups() if written else (asked, None)
-    lesson = ""
+    lesson, known = "", state.get(SECRETS, {}).get(code, "")
     try:
-        lesson = classes().lesson_of(code)
+        lesson = classes().lesson_of(code, student or "", client())
         if before and before.code == code:
-            state[SEAT] = before
+            take_seat(before)
+        elif student or known or recalled(memory_name(code)):
+            _sit(code, student, known)
         else:
-            state[SEAT] = Seat(code, secret=secret) if classes().teaches(code, secret) else _joined(code, student)
+            state[WAITING] = code
     except LessonError as error:
         state[PROBLEM] = error
     return lesson
 
 
-def join(typed: str) -> tuple[Seat, str]:
-    """Join the class whose code was typed. Returns the place in the class, and the name of its lesson.
+def join(typed: str) -> str:
+    """Join the class whose code was typed. Returns the name of its lesson.
 
     Raises:
-        LessonError: no open class has this code, or the class is full.
+        LessonError: no open class has this code, the class is full, or too many have joined from this address.
     """
     code = re.sub(r"[\s-]", "", typed).upper()
-    lesson = classes().lesson_of(code)
-    return _joined(code, None), lesson
+    lesson = classes().lesson_of(code, "", client())
+    _sit(code, None, "")
+    return lesson
 
 
-def _joined(code: str, student: str | None) -> Seat:
+def client() -> str:
+    """The internet address of the visitor, for limits. Of a long address (IPv6) only the first half, because one visitor can
+    use all addresses that begin with it. Empty on the machine that runs the app."""
+    address = st.context.ip_address or ""
+    try:
+        number = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    return str(number.ipv4_mapped or ipaddress.IPv6Network((number, 64), strict=False))
+
+
+def _sit(code: str, student: str | None, secret: str) -> None:
+    """Take the teacher's place if the secret is right, or else a student's."""
+    if classes().teaches(code, secret):
+        take_seat(Seat(code, secret=secret))
+        return
     place = Seat(code, student or secrets.token_urlsafe(6))
-    classes().join(code, place.student)
-    return place
+    classes().join(code, place.student, client())
+    take_seat(place)
 
 
-def teach(secret: object) -> None:
-    """Make this session the teacher if the secret is right. The value is untrusted.
+def memory_name(code: str) -> str:
+    """The name of the teacher's secret in the tab, and in the teacher's link."""
+    return f"teacher-{code}"
 
-    A teacher's page that is loaded again joins as a student first. Then its browser sends the secret that the tab has stored.
-    """
+
+def keep_secret() -> None:
+    """Store the teacher's secret in the tab, or ask the tab for it. Call it wherever the panel of the class is drawn."""
+    place, waiting = seat(), st.session_state.get(WAITING)
+    if waiting or (place and place.secret):
+        code, secret = (waiting, "") if waiting or not place else (place.code, place.secret)
+        tab_memory(memory_name(code), secret, partial(_recall, code), waits=bool(waiting), linked=True)
+
+
+def _recall(code: str, secret: str) -> None:
+    """Take a place with the secret that the tab reports. The secret is untrusted."""
+    state = st.session_state
+    if state.get(WAITING) == code:
+        try:
+            _sit(code, None, secret)
+        except LessonError as error:
+            take_seat()
+            state[PROBLEM] = error
+        publish()
+        st.rerun()  # the whole app, because links of the page name the place
+
+
+def teaches() -> bool | None:
+    """Whether this session teaches its class; None outside a class."""
     place = seat()
-    if place and isinstance(secret, str) and classes().teaches(place.code, secret):
-        classes().leave(place.code, place.student)
-        take_seat(Seat(place.code, secret=secret))
+    return bool(place.secret) if place else None
 
 
-def take_seat(place: Seat | None) -> None:
+def take_seat(place: Seat | None = None) -> None:
     """Give this session a place in a class. With None, the session leaves its class."""
-    st.session_state[SEAT], st.session_state[PROBLEM] = place, None
+    state = st.session_state
+    state[SEAT], state[PROBLEM], state[WAITING] = place, None, None
+    if place and place.secret:
+        state.setdefault(SECRETS, {})[place.code] = place.secret
 
 
 def hand_in(stop: int, answer: Answer) -> None:

@@ -11,9 +11,10 @@ from pages.lessons.content.packing import PACKED, unpack
 from pages.lessons.content.reading import read_toml
 from pages.ui.caches import cached
 from pages.ui.text import ENGLISH, language
+from transformer.assets import assets
 
 LOG = logging.getLogger("headlight")
-FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
+FOLDER = assets() / "lessons"
 # Session key of a dict: name → lesson, for the lessons of this session.
 OWN = "own_lessons"
 OWN_PREFIX = "my-"
@@ -63,9 +64,9 @@ def _unpacked(name: str) -> Lesson:
     return unpack(name)
 
 
-def own_lessons() -> dict[str, Lesson]:
-    """Name → lesson, for the lessons of this session."""
-    return dict(st.session_state.get(OWN, {}))
+def all_lessons() -> dict[str, Lesson]:
+    """Name → lesson, for the shipped lessons and those of this session."""
+    return {**shipped(), **st.session_state.get(OWN, {})}
 
 
 def add_own(name: str, lesson: Lesson) -> str:

@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, get_args
 
 import tomli_w
 
@@ -24,10 +24,9 @@ VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # characters of one parameter of 
 # Limit of dots in a line of a file. tomllib needed 41 s for a dotted name such as `a.a.a` with 50,000 parts.
 MOST_DOTS = 1000
 # Parameters of an address that belong to the app, not to a view.
-RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "teacher", "language")
-# Names of the heads in a model's card: `turning`, the head whose attention changes with the meaning of a pronoun; `needed`, the
-# head that the model needs most to choose the pronoun; and the head with the highest value of a measure, by kind of attention.
-CARD_HEAD = re.compile(r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}")
+RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "language")
+# Checks a value. Called with the place of its table, its name and the value; returns the value as the dataclass has it.
+Reader = Callable[[str, str, Any], Any]
 
 
 def read_toml(data: bytes) -> Lesson:
@@ -54,226 +53,217 @@ def read_lesson(values: Any) -> Lesson:
     Raises:
         LessonError: the table has an unknown name, or a value of a wrong type, or a value that is too long.
     """
-    table = _Table("The lesson", values)
-    lesson = Lesson(
-        title=table.text("title", TITLE, needed=True),
-        about=table.text("about", SHORT),
-        audience=table.text("audience", SHORT),
-        discuss=table.flag("discuss"),
-        order=int(table.number("order", 0, 1000, 0, whole=True)),
-        stops=tuple(_stop(stop) for stop in table.tables("stops", LESSON_STOPS)),
-    )
-    table.end()
-    return lesson
+    return Lesson(**_table("The lesson", {"stops": []} | values if isinstance(values, Mapping) else values, LESSON, "title"))
 
 
-def _stop(table: "_Table") -> Stop:
-    page = table.text("page", 40, needed=True)
-    head = table.text("head", 40)
-    question = table.table("question")
-    stop = Stop(
-        title=table.text("title", TITLE, needed=True),
-        say=table.text("say", LESSON_CHARACTERS, needed=True),
-        page=page,
-        view=_view(table.table("view")),
-        head=head,
-        place=table.text("place", 40),
-        cover=table.flag("cover"),
-        question=_question(question) if question else None,
-        reveal=table.text("reveal", LESSON_CHARACTERS),
-        notes=table.text("notes", LESSON_CHARACTERS),
-        minutes=table.number("minutes", 0, MINUTES, 1.0),
-    )
-    table.end()
-    if not re.fullmatch("[a-z_]+", page):
-        table.refuse("{where}: page is {value!r}; it must be the name of a page, such as attention.", value=page)
-    if not re.fullmatch(r"[a-z0-9_-]*", stop.place):
-        table.refuse("{where}: place is {value!r}; it must be the name of a part of a page.", value=stop.place)
-    if head and not CARD_HEAD.fullmatch(head):
-        table.refuse(
-            "{where}: head is {value!r}; allowed are turning, needed, or a kind and a measure, such as encoder.previous.",
-            value=head,
-        )
-    return stop
-
-
-def _view(table: "_Table | None") -> tuple[tuple[str, str], ...]:
-    if table is None:
-        return ()
-    if len(table.values) > LESSON_PARAMETERS:
-        table.refuse(
-            "{where} has {count} parameters; up to {most} are allowed.", count=len(table.values), most=LESSON_PARAMETERS
-        )
-    pairs = []
-    for name in list(table.values):
-        if not isinstance(name, str) or not re.fullmatch("[a-zA-Z_]{1,40}", name) or name in RESERVED:
-            table.refuse("{where} has the parameter {name!r}, which a view cannot have.", name=name)
-        pairs.append((name, table.text(name, VIEW_CHARACTERS, numbers=True)))
-    return tuple(pairs)
-
-
-def _question(table: "_Table") -> Question:
-    kind = table.text("kind", 20, needed=True)
-    if kind not in ("choose", "tokens", "order", "number"):
-        table.refuse("{where}: kind is {value!r}; allowed are choose, tokens, order, number.", value=kind)
-    truth = table.table("truth")
-    question = Question(
-        kind=cast("QuestionKind", kind),
-        ask=table.text("ask", LESSON_CHARACTERS, needed=True),
-        options=table.texts("options", LESSON_OPTIONS, SHORT),
-        reasons=table.texts("reasons", LESSON_OPTIONS, SHORT),
-        answer=int(table.number("answer", 1, LESSON_OPTIONS, 0, whole=True)),
-        truth=_truth(truth) if truth else None,
-        tolerance=table.number("tolerance", 0, 1e9, 0.0),
-        enough=table.number("enough", 0, 1, 0.5),
-        most=int(table.number("most", 1, LESSON_OPTIONS, 2, whole=True)),
-    )
-    table.end()
-    _check_fit(table, question)
-    return question
-
-
-def _check_fit(table: "_Table", question: Question) -> None:
-    """Raise a `LessonError` if the parts of a question contradict each other."""
-    gives, count = question.truth and TRUTHS[question.truth.name].gives, len(question.options)
-    if question.kind in ("choose", "order") and count < 2:
-        table.refuse("{where} has fewer than two options.")
-    if len(set(question.options)) < count:
-        table.refuse("{where} has the same option twice.")
-    if question.kind == "choose":
-        if bool(question.answer) == bool(question.truth):
-            table.refuse("{where} must have either an answer, the number of the right option, or a truth.")
-        if question.answer > count:
-            table.refuse("{where}: answer is {value}; there are {count} options.", value=question.answer, count=count)
-        if question.truth and gives != "option" and (gives != "yes or no" or count != 2):
-            table.refuse(
-                "{where}: a truth can decide between two options, no and yes, if its name is silence-changes-answer or "
-                "edit-changes-answer, and between tokens if it is next-token."
-            )
-        if question.answer and len(question.reasons) != count:
-            table.refuse("{where} needs one reason for each option.")
-    elif question.kind == "order":
-        if question.truth or question.answer:
-            table.refuse("{where}: the options are in the right order, so it has neither answer nor truth.")
-    elif gives != ("row" if question.kind == "tokens" else "number"):
-        table.refuse("{where}: this kind of question needs a truth that gives a {gives}.", gives=_needed(question.kind))
-
-
-def _needed(kind: str) -> str:
-    return "row" if kind == "tokens" else "number"
-
-
-def _truth(table: "_Table") -> Truth:
-    name = table.text("name", 40, needed=True)
-    if name not in TRUTHS:
-        table.refuse("{where}: name is {value!r}; allowed are {names}.", value=name, names=", ".join(TRUTHS))
-    form = TRUTHS[name]
-    texts = {"kind": 20, "query": 60, "key": 60, "side": 20, "token": 60, "edit": 100}
-    given: dict[str, Any] = {}
-    for field in (*form.needs, *form.may):
-        needed = field in form.needs
-        if field in texts:
-            given[field] = table.text(field, texts[field], needed=needed, numbers=field in ("query", "key"))
-        else:
-            given[field] = int(table.number(field, 1, 1000, 0, whole=True))
-    table.end()
-    if given.get("kind") and given["kind"] not in KINDS:
-        table.refuse("{where}: kind is {value!r}; allowed are encoder, decoder, cross.", value=given["kind"])
-    if "side" in form.needs and given["side"] not in SIDES:
-        table.refuse("{where}: side is {value!r}; allowed are source and target.", value=given["side"])
-    return Truth(name=name, **given)
-
-
-class _Table:
-    """A table of a lesson file. Each method removes one value by name, checks it and returns it.
+def _table(where: str, values: Any, readers: Mapping[str, Reader], *needed: str) -> dict[str, Any]:
+    """The checked values of a table.
 
     Args:
-        where: the place of the table, for errors: "Stop 3: question".
+        where: the place of the table, for errors, such as "Stop 3: question".
         values: the parsed table of TOML or JSON.
-
-    Raises:
-        LessonError: `values` is not a table.
+        readers: name → the function that checks its value.
+        needed: names that must have a value.
     """
+    if not isinstance(values, Mapping):
+        raise LessonError("{where} is {value!r}; it must be a table.", where=where, value=values)
+    for name in values:
+        if name not in readers:
+            template = "{where} has {name!r}, which is not a name that a lesson can have there."
+            raise LessonError(template, where=where, name=name)
+    table = {name: read(where, name, values[name]) for name, read in readers.items() if values.get(name) is not None}
+    for name in needed:
+        if table.get(name) is None:
+            raise LessonError("{where}: {name} is missing; it must be a text.", where=where, name=name)
+        if not table[name]:
+            raise LessonError("{where}: {name} is empty.", where=where, name=name)
+    return table
 
-    def __init__(self, where: str, values: Any) -> None:
-        self.where = where
-        if not isinstance(values, Mapping):
-            self.refuse("{where} is {value!r}; it must be a table.", value=values)
-        self.values = dict(values)
 
-    def refuse(self, template: str, **values: Any) -> None:
-        """Raise a `LessonError`. The place of this table fills `{where}` in the template."""
-        raise LessonError(template, where=self.where, **values)
+# --- functions that return the reader of a value
 
-    def text(self, name: str, most: int, needed: bool = False, numbers: bool = False) -> str:
-        """A text of up to `most` characters. With `numbers`, a whole number is allowed too and returned as text."""
-        value = self.values.pop(name, None)
-        if numbers and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**9:
-            value = str(value)
-        if value is None and not needed:
-            return ""
-        if value is None:
-            self.refuse("{where}: {name} is missing; it must be a text.", name=name)
+
+def _text(most: int, pattern: str = "", allowed: str = "") -> Reader:
+    """Of a text of up to `most` characters. `allowed` says which texts match the pattern."""
+
+    def read(where: str, name: str, value: Any) -> str:
         if not isinstance(value, str):
-            self.refuse("{where}: {name} is {value!r}; it must be a text.", name=name, value=value)
-        assert isinstance(value, str)
+            raise LessonError("{where}: {name} is {value!r}; it must be a text.", where=where, name=name, value=value)
         value = value.strip()
-        if needed and not value:
-            self.refuse("{where}: {name} is empty.", name=name)
         if len(value) > most:
-            self.refuse(
-                "{where}: {name} has {count:,} characters; up to {most:,} are allowed.", name=name, count=len(value), most=most
-            )
+            template = "{where}: {name} has {count:,} characters; up to {most:,} are allowed."
+            raise LessonError(template, where=where, name=name, count=len(value), most=most)
         try:
             value.encode()
         except UnicodeEncodeError:
-            self.refuse("{where}: {name} has half of a surrogate pair, which is not a character.", name=name)
+            template = "{where}: {name} has half of a surrogate pair, which is not a character."
+            raise LessonError(template, where=where, name=name) from None
+        if pattern and value and not re.fullmatch(pattern, value):
+            template = "{where}: {name} is {value!r}; {allowed}."
+            raise LessonError(template, where=where, name=name, value=value, allowed=allowed)
         return value
 
-    def number(self, name: str, least: float, most: float, first: float, whole: bool = False) -> float:
-        """A number from `least` to `most`; `first` if it is missing."""
-        value = self.values.pop(name, None)
-        if value is None:
-            return first
-        right = isinstance(value, int) if whole else isinstance(value, int | float)
-        if not right or isinstance(value, bool) or not least <= value <= most:
+    return read
+
+
+def _one_of(names: Iterable[str]) -> Reader:
+    """Of one of some names."""
+    return _text(60, "|".join(names), f"allowed are {', '.join(names)}")
+
+
+def _text_or_number(most: int) -> Reader:
+    """Of a text of up to `most` characters, or a whole number that is returned as text."""
+
+    def read(where: str, name: str, value: Any) -> str:
+        return _text(most)(where, name, str(value) if type(value) is int and abs(value) < 10**9 else value)
+
+    return read
+
+
+def _number(least: float, most: float, whole: bool = False) -> Reader:
+    """Of a number from `least` to `most`."""
+
+    def read(where: str, name: str, value: Any) -> float:
+        if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
             template = "{where}: {name} is {value!r}; it must be a {sort} from {least} to {most}."
-            self.refuse(template, name=name, value=value, sort="whole number" if whole else "number", least=least, most=most)
+            sort = "whole number" if whole else "number"
+            raise LessonError(template, where=where, name=name, value=value, sort=sort, least=least, most=most)
         return value
 
-    def flag(self, name: str) -> bool:
-        """True or false; false if it is missing."""
-        value = self.values.pop(name, False)
-        if not isinstance(value, bool):
-            self.refuse("{where}: {name} is {value!r}; it must be true or false.", name=name, value=value)
-        return value
+    return read
 
-    def texts(self, name: str, most: int, characters: int) -> tuple[str, ...]:
-        """A list of up to `most` texts; empty if it is missing."""
-        value = self.values.pop(name, [])
-        if not isinstance(value, list) or len(value) > most:
-            self.refuse("{where}: {name} must be a list of up to {most} texts.", name=name, most=most)
-        items = _Table(f"{self.where}: {name}", {str(index + 1): item for index, item in enumerate(value)})
-        return tuple(items.text(str(index + 1), characters, needed=name == "options") for index in range(len(value)))
 
-    def table(self, name: str) -> "_Table | None":
-        """A table; None if it is missing."""
-        value = self.values.pop(name, None)
-        return None if value is None else _Table(f"{self.where}: {name}", value)
+def _texts(where: str, name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
+        raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
+    return tuple(_text(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))
 
-    def tables(self, name: str, most: int) -> list["_Table"]:
-        """A list of one to `most` tables."""
-        value = self.values.pop(name, None)
-        if not isinstance(value, list) or not 1 <= len(value) <= most:
-            count = len(value) if isinstance(value, list) else 0
-            self.refuse("{where} has {count} {name}; allowed are 1 to {most}.", name=name, count=count, most=most)
-        assert isinstance(value, list)
-        return [_Table(f"Stop {index + 1}", item) for index, item in enumerate(value)]
 
-    def end(self) -> None:
-        """Raise a `LessonError` if values are left: their names are unknown."""
-        for name in self.values:
-            self.refuse("{where} has {name!r}, which is not a name that a lesson can have there.", name=name)
+def _flag(where: str, name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise LessonError("{where}: {name} is {value!r}; it must be true or false.", where=where, name=name, value=value)
+    return value
+
+
+# --- the readers of tables
+
+
+def _truth(where: str, name: str, value: Any) -> Truth:
+    where = f"{where}: {name}"
+    form = TRUTHS.get(value.get("name")) if isinstance(value, Mapping) and isinstance(value.get("name"), str) else None
+    needs, may = (form.needs, form.may) if form else ((), tuple(TRUTH))
+    return Truth(**_table(where, value, {field: TRUTH[field] for field in ("name", *needs, *may)}, "name", *needs))
+
+
+def _question(where: str, name: str, value: Any) -> Question:
+    where = f"{where}: {name}"
+    question = Question(**_table(where, value, QUESTION, "kind", "ask"))
+    problem = _misfit(question)
+    if problem:
+        raise LessonError(problem, where=where, value=question.answer, count=len(question.options))
+    return question
+
+
+def _misfit(question: Question) -> str:
+    """The template of an error if the parts of a question contradict each other; otherwise empty."""
+    gives, count = question.truth and TRUTHS[question.truth.name].gives, len(question.options)
+    if question.kind in ("choose", "order") and count < 2:
+        return "{where} has fewer than two options."
+    if "" in question.options:
+        return "{where} has an empty option."
+    if len(set(question.options)) < count:
+        return "{where} has the same option twice."
+    if question.kind == "order":
+        both = "{where}: the options are in the right order, so it has neither answer nor truth."
+        return both if question.truth or question.answer else ""
+    if question.kind != "choose":
+        needed = "row" if question.kind == "tokens" else "number"
+        return "" if gives == needed else f"{{where}}: this kind of question needs a truth that gives a {needed}."
+    if bool(question.answer) == bool(question.truth):
+        return "{where} must have either an answer, the number of the right option, or a truth."
+    if question.answer > count:
+        return "{where}: answer is {value}; there are {count} options."
+    if question.answer and len(question.reasons) != count:
+        return "{where} needs one reason for each option."
+    if question.truth and gives != "option" and (gives != "yes or no" or count != 2):
+        return (
+            "{where}: a truth can decide between two options, no and yes, if its name is silence-changes-answer or "
+            "edit-changes-answer, and between tokens if it is next-token."
+        )
+    return ""
+
+
+def _view(where: str, name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    where = f"{where}: {name}"
+    given = value if isinstance(value, Mapping) else {}
+    if len(given) > LESSON_PARAMETERS:
+        template = "{where} has {count} parameters; up to {most} are allowed."
+        raise LessonError(template, where=where, count=len(given), most=LESSON_PARAMETERS)
+    for parameter in given:
+        if not isinstance(parameter, str) or not re.fullmatch("[a-zA-Z_]{1,40}", parameter) or parameter in RESERVED:
+            template = "{where} has the parameter {name!r}, which a view cannot have."
+            raise LessonError(template, where=where, name=parameter)
+    return tuple(_table(where, value, dict.fromkeys(given, _text_or_number(VIEW_CHARACTERS))).items())
+
+
+def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
+    count = len(value) if isinstance(value, list) else 0
+    if not 1 <= count <= LESSON_STOPS:
+        template = "{where} has {count} {name}; allowed are 1 to {most}."
+        raise LessonError(template, where=where, count=count, name=name, most=LESSON_STOPS)
+    needed = ("title", "say", "page")
+    return tuple(Stop(**_table(f"Stop {number}", stop, STOP, *needed)) for number, stop in enumerate(value, 1))
+
+
+TRUTH: Mapping[str, Reader] = {
+    "name": _one_of(TRUTHS),
+    "kind": _one_of(KINDS),
+    "layer": _number(1, 1000, whole=True),
+    "head": _number(1, 1000, whole=True),
+    "query": _text_or_number(60),
+    "key": _text_or_number(60),
+    "side": _one_of(SIDES),
+    "token": _text(60),
+    "edit": _text(100),
+}
+QUESTION: Mapping[str, Reader] = {
+    "kind": _one_of(get_args(QuestionKind)),
+    "ask": _text(LESSON_CHARACTERS),
+    "options": _texts,
+    "reasons": _texts,
+    "answer": _number(1, LESSON_OPTIONS, whole=True),
+    "truth": _truth,
+    "tolerance": _number(0, 1e9),
+    "enough": _number(0, 1),
+    "most": _number(1, LESSON_OPTIONS, whole=True),
+}
+STOP: Mapping[str, Reader] = {
+    "title": _text(TITLE),
+    "say": _text(LESSON_CHARACTERS),
+    "page": _text(40, "[a-z_]+", "it must be the name of a page, such as attention"),
+    "view": _view,
+    # A head that the model's card names: `turning`, the head whose attention changes with the meaning of a pronoun; `needed`,
+    # the head that the model needs most to choose the pronoun; or the head with the highest value of a measure, by kind.
+    "head": _text(
+        40,
+        r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}",
+        "allowed are turning, needed, or a kind and a measure, such as encoder.previous",
+    ),
+    "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
+    "cover": _flag,
+    "question": _question,
+    "reveal": _text(LESSON_CHARACTERS),
+    "notes": _text(LESSON_CHARACTERS),
+    "minutes": _number(0, MINUTES),
+}
+LESSON: Mapping[str, Reader] = {
+    "title": _text(TITLE),
+    "about": _text(SHORT),
+    "audience": _text(SHORT),
+    "discuss": _flag,
+    "order": _number(0, 1000, whole=True),
+    "stops": _stops,
+}
 
 
 def as_table(lesson: Lesson) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 from pages.lessons.content.lesson import KINDS, LessonError, Stop
+from pages.shell.models.catalogue import available, trained, trained_key
 from pages.shell.models.model_examples import starts
 from pages.shell.view.card_heads import card_head, head_to_show
-from pages.shell.view.runs import Key, available, runs, trained, trained_key
+from pages.shell.view.runs import Key, runs
 from pages.ui.text import text
 
 

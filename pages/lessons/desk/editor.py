@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.lessons.class_mode.invitation import app_address, is_local
+from pages.lessons.content.app_address import app_address, is_local
 from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop
 from pages.lessons.content.library import add_own
 from pages.lessons.content.packing import pack
@@ -14,7 +14,7 @@ from pages.lessons.desk.computed import COMPUTED, computed_question
 from pages.lessons.playing.keeping import Kept, keep_copy, kept, kept_words, put_back, remove, removed
 from pages.lessons.playing.open_lesson import NAME, start_lesson
 from pages.shell.error_boundary import sentence
-from pages.shell.view.runs import is_only_here
+from pages.shell.models.catalogue import is_only_here
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS
 from pages.ui.text import text

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.lessons.content.lesson import Lesson, LessonError
-from pages.lessons.content.library import add_own, own_lessons, shipped
+from pages.lessons.content.lesson import LessonError
+from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.reading import read_toml
 from pages.lessons.playing.open_lesson import start_lesson
 from pages.shell.error_boundary import sentence
@@ -12,11 +12,6 @@ from pages.ui.limits import LESSON_BYTES
 from pages.ui.text import text
 
 UPLOAD = "lesson_file"
-
-
-def all_lessons() -> dict[str, Lesson]:
-    """The shipped lessons and those of this session, by name."""
-    return {**shipped(), **own_lessons()}
 
 
 def show_lessons() -> None:

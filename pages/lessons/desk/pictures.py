@@ -10,8 +10,9 @@ from markupsafe import Markup
 from pages.lessons.content.lesson import HEAD, TRUTHS, LessonError, Stop
 from pages.lessons.content.stop_views import StopRun, run_of, view_of
 from pages.lessons.content.truths import check_head, kind_of, place_of
-from pages.lessons.desk.drawings import bars, cells, texts, two_halves
-from pages.shell.view.runs import runs, snapshots
+from pages.lessons.desk.drawings import MOST_TOKENS, bars, cells, texts
+from pages.shell.models.catalogue import snapshots
+from pages.shell.view.runs import runs
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES
@@ -25,8 +26,8 @@ MOST_BARS = 5
 TELLING = {("token-count", "tokens"), ("token-count", "masks"), ("mask-row", "masks")}
 # Limit of drawn numbers of a position's vector.
 DIMENSIONS = 16
-# The moments of a training at which a head is drawn, as shares of its snapshots, and the scale of these drawings.
-MOMENTS, MOMENT_SCALE = (0.0, 0.5, 1.0), 0.8
+# The moments of a training at which a head is drawn, as shares of its snapshots.
+MOMENTS = (0.0, 0.5, 1.0)
 
 
 class _View(NamedTuple):
@@ -94,9 +95,7 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
     return layer - 1, head - 1
 
 
-def _map(
-    trace: Trace, kind: str, layer: int, head: int, empty: int | None, scale: float = 1.0
-) -> tuple[Markup, tuple[int, int, float]]:
+def _map(trace: Trace, kind: str, layer: int, head: int, empty: int | None) -> tuple[Markup, tuple[int, int, float]]:
     """A map of one head; and the row, the column and the value of its largest weight."""
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
@@ -106,7 +105,7 @@ def _map(
         told[empty] = False
     alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
     alt = f"{alt} {strongest_rows(weights, told, queries, keys)}"
-    drawn = cells(weights, allowed, queries, keys, alt, empty, scale)
+    drawn = cells(weights, allowed, queries, keys, alt, empty)
     return drawn, (int(row), int(column), float(weights[row, column]))
 
 
@@ -158,7 +157,7 @@ def _moments(view: _View) -> tuple[Markup, str]:
     for step in dict.fromkeys(chosen):
         # All snapshots read the same texts, so that their maps can be compared.
         of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
-        drawn += _map(of_step, kind_of(stop), layer, head, None, MOMENT_SCALE)[0]
+        drawn += _map(of_step, kind_of(stop), layer, head, None)[0]
     kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
     words = text("lessons")["pictures"]
     return drawn, words["moments"].format(kind=kind, layer=layer + 1, head=head + 1, steps=listed)
@@ -193,16 +192,11 @@ def _positions(view: _View) -> tuple[Markup, str]:
 
 
 def _whole(view: _View) -> tuple[Markup, str]:
-    """What the model reads and writes. The side of a stack that the model does not have is empty."""
-    trace = view.trace
-    words = text("lessons")["pictures"]
-    source, target = trace.source_tokens[:1] or ((),), trace.target_tokens[:1] or ((),)
-    return two_halves(
-        source[0],
-        target[0][1:],
-        tuple(words["halves"]),
-        words["whole_alt"].format(read=" ".join(source[0]), wrote=" ".join(target[0][1:])),
-    ), words["whole"]
+    """What the model reads and writes, in words. The side of a stack that the model does not have is empty."""
+    trace, words = view.trace, text("lessons")["pictures"]
+    source, target = ((texts or ((),))[0] for texts in (trace.source_tokens, trace.target_tokens))
+    read, wrote = " ".join(source[:MOST_TOKENS]), " ".join(target[1:MOST_TOKENS])
+    return Markup("<p>{}</p>").format(words["whole_says"].format(read=read, wrote=wrote)), words["whole"]
 
 
 Draw = Callable[[_View], tuple[Markup, str]]

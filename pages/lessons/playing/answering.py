@@ -1,4 +1,4 @@
-"""Callbacks for the values that the bar of a lesson sends: answers, marks, the teacher's secret, leaving. All are untrusted."""
+"""Callbacks for the values that the bar of a lesson sends: answers, marks, leaving. All are untrusted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,21 +6,21 @@ from typing import Any
 
 import streamlit as st
 
-from pages.lessons.class_mode.seat import hand_in, take_seat, teach
 from pages.lessons.content.grading import judge
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
+from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import draw_alone
 from pages.ui.limits import LESSON_STOPS
-from pages.ui.prediction import Cells
+from pages.ui.prediction_codec import Cells
 from transformer import HeadlightError
 
 # Keys of two fragments: the bar, and below it the picture on which tokens are marked.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
-# Names of truths for which the page changes after an answer: it draws marks (`marks.py`) or what it hid before (`waiting.py`).
+# Names of truths for which the page changes after an answer: it draws marks or what it hid before (`asked.py`).
 ON_PAGE = ("attention-row", "silence-changes-answer")
 
 
@@ -104,7 +104,7 @@ def keep_answer() -> None:
 
 
 def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
-    hand_in(index, answer)
+    companion().hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     question = lesson_of(opened.name).stops[index].question
@@ -112,15 +112,9 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
         st.rerun()  # the whole app, because the page changes, too
 
 
-def take_secret() -> None:
-    """Make this session the teacher of its class, with the secret that the browser's tab has stored."""
-    teach(_sent("teach"))
-    publish()
-
-
 def leave_lesson() -> None:
     """Close the lesson, and leave its class."""
     st.session_state[OPEN] = None
-    take_seat(None)
+    companion().leave()
     publish()
     draw_alone(KEY, PICTURE)

@@ -20,7 +20,7 @@ const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "lang
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
  *   terms: Record<string, string>, target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
- *   class: { code: string, secret: string } | null, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
+ *   teaches: boolean, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
 
@@ -58,7 +58,6 @@ class Bar {
     this.questions.take(data.questions, arrived);
     if (arrived) this.folded = false;
     this.data = data;
-    if (data.class) this.teach(data.class);
     if (arrived) this.build(true);
     else this.buildInPlace();
     this.tell();
@@ -114,7 +113,7 @@ class Bar {
     const before = arrived ? 0 : (root.querySelector("section")?.scrollTop ?? 0);
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
-    root.classList.toggle("small", Boolean(data.class && data.notes));
+    root.classList.toggle("small", data.teaches);
     root.classList.toggle(
       "asks",
       data.questions.some((question) => question.open),
@@ -160,21 +159,6 @@ class Bar {
       next: notes.next ? fillIn(text.notes_next, { title: notes.next }) : "",
       clock: (minutes) => fillIn(text.notes_clock, { minutes: Math.floor(minutes), planned: notes.planned }),
     });
-  }
-
-  /**
-   * Store the teacher's secret in this tab, or send the stored secret. A reload needs it, because it is not in the address.
-   *
-   * @param {{ code: string, secret: string }} seat
-   */
-  teach({ code, secret }) {
-    try {
-      if (secret) sessionStorage.setItem(`class ${code}`, secret);
-      const kept = sessionStorage.getItem(`class ${code}`);
-      if (!secret && kept) this.send("teach", kept);
-    } catch {
-      // A browser may forbid storage. Then only the teacher's link opens the class again.
-    }
   }
 
   fold() {

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pages.lessons.content.library import shipped
-from pages.lessons.playing.open_lesson import lesson_is_open, start_of
+from pages.lessons.playing.open_lesson import open_lesson, start_of
 
 FIRST_LESSON = "first-look"
 
@@ -29,6 +29,6 @@ class Offer(NamedTuple):
 def first_lesson() -> Offer | None:
     """The lesson for a first visit; None while a lesson is open, or if it is not shipped."""
     lesson = shipped().get(FIRST_LESSON)
-    if lesson is None or lesson_is_open():
+    if lesson is None or open_lesson() is not None:
         return None
     return Offer(lesson.title, lesson.about, len(lesson.stops), round(lesson.minutes), *start_of(FIRST_LESSON, lesson))

@@ -5,10 +5,8 @@ The kept views are in the session. The browser's tab stores a copy, so that they
 
 import json
 import math
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,28 +14,25 @@ import streamlit as st
 from pages.lessons.content.lesson import LessonError, Stop
 from pages.lessons.content.reading import RESERVED, VIEW_CHARACTERS, read_lesson
 from pages.shell.frame.navigation import exists
-from pages.ui.compat import mount
-from pages.ui.component import joined
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS
 from pages.ui.presenting import PRESENT
+from pages.ui.tab_memory import tab_memory
 from pages.ui.text import text
 
-# Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; the name
-# of this session in the tab's storage; whether that storage was read; names of the parameters that the newest kept view lacks
-# because they are too long or too many; the place of the view that was removed last, and the view.
-KEPT, NEXT, WORDS, SESSION, READ = "kept_views", "kept_next", "kept_words", "kept_session", "kept_read"
+# Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; names of
+# the parameters that the newest kept view lacks because they are too long or too many; the place of the view that was removed
+# last, and the view.
+KEPT, NEXT, WORDS = "kept_views", "kept_next", "kept_words"
 MISSING, REMOVED = "kept_missing", "kept_removed"
 # Pages without a view of a model.
 LEFT_OUT = ("lessons",)
 # Page → parameters that a kept view always has. An address leaves out defaults, but a default can change with a model's card.
 ALWAYS = {"attention": ("model", "source", "kind", "layer", "head")}
-# Key of the script that keeps the copy in the tab.
-STORE = "kept_store"
+# Name of the copy in the tab.
+STORE = "kept_views"
 
 Field = str | float | bool
-
-_mount = mount("headlight_kept", js=joined(Path(__file__).with_name("kept.js")))
 
 
 @dataclass
@@ -112,11 +107,9 @@ def show_keep() -> None:
 def keep_copy() -> bool:
     """Store a copy of the kept views in the browser's tab, or restore the copy that the tab stored before a reload. Call it
     once in a run of the app. Returns whether the views are short enough for a copy."""
-    state, copy = st.session_state, written()
+    copy = written()
     short = len(copy.encode()) <= LESSON_BYTES
-    state.setdefault(SESSION, secrets.token_urlsafe(6))
-    data = {"session": state[SESSION], "copy": copy if short and kept() else "", "read": state.get(READ, False)}
-    _mount(key=STORE, data=data, on_restore_change=_restore)
+    tab_memory(STORE, copy if short and kept() else "", restore)
     return short
 
 
@@ -126,11 +119,11 @@ def written() -> str:
     return json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
 
 
-def restore(copy: object) -> None:
+def restore(copy: str) -> None:
     """Insert the views of a copy before the views that were kept after it. The copy comes from a browser, so it is untrusted:
     invalid views and values are left out."""
     try:
-        values = json.loads(copy) if isinstance(copy, str) and len(copy.encode()) <= LESSON_BYTES else None
+        values = json.loads(copy) if len(copy.encode()) <= LESSON_BYTES else None
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, Mapping):
@@ -161,13 +154,6 @@ def _fields(values: Any) -> dict[str, Field]:
         for name, value in [*pairs][:LESSON_PARAMETERS]
         if isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(value))
     }
-
-
-def _restore() -> None:
-    state = st.session_state
-    sent = state.get(STORE)
-    state[READ] = True
-    restore(sent.get("restore") if isinstance(sent, Mapping) else None)
 
 
 def _next() -> int:

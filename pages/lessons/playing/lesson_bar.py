@@ -5,16 +5,15 @@ from typing import Any
 
 import streamlit as st
 
-from pages.lessons.class_mode.class_panel import show_class, warn_class
-from pages.lessons.class_mode.seat import seat
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.prose import prose
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled
-from pages.lessons.playing.answering import KEY, keep_answer, leave_lesson, take_answer, take_secret
+from pages.lessons.playing.answering import KEY, keep_answer, leave_lesson, take_answer
+from pages.lessons.playing.companion import companion
 from pages.lessons.playing.ending import ending
 from pages.lessons.playing.open_lesson import OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
-from pages.lessons.playing.picture import CONTAINER, is_pictured
+from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
 from pages.shell.frame.navigation import address, exists
@@ -26,11 +25,16 @@ from pages.ui.text import linked_language, text
 _mount = mounted(Path(__file__).with_name("bar"))
 
 
-@st.fragment(key=KEY)
 def lesson_bar() -> None:
-    """Draw the bar if a lesson is open. Call it above the page."""
+    """Draw the bar if a lesson is open, and below it the picture on which tokens are marked. Call it above the page."""
+    _show_bar()
+    show_picture()
+
+
+@st.fragment(key=KEY)
+def _show_bar() -> None:
     opened = open_lesson()
-    warn_class()
+    companion().warn()
     if opened is None:
         return
     try:
@@ -44,13 +48,12 @@ def lesson_bar() -> None:
         on_answer_change=take_answer,
         on_keep_change=keep_answer,
         on_leave_change=leave_lesson,
-        on_teach_change=take_secret,
     )
-    show_class(lesson, opened.stop)
+    companion().show(lesson, opened.stop)
 
 
 def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
-    words, count, place = text("lesson"), len(lesson.stops), seat()
+    words, count, teaches = text("lesson"), len(lesson.stops), companion().teaches()
     index = min(opened.stop, count)
     data: dict[str, Any] = {
         "lesson": lesson.title,
@@ -69,8 +72,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "left": "",
         "reveal": [],
         "sheet": [],
-        "class": {"code": place.code, "secret": place.secret} if place else None,
-        "notes": _notes(lesson, index) if (place.secret if place else presenting()) else None,
+        "teaches": bool(teaches),
+        "notes": _notes(lesson, index) if (presenting() if teaches is None else teaches) else None,
         "text": words["bar"],
     }
     if index == count:

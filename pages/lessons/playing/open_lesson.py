@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, linked_class, seat, take_seat
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.stop_views import view_of
+from pages.lessons.playing.companion import companion
 from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import keep_in_links
-from pages.ui.prediction import Cells, read_cells, written_cells
+from pages.ui.prediction_codec import Cells, read_cells, written_cells
 from pages.ui.text import linked_language
 from transformer import HeadlightError
 
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
-PARAMETERS = (NAME, STOP, ANSWERS, MARKED, CLASS)
+PARAMETERS = (NAME, STOP, ANSWERS, MARKED)
 # Session key of an `OpenLesson`.
 OPEN = "open_lesson"
 # Value of the answers in a link that starts a lesson again.
@@ -50,9 +50,9 @@ class OpenLesson:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The lesson's parameters in an address, and the parameter of the class."""
+        """The lesson's parameters in an address, and those of its companion."""
         marked = {MARKED: written_cells(self.marked)} if self.marked else {}
-        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
+        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **companion().linked()}
 
 
 def open_lesson() -> OpenLesson | None:
@@ -63,22 +63,17 @@ def open_lesson() -> OpenLesson | None:
 def lesson_in_class(opened: OpenLesson) -> Lesson:
     """The lesson that is open. In a class, it always has time for discussion before an answer is judged."""
     lesson = lesson_of(opened.name)
-    return replace(lesson, discuss=True) if seat() else lesson
+    return lesson if companion().teaches() is None else replace(lesson, discuss=True)
 
 
-def lesson_is_open() -> bool:
-    """Whether a lesson is open."""
-    return open_lesson() is not None
-
-
-def follow_lesson() -> None:
-    """Read the open lesson from the address, or write it to the address. Call it once in a run of the app, before the
-    sidebar."""
+def follow_lesson() -> bool:
+    """Read the open lesson from the address, or write it to the address. Returns whether a lesson is open. Call it once in a
+    run of the app, before the sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
         before = open_lesson()
         # The bar opens the view of a lesson's first stop by itself. The warning about the class must outlast that address.
-        of_class = follow_class(keep_problem=before is not None and query.get(STOP) == before.parameters[STOP])
+        of_class = companion().follow(before is not None and query.get(STOP) == before.parameters[STOP])
         if of_class and query.get(NAME, of_class) != of_class:  # the class has another lesson than the address
             for parameter in (STOP, ANSWERS, MARKED):
                 query.pop(parameter, None)
@@ -91,6 +86,7 @@ def follow_lesson() -> None:
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
         state[OPEN] = OpenLesson(name, stop, answers, marked) if name else None
     publish()
+    return open_lesson() is not None
 
 
 def publish() -> None:
@@ -99,7 +95,7 @@ def publish() -> None:
     # The parameter `answers` is kept even if it is empty, because answers may be given before a link is followed.
     values = opened.parameters if opened else {}
     keep_in_links(values)
-    for name in PARAMETERS:
+    for name in (*PARAMETERS, *companion().parameters):
         if values.get(name):
             if st.query_params.get(name) != values[name]:
                 st.query_params[name] = values[name]
@@ -117,14 +113,15 @@ def start_address(name: str, lesson: Lesson) -> str:
     return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
 
 
-def start_lesson(name: str, place: Seat | None = None) -> None:
+def start_lesson(name: str, alone: bool = True) -> None:
     """Open a lesson at its first stop, without answers. Call it from a callback only.
 
     Args:
         name: the lesson's name in the address.
-        place: the session's place in a class that takes the lesson together; None outside a class.
+        alone: whether to leave a class.
     """
-    take_seat(place)
+    if alone:
+        companion().leave()
     st.session_state[OPEN] = OpenLesson(name, started=True)
     st.rerun()  # all of the app: the bar is not in the page
 

@@ -1,7 +1,7 @@
 """The picture on which a learner marks the keys that a query attends to: the map of the head, without its weights.
 
 It is drawn between the bar of the lesson and the page, on every page. If the learner asks to see the page instead, the bar
-lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`marks.py`).
+lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`asked.py`).
 """
 
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from jaxtyping import Bool
 
 from pages.lessons.content.lesson import Question, Stop
 from pages.lessons.content.lesson_answers import places
-from pages.lessons.content.question_data import question_data
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.answering import PICTURE, check_marks, mark
-from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
+from pages.lessons.playing.asked import ROW, asks_for
+from pages.lessons.playing.open_lesson import OpenLesson, open_lesson
 from pages.shell.view.runs import runs
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
-from pages.ui.prediction import Prediction
+from pages.ui.prediction_codec import Prediction
 from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -30,8 +30,8 @@ CONTAINER = "lesson-marks"
 MOST_CELLS = 400  # of a larger map, only the row is drawn; the same on a projector, which has less room
 
 
-class _Asked(NamedTuple):
-    """A question about a row of attention that waits for its answer.
+class _Map(NamedTuple):
+    """The map for a question about a row of attention that waits for its answer.
 
     Attributes:
         question: the question.
@@ -52,11 +52,11 @@ class _Asked(NamedTuple):
 
 
 @st.fragment(key=PICTURE)
-def lesson_picture() -> None:
+def show_picture() -> None:
     """Draw the picture, if the open stop asks about a row of attention and waits for an answer. Call it between the bar and the
     page."""
     opened = open_lesson()
-    asked = _asked(opened) if opened else None
+    asked = _asked_map(opened) if opened else None
     if opened is None or asked is None:
         return
     words, query = text("lesson")["picture"], asked.queries[asked.row]
@@ -93,28 +93,24 @@ def lesson_picture() -> None:
 def is_pictured(stop: Stop) -> bool:
     """Whether a stop has a question that is answered on the picture."""
     truth = stop.question and stop.question.truth
-    return truth is not None and truth.name == "attention-row"
+    return truth is not None and truth.name == ROW
 
 
-def _asked(opened: OpenLesson) -> _Asked | None:
+def _asked_map(opened: OpenLesson) -> _Map | None:
+    asked = asks_for(ROW)
+    if asked is None or asked.data["settled"]:
+        return None
+    (stop, question, truth, answer, data) = asked
     try:
-        lesson = lesson_in_class(opened)
-        stop = lesson.stops[opened.stop] if opened.stop < len(lesson.stops) else None
-        if stop is None or stop.question is None or stop.question.truth is None or not is_pictured(stop):
-            return None
-        answer = opened.answers.get(opened.stop)
-        data = question_data(lesson, opened.stop, answer)
-        if data is None or data["settled"]:
-            return None
         (kind, layer, head), run = head_of(stop), run_of(stop)
         trace = runs().trace(run.key, (run.source,), (run.target,), ())
         queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
-        row = place_of(stop.question.truth.query, queries)
+        row = place_of(truth.query, queries)
         allowed = trace.allowed(kind)[layer, 0, head].numpy()
     except HeadlightError:
         return None  # the bar draws the error
-    marked = tuple(token for token in opened.marked if token < len(keys) and allowed[row, token])[: stop.question.most]
+    marked = tuple(token for token in opened.marked if token < len(keys) and allowed[row, token])[: question.most]
     first = tuple(sorted(places(answer.first) or ())) if answer and data["answered"] else None
     answers = (marked,) if first is None else (first, marked) if marked else (first,)
     title = text("lesson")["picture"]["head"].format(kind=text("lesson")["kinds"][kind], layer=layer + 1, head=head + 1)
-    return _Asked(stop.question, title, queries, keys, row, allowed, Prediction(answers))
+    return _Map(question, title, queries, keys, row, allowed, Prediction(answers))

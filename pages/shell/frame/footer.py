@@ -18,11 +18,9 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
     click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
 
     Args:
-        explanation: Markdown.
         parts: functions and classes to show the source of.
     """
-    fold = unfolding(text("common")["computed"], ":material/function:", "computed")
-    if fold:
+    if fold := unfolding(text("common")["computed"], ":material/function:", "computed"):
         with fold:
             say_other_source(*parts)
             st.markdown(explanation)
@@ -32,6 +30,5 @@ def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
 
 def show_next(suggestions: str) -> None:
     """Draw a part to unfold with things to try next, in Markdown."""
-    fold = unfolding(text("common")["try"], ":material/explore:", "suggestions")
-    if fold:
+    if fold := unfolding(text("common")["try"], ":material/explore:", "suggestions"):
         fold.markdown(suggestions)

@@ -1,14 +1,14 @@
 """The glossary: the meaning of each term of the app, behind a button below each page, and at the term in a sentence."""
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
-from pages.ui.compat import mount
-from pages.ui.component import joined
+from pages.ui.scripts import importing
 from pages.ui.terms import names, terms
 from pages.ui.text import text
 
-_mount = mount("headlight_terms", js=joined(BROWSER / "terms.js"))
+_mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
 
 
 def explain_terms() -> None:

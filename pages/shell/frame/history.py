@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
-from pages.ui.compat import mount, opens_from_history
-from pages.ui.component import joined
+from pages.ui.compat import opens_from_history
+from pages.ui.scripts import importing
 from pages.ui.text import text
 
 # Session keys: how many choices were made, and the page and its parameters after the last; whether this run is no choice.
@@ -20,8 +21,8 @@ CHOICES, BY_ITSELF = "choices", "by_itself"
 # Parameters that Back does not undo: the answers in a lesson stay.
 LASTING = ("answers",)
 
-_mount = mount("headlight_history", js=joined(BROWSER / "history.js"))
-_mount_choice = mount("headlight_choice", js=joined(BROWSER / "choice.js"))
+_mount = component("headlight_history", js=importing(BROWSER / "history.js"))
+_mount_choice = component("headlight_choice", js=importing(BROWSER / "choice.js"))
 
 
 def keep_history() -> None:

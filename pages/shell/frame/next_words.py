@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shell.view.runs import runs, trained, trained_key
+from pages.shell.models.catalogue import trained, trained_key
+from pages.shell.view.runs import runs
 from pages.ui.caches import cached
 from pages.ui.text import text
 from transformer.worlds import WORLDS, world

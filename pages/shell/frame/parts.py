@@ -15,12 +15,12 @@ from contextvars import ContextVar
 
 import streamlit as st
 from markupsafe import Markup
+from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
 from pages.shell.frame.history import change_by_itself
-from pages.ui.compat import mount
-from pages.ui.component import joined
 from pages.ui.pickers import pick
+from pages.ui.scripts import importing
 from pages.ui.text import text
 
 # Session keys: the page; its parts that were on screen; its parts of this run that were not; whether to draw all parts anyway.
@@ -36,8 +36,8 @@ BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{
 # The boxes of the current `row_of_parts` that are not drawn yet; None outside of a row.
 _row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
 
-_mount = mount("headlight_parts", js=joined(BROWSER / "parts.js"))
-_mount_anchor = mount("headlight_anchor", html='<div class="anchor"></div>', js=joined(BROWSER / "anchor.js"))
+_mount = component("headlight_parts", js=importing(BROWSER / "parts.js"))
+_mount_anchor = component("headlight_anchor", html='<div class="anchor"></div>', js=importing(BROWSER / "anchor.js"))
 
 
 def start_parts() -> None:
@@ -132,7 +132,6 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
     opens.
 
     Args:
-        label: the text above the picker.
         parts: id of each part → a sentence about it.
         anchors: anchor of a heading → the parts with that heading.
         first: the part that is drawn before a person picks one; by default the first part.

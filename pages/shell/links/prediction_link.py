@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.shell.view.view import sizes_of
 from pages.ui.link_values import kept_in_links
-from pages.ui.prediction import KEY, Prediction, written
+from pages.ui.prediction import KEY
+from pages.ui.prediction_codec import Prediction, written
 from pages.ui.text import text
 
 # The question of the Attention page.
@@ -19,10 +20,7 @@ def show_prediction_link(
     """Draw a link to the Attention page, on which the head's map is hidden until the reader predicts it.
 
     Args:
-        model: the model's name in the picker.
-        source: the source text.
         target: the target text of the link. If it is not a text, the page uses the model's own answer.
-        kind, layer, head: the head; layer and head are counted from 0.
         row: the query that the question is about, counted from 0; None for the default of the page.
     """
     words = text("prediction")["attention"]

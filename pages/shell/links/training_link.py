@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell.view.runs import filmed
+from pages.shell.models.catalogue import filmed
 from pages.ui.link_values import kept_in_links
 from pages.ui.text import text
 
@@ -21,8 +21,6 @@ def training_address(model: str, source: str, target: object, kind: str, layer: 
     """The address that shows the training of a head, or of all heads of a layer; empty if the training has no snapshots.
 
     Args:
-        model: name of the model in the picker.
-        source: the text.
         target: the target text for the link. If it is not a text, the link has none, and the page uses the model's own answer.
         kind, layer, head: the head. Layer and head are counted from 0. If `head` is None, all heads of the layer.
     """

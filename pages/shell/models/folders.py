@@ -19,7 +19,7 @@ from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
 from transformer.huggingface import hub
 from transformer.huggingface.files import CONFIG, MEGABYTE, Summary, summary
 from transformer.huggingface.hf_limits import HUB
-from transformer.pipeline.pipeline import NO_PACKAGE
+from transformer.opening import NO_PACKAGE, open_model
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import SIGN
 
@@ -131,7 +131,7 @@ def _open(key: FolderModel) -> TextPipeline:
     OPEN.make_room(key.about.nbytes)
     hub.used(Path(key.path))
     try:
-        return Pipeline.open(key.path, own_network=key.own_network)
+        return open_model(Path(key.path), own_network=key.own_network)
     except CheckpointError as error:
         _FAILED[key] = error.anew()
         raise

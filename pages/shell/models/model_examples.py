@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shell.view.runs import runs, snapshot_of, trained, trained_key
+from pages.shell.models.catalogue import snapshot_of, trained, trained_key
+from pages.shell.view.runs import runs
 from pages.ui.caches import cached
 from pages.ui.limits import SENTENCES
 from pages.ui.text import has_text, text

@@ -1,8 +1,9 @@
 """Texts about a model in the language of the session: from `models.toml`, else in English from its recipe or its file."""
 
+from pages.shell.models.catalogue import available, snapshot_of, trained, trained_key
 from pages.shell.models.folders import FolderModel, folder_models, problem_of
 from pages.shell.models.own_models import about_own, own_models
-from pages.shell.view.runs import available, runs, snapshot_of, trained, trained_key
+from pages.shell.view.runs import runs
 from pages.ui.format import amount, byte_size
 from pages.ui.prediction import was_shown
 from pages.ui.text import has_text, text

@@ -67,7 +67,7 @@ class _Left(NamedTuple):
 
 # Digest → contents. The references are weak: contents that no session keeps are removed.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
-# Name of a session, which its address contains → its models. The session that ended last comes last.
+# Token of a session → its models. The session that ended last comes last.
 _LEFT: dict[str, _Left] = {}
 _LEFT_LOCK = threading.Lock()
 
@@ -88,7 +88,7 @@ def keep_left(session: str, models: dict[str, _Own]) -> None:
     Called outside of any run.
 
     Args:
-        session: name of the session, which its address contains.
+        session: the session's token, which only its tab has.
         models: its `own_store`.
     """
     with _LEFT_LOCK:
@@ -99,7 +99,7 @@ def keep_left(session: str, models: dict[str, _Own]) -> None:
 
 
 def take_left(session: str) -> bool:
-    """Move the models that were kept under this name into the present session. Returns whether there were any."""
+    """Move the models that were kept under this token into the present session. Returns whether there were any."""
     with _LEFT_LOCK:
         _drop_left(LEFT_SESSIONS)
         left = _LEFT.pop(session, None)

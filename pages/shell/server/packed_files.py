@@ -1,8 +1,8 @@
-"""Sends the scripts and styles of Streamlit and of the components compressed. This takes a third of the bytes, which matters
-when a whole class opens the app in one minute.
+"""Sends the scripts of the app, and the scripts and styles of Streamlit, compressed. This takes a third of the bytes, which
+matters when a whole class opens the app in one minute.
 
-Streamlit's own compression is off, because it would compress every file again for every visitor. Here each file is compressed
-once and kept.
+Streamlit does not compress its own files, because it would compress every file again for every visitor. Here each file is
+compressed once and kept.
 """
 
 import gzip
@@ -15,16 +15,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.ui.caches import cached
-from pages.ui.compat import SCRIPT_PATH, SCRIPTS, static_folder
+from pages.ui.compat import static_folder
+from pages.ui.scripts import FOLDER, SCRIPTS
 
-# The name of such a file contains a digest of its content, so a browser may keep the file for a year.
-FILE = re.compile(r"/static/((?:js|css)/[\w.-]+\.(?:js|css))")
+# The address of such a file contains a digest of its content, so a browser may keep the file for a year.
+FILE = re.compile(r"static/((?:js|css)/[\w.-]+\.(?:js|css))")
 KEEP = "public, immutable, max-age=31536000"
 
 
 class PackedFiles:
-    """ASGI middleware that answers requests for scripts and styles, with gzip if the browser reads it, and requests for the
-    scripts of components. The app answers all other requests."""
+    """ASGI middleware that answers requests for scripts and styles, with gzip if the browser reads it. The app answers all
+    other requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -32,23 +33,24 @@ class PackedFiles:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = below_base(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
         packs = path != "" and reads_gzip(dict(scope["headers"]))
-        body, script = None, SCRIPT_PATH.fullmatch(path)
-        # Only scripts of mounted components: `packed` would remember a script that is not there yet as missing.
-        if (script and script[1] in SCRIPTS) or (packs and FILE.fullmatch(path)):
+        body = None
+        if path in SCRIPTS or (packs and FILE.fullmatch(path)):
             body = await run_in_threadpool(packed if packs else content, path)
-        if body is None:
+        if body is None and path.startswith(FOLDER):  # a script of another version; Streamlit would answer with its page
+            await Response(status_code=404)(scope, receive, send)
+        elif body is None:
             await self.app(scope, receive, send)
-            return
-        headers = {"Vary": "Accept-Encoding", "Cache-Control": KEEP} | ({"Content-Encoding": "gzip"} if packs else {})
-        kind = "text/css" if path.endswith(".css") else "text/javascript"
-        await Response(body, 200, headers, kind)(scope, receive, send)
+        else:
+            headers = {"Vary": "Accept-Encoding", "Cache-Control": KEEP} | ({"Content-Encoding": "gzip"} if packs else {})
+            kind = "text/css" if path.endswith(".css") else "text/javascript"
+            await Response(body, 200, headers, kind)(scope, receive, send)
 
 
 def below_base(path: str) -> str:
-    """A request's path without `server.baseUrlPath`, the path under which an operator can put the app. A path outside of it is
-    returned unchanged."""
+    """A request's path, relative to the address of the app. This leaves out `server.baseUrlPath`, the path under which an
+    operator can put the app. A path outside of it is returned unchanged."""
     base = st.get_option("server.baseUrlPath").strip("/")
-    return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
+    return path.removeprefix(f"/{base}/" if base else "/")
 
 
 def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:
@@ -65,10 +67,7 @@ def packed(path: str) -> bytes | None:
 
 
 def content(path: str) -> bytes | None:
-    """The script of a component, or a file of Streamlit's static folder; None if the path names neither."""
-    if script := SCRIPT_PATH.fullmatch(path):
-        text = SCRIPTS.get(script[1])
-        return None if text is None else text.encode()
+    """A script of the app, or a file of Streamlit's static folder; None if the path names neither."""
     file = FILE.fullmatch(path)
     named = static_folder() / "static" / file[1] if file else None
-    return named.read_bytes() if named and named.is_file() else None
+    return SCRIPTS.get(path) or (named.read_bytes() if named and named.is_file() else None)

@@ -5,12 +5,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.shell.frame.navigation import name_of, page_files
 from pages.shell.server.packed_files import PackedFiles
-from pages.ui.compat import failing_pings
 
 # Streamlit accepts pages from these names of the machine, too, whatever the requested host is.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
@@ -69,11 +66,6 @@ def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
         return True
     own_address = st.get_option("browser.serverAddress")
     return site.netloc.encode("latin-1") != headers.get(b"host") and site.hostname not in {*LOCAL_NAMES, own_address, *named}
-
-
-def routes() -> list[Route]:
-    """The app's own routes."""
-    return [route for file in page_files() for route in failing_pings(name_of(file))]
 
 
 def middleware() -> list[Middleware]:

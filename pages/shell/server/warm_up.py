@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import numpy as np
 
 import pages
-from pages.shell.view.runs import available, runs
+from pages.shell.models.catalogue import available
+from pages.shell.view.runs import runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
 from transformer.process import ignore_present_objects

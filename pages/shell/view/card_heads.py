@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from pages.shell.view.runs import available, runs
+from pages.shell.models.catalogue import available
+from pages.shell.view.runs import runs
 from transformer import InputError
 from transformer.tracing.paths import Kind
 
@@ -19,12 +20,7 @@ class CardHead(NamedTuple):
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
     """The cross-attention head with which a page opens: the head whose attention changes with the meaning of a pronoun, or else
     the head that attends most to the token that the task needs next. None if the card names neither, or the model has no
-    cross-attention.
-
-    Args:
-        measures: the measures of the model's card.
-        kinds: the kinds of attention that the model has.
-    """
+    cross-attention."""
     named = measures.get("pronouns") or measures.get("strongest", {}).get(Kind.CROSS, {}).get("alignment")
     return CardHead(str(Kind.CROSS), named["layer"], named["head"]) if named and Kind.CROSS in kinds else None
 
@@ -33,7 +29,6 @@ def card_head(model: str, name: str) -> CardHead:
     """The head that a model's card names.
 
     Args:
-        model: the name of a shipped model.
         name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.
 
     Raises:

@@ -49,8 +49,6 @@ def edit_button(label: str, phrase: str, help: str | None = None, menu: str = ""
     """Draw a button that adds an edit.
 
     Args:
-        label: text on the button.
-        phrase: the edit.
         help: text that is shown if a person points at the button.
         menu: key of the menu (`edit_menu`) that the button is in. The menu is closed, because it would cover the two answers.
     """

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui.link_values import publish, seed
+from pages.ui.pickers import pick_switch
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace, in_pieces
@@ -19,10 +19,7 @@ def pick_words(trace: Trace) -> Trace:
 def joins_pieces() -> bool:
     """Draw the switch, and return whether it is on."""
     words = text("common")
-    seed(JOIN, lambda asked: asked == "true", bool)
-    joins = st.toggle(words["join"], key=JOIN, help=words["joined"])
-    publish(JOIN, "true" if joins else None)
-    return joins
+    return pick_switch(words["join"], JOIN, words["joined"])
 
 
 def say_joined(shown: Trace) -> None:

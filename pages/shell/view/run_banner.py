@@ -1,9 +1,9 @@
-"""The run that a page draws, and a banner above it: warnings about the texts, and the model's answers."""
+"""The banner above a page's pictures: warnings about the texts, and the model's answers. It hands the page its run."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -12,6 +12,7 @@ from jaxtyping import Float
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_texts import accepts
+from pages.shell.view.run_of_view import Run, Texts, of_view_or_last, run_of, texts_of
 from pages.shell.view.runs import right_answer
 from pages.shell.view.view import View, current_view
 from pages.ui.escaping import literal, quoted, span
@@ -19,44 +20,13 @@ from pages.ui.format import number, share
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
-from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading, Side
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
 from transformer.text.vocabulary import Unknown
 from transformer.worlds import WORLDS, world
 
 Result = TypeVar("Result")
-
-# Session key of the view that was drawn last.
-LAST = "last_drawn"
-
-
-class Texts(NamedTuple):
-    """The texts of a view as its model reads them.
-
-    Attributes:
-        view: the model and texts.
-        sources, targets: one of each for every text that the learner typed. A target is None if the decoder reads the model's
-            own answer.
-    """
-
-    view: View
-    sources: tuple[Reading, ...]
-    targets: tuple[Reading | None, ...]
-
-
-class Run(NamedTuple):
-    """The results of running a model on a view, each computed once.
-
-    Attributes:
-        texts: what the model reads.
-        answers: what the model writes for each text, or the error that says why it writes nothing.
-        trace: trace of one forward pass.
-    """
-
-    texts: Texts
-    answers: tuple[Answer | InputError, ...]
-    trace: Trace
 
 
 def show_run(
@@ -75,7 +45,7 @@ def show_run(
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
     """
-    run = _of_view_or_last(partial(_run, batch=batch, beside=beside))
+    run = _with_note(partial(run_of, batch=batch, beside=beside))
     _show_warnings(run.texts)
     for item in range(len(run.answers) if with_answer else 0):
         _show_answer(run, item)
@@ -90,98 +60,40 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
     Args:
         compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.
     """
-    texts = _of_view_or_last(partial(_first_text, compute=compute))
+
+    def read(view: View) -> Texts:
+        texts = texts_of(view)
+        if compute is not None:
+            compute(view)
+        return texts
+
+    texts = _with_note(read)
     _show_warnings(texts)
     return texts.view
 
 
-def _of_view_or_last(compute: Callable[[View], Result]) -> Result:
-    """The result of `compute` for the present view. If a text cannot be read, the error is shown, and the result is that for
-    the view that was drawn last.
-
-    Raises:
-        HeadlightError: a text cannot be read, and nothing was drawn before.
-    """
+def _with_note(compute: Callable[[View], Result]) -> Result:
+    """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). Draws which
+    view that is, and that an untrained model is untrained."""
     view = current_view()
     # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
     # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
     note = st.empty()
     with note:
         _note_untrained(view)
-    view.enter_line()
     try:
-        result = compute(view)
-    except HeadlightError as error:
+        result, computed, problem = of_view_or_last(view, compute)
+    except HeadlightError:
         note.empty()
-        last = st.session_state.get(LAST)
-        if last is None:
-            raise
+        raise
+    if problem is not None:
+        note.empty()
         with note:
-            _note_untrained(last)
-        last.enter_line()
-        try:
-            result = compute(last)
-        except HeadlightError:  # this page cannot draw the last view either
-            raise error from None
-        st.error(literal(sentence(error)), icon=":material/error:")
-        notice = text("common")["last_drawn"].format(source=quoted(last.source), model=literal(last.model))
+            _note_untrained(computed)
+        st.error(literal(sentence(problem)), icon=":material/error:")
+        notice = text("common")["last_drawn"].format(source=quoted(computed.source), model=literal(computed.model))
         st.info(notice, icon=":material/history:")
-        view = last
-    st.session_state[LAST] = replace(view, problem=None)
     return result
-
-
-def _run(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
-    """The run of all texts of a view and of those beside them, or of its first alone.
-
-    Raises:
-        HeadlightError: a text, or with `batch` the batch, cannot be read.
-    """
-    with view.work():
-        view = beside(view)
-        texts = _texts(view, batch)
-        trace = view.batch_trace() if batch else view.trace()
-        return Run(texts, tuple(answer_of(view, item) for item in range(len(texts.sources))), trace)
-
-
-def _first_text(view: View, compute: Callable[[View], object] | None) -> Texts:
-    with view.work():
-        texts = _texts(view, False)
-        if compute is not None:
-            compute(view)
-        return texts
-
-
-def _texts(view: View, batch: bool) -> Texts:
-    """All typed texts of a view as its model reads them, or its first alone. Raises as `_run`."""
-    if view.problem and batch:
-        raise view.problem.anew()
-    items = range(view.typed if batch else 1)
-    sources = tuple(_read(view, "source", item, batch) for item in items)
-    targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
-    return Texts(view, sources, targets)
-
-
-def answer_of(view: View, item: int = 0) -> Answer | InputError:
-    """The answer to a text. For a model that only fills in masks, an error if the text has no mask."""
-    try:
-        return view.answer(item=item)
-    except InputError as error:
-        if view.writes:
-            raise
-        return error
-
-
-def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
-    """A text as the model reads it; if there are several, an error names the text by its number."""
-    try:
-        return view.reading(side, item)
-    except InputError as error:
-        if not batch or len(view.sources) == 1:
-            raise
-        if side == "source":
-            raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
-        raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
 
 
 def _note_untrained(view: View) -> None:
@@ -264,11 +176,9 @@ def show_answer(
     """Draw the part of the banner that is about the answer to a text.
 
     Args:
-        view: the view with the text.
         answer: the answer to the text, or the error that says why the model writes none.
         probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
             not known.
-        item: index of the text in the batch.
     """
     words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):

@@ -1,35 +1,26 @@
-"""Loads models and runs them, for all sessions of the process. Results are shared, never copied.
+"""The caches of models and of their runs, for all sessions of the process. Results are shared, never copied.
 
 If a whole class opens one link, the run is computed only once, because sessions that request the same result wait for one
 computation.
 """
 
-import gc
-import threading
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from pages.shell.models.folders import FolderModel, folder_models, kept_folder, open_folder
-from pages.shell.models.own_models import OwnModel, load_own, own_models
+from pages.shell.models.folders import FolderModel, kept_folder, open_folder
+from pages.shell.models.own_models import OwnModel, load_own
+from pages.shell.models.untrained_models import BYTES_EACH, UntrainedModels
 from pages.ui.caches import ABSENT, RESULTS, Store, cached
 from pages.ui.limits import PARAMETERS
-from transformer import ConfigError, InputError, Intervention, Pipeline, Trace, Transformer
+from transformer import ConfigError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import Predictions, head_importance, predictions
 from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
 from transformer.pipeline.protocol import TextPipeline
-from transformer.pipeline.snapshots import parse_snapshot_name
-from transformer.pipeline.untrained import LARGEST_ID, LEAST_IDS, Untrained, Weights
-from transformer.process import return_freed_memory
+from transformer.pipeline.untrained import Untrained
 from transformer.tracing.trace import Ids
-from transformer.training.recipe import RECIPES
 from transformer.worlds import WORLDS, world
 
-# Bytes of a parameter.
-BYTES_EACH = 4
-# Limit of kept untrained models with the same preset and sizes. They share most weights. Each has a few megabytes of its own.
-BUILT = 4
 # Cache key of a model: the name of a shipped model or snapshot, the description of an untrained model, the digest of a
 # session's own model, or the path of a model in a folder of the server.
 Key = str | Untrained | OwnModel | FolderModel
@@ -39,48 +30,6 @@ Sources = tuple[str, ...]
 Targets = tuple[str | Answer | None, ...]
 Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
-
-
-# Preset and sizes → the shared weights, while a model in memory uses them; and model → its weights. If the cache drops a model
-# that is in use, a new one gets its weights from here, so that they are not drawn at random a second time.
-_WEIGHTS: WeakValueDictionary[tuple[str, tuple[tuple[str, int], ...]], Weights] = WeakValueDictionary()
-_WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
-
-
-class UntrainedModels:
-    """The untrained models of one preset and sizes. They share all weights except those that depend on the vocabulary. Without
-    sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out of the
-    cache.
-
-    Args:
-        preset, sizes: as in `Untrained`.
-
-    Attributes:
-        nbytes: the largest number of bytes that these models can need together.
-    """
-
-    def __init__(self, preset: str, sizes: tuple[tuple[str, int], ...]) -> None:
-        least, most = (Untrained(preset, ids, ids, sizes).parameters for ids in (LEAST_IDS, LARGEST_ID + 1))
-        self.nbytes = BYTES_EACH * (least + BUILT * (most - least))
-        RESULTS.make_room(self.nbytes)
-        gc.collect()  # a large model can still be in a reference cycle, such as an error and the frames of its traceback
-        return_freed_memory()
-        self._weights, self._lock = _WEIGHTS.setdefault((preset, sizes), Weights()), threading.Lock()
-        self._built: dict[Untrained, Pipeline] = {}  # in order of last use
-
-    def pipeline(self, key: Untrained) -> Pipeline:
-        """The model of a description with this preset and these sizes. Raises the errors of the description's `config`."""
-        with self._lock:
-            pipeline = self._built.pop(key, None) or key.build(self._weights)
-            self._built[key] = pipeline
-            _WEIGHTS_OF[pipeline.model] = self._weights
-            if len(self._built) > BUILT:
-                del self._built[next(iter(self._built))]
-        return pipeline
-
-    def built(self, key: Untrained) -> Pipeline | None:
-        """The model of a description if it is already built; otherwise None."""
-        return self._built.get(key)
 
 
 class Runs:
@@ -150,10 +99,6 @@ class Runs:
         pipeline = self.pipeline(key)
         if "decoder" not in pipeline.stacks:
             return pipeline.trace(read, None, edits)
-        if len(sources) == 1 and not edits and not isinstance(targets[0], str):
-            answer, guess = targets[0] or self.answer(key, sources[0], ()), self._guess(key, sources[0])
-            if guess is not None and self.reading(key, "target", guess).tokens[1:] == answer.tokens:
-                return self.trace(key, sources, (guess,), ())  # the answer was computed from this trace
         given = [
             target
             if isinstance(target, Answer)
@@ -173,23 +118,7 @@ class Runs:
         return self.pipeline(key).read(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
-        reading, guess = self.reading(key, "source", source), None if edits else self._guess(key, source)
-        if guess is None:
-            return self.pipeline(key).answers([reading], edits)[0]
-        return self.own_pipeline(key).answer_from(reading, self.trace(key, (source,), (guess,), ()))
-
-    def _guess(self, key: Key, source: str) -> str | None:
-        """The right answer to a text, by the rule of the model's world; None if there is no such rule. It is a good guess of
-        the model's answer, because a trained model is mostly right, and one trace shows whether the guess is the model's
-        answer."""
-        pipeline = self.pipeline(key)
-        if not isinstance(pipeline, Pipeline) or not pipeline.trained:
-            return None
-        guess = right_answer(pipeline.card.world, source)
-        try:
-            return guess if guess is not None and self.reading(key, "target", guess) else None
-        except InputError:  # the guess is longer than the model's positions, or it has words that an own model does not know
-            return None
+        return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
 
     def _edited(self, key: Key, source: str, target: str | Answer | None, edits: Edits, wanted: tuple[int, ...]) -> Predictions:
         """The predictions of a run with edits for the wanted tokens, on the target that the run without edits reads. For a
@@ -242,52 +171,3 @@ _SHARED = Runs()
 def runs() -> Runs:
     """The caches of this process."""
     return _SHARED
-
-
-def trained(model: str) -> bool:
-    """Whether a model of the picker is trained: a shipped model, a snapshot of its training, a model of this session, or a
-    model in a folder of the server."""
-    return model in available() or model in own_models() or model in folder_models() or snapshot_of(model) is not None
-
-
-def is_only_here(model: str) -> bool:
-    """Whether a model of the picker exists only in this session or on this server, so that a link with its name does not work
-    elsewhere."""
-    return model in own_models() or model in folder_models()
-
-
-def trained_key(model: str) -> Key:
-    """The cache key of a model for which `trained` is true."""
-    return own_models().get(model) or folder_models().get(model, model)
-
-
-def snapshot_of(model: str) -> tuple[str, int] | None:
-    """The shipped model and the step of a snapshot's name; None if there is no such snapshot."""
-    named = parse_snapshot_name(model)
-    return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
-
-
-@cached
-def snapshots(model: str) -> tuple[int, ...]:
-    """The steps of the snapshots of a shipped model, in order."""
-    return Pipeline.snapshots(model)
-
-
-def filmed(model: str) -> str | None:
-    """The shipped model whose snapshots show the training of a model of the picker: the model itself, or the model with whose
-    weights its training started. None if neither has snapshots."""
-    model, _ = snapshot_of(model) or (model, 0)
-    if model not in available():
-        return None
-    if snapshots(model):
-        return model
-    start = str(runs().pipeline(model).card.recipe.get("start") or "")
-    return start if start in available() and snapshots(start) else None
-
-
-@cached
-def available() -> dict[str, str]:
-    """Name of a shipped model → one line on what the model does, in the order of the recipes."""
-    order = list(RECIPES)
-    descriptions = Pipeline.available()
-    return dict(sorted(descriptions.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))

@@ -121,9 +121,7 @@ def waited_aside(label: str, function: Callable[..., Result], *arguments: object
     have the turn.
 
     Args:
-        label: text beside the spinner.
         function: made by `caches.cached`, with none of its arguments ignored.
-        arguments: its arguments.
     """
     result = RESULTS.kept(function, *arguments)
     if result is not ABSENT:

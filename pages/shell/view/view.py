@@ -1,13 +1,14 @@
 """The view of a session: the model and the texts set in the sidebar."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs, trained, trained_key
+from pages.shell.models.catalogue import trained, trained_key
+from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
 from pages.shell.view.turns import aside, enter_line, waited_aside
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
@@ -70,10 +71,6 @@ class View:
         eos = self.pipeline.vocabulary("target").eos
         return [*trace.target_ids[0][1:], *(() if eos is None else (eos,))]
 
-    def work(self) -> AbstractContextManager[None]:
-        """A context for computing with the model. A large model waits in the line of heavy work first."""
-        return aside() if self.heavy else nullcontext()
-
     def enter_line(self) -> None:
         """If the model is large, wait until no other run draws a large model. Call it before the first computation."""
         if self.heavy:
@@ -84,14 +81,19 @@ class View:
         """Whether the model is so large that runs of small models go first (`turns.aside`)."""
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
-    def computed(self, function: Callable[..., Result], *arguments: object) -> Result:
+    def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
         """The result of a cached function that runs the model. A large model waits in the line of heavy work. The page says
         while the model waits and runs. A shipped model is so fast that nobody could read that, so the page says nothing.
 
         Args:
-            function: made by `caches.cached`, with none of its arguments ignored.
-            arguments: its arguments.
+            function: made by `caches.cached`.
+            arguments: its arguments; all of them belong to the key of the cache.
+            report: a last argument, which is called with the progress and is not in the key. The page then shows the progress
+                itself.
         """
+        if report:
+            with aside() if self.heavy else nullcontext():
+                return function(*arguments, report)
         if isinstance(self.key, str):
             return function(*arguments)
         return (waited_aside if self.heavy else waited)(text("common")["running"], function, *arguments)
@@ -100,13 +102,11 @@ class View:
     def pipeline(self) -> TextPipeline:
         """The pipeline of the model. A large model is built in the line of heavy work, because drawing its random weights takes
         longer than running it. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
-        if not self.heavy:
-            return runs().pipeline(self.key)
-        pipeline = runs().kept_pipeline(self.key)
-        if pipeline is not None:
-            return pipeline
-        with aside():
-            return runs().pipeline(self.key)
+        pipeline = runs().kept_pipeline(self.key) if self.heavy else runs().pipeline(self.key)
+        if pipeline is None:
+            with aside():
+                return runs().pipeline(self.key)
+        return pipeline
 
     @property
     def writes(self) -> bool:
@@ -116,14 +116,11 @@ class View:
     def trace(self, edits: Edits = ()) -> Trace:
         """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the
         model writes under the same edits."""
-        return self._waited(self.sources[:1], self.targets[:1], edits)
+        return self.run(runs().trace, self.key, self.sources[:1], self.targets[:1], edits)
 
     def batch_trace(self, edits: Edits = ()) -> Trace:
         """The trace of every sentence in one padded batch, from the shared cache."""
-        return self._waited(self.sources, self.targets, edits)
-
-    def _waited(self, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        return self.computed(runs().trace, self.key, sources, targets, edits)
+        return self.run(runs().trace, self.key, self.sources, self.targets, edits)
 
     def reading(self, side: Side, item: int = 0) -> Reading:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
@@ -133,17 +130,11 @@ class View:
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
         assert isinstance(typed, str)  # without a typed target the decoder reads the answer
-        return self._left_aside(runs().reading, self.key, side, typed)
+        return self.run(runs().reading, self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
         """The model's answer to a sentence, from the shared cache."""
-        return self._left_aside(runs().answer, self.key, self.sources[item], edits)
-
-    def _left_aside(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """The result of a cached function. If the model is large, it may have to be built first, in the line of heavy work."""
-        if not self.heavy:
-            return function(*arguments)
-        return waited_aside(text("common")["running"], function, *arguments)
+        return self.run(runs().answer, self.key, self.sources[item], edits)
 
     def forced(self) -> "View":
         """The same view with a target for every sentence. A missing target becomes the answer of the model without edits, so
@@ -155,19 +146,17 @@ class View:
 
     def agreement(self) -> Agreement:
         """How the logits of `trace()` compare with those of the model without taps; from the shared cache."""
-        with self.work():
-            return runs().agreement(self.key, self.sources[:1], self.targets[:1])
+        return self.run(runs().agreement, self.key, self.sources[:1], self.targets[:1])
 
     def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
         """The predictions of a run with edits for the wanted tokens of the first sentence, from the shared cache. The decoder
         reads the same target as without edits."""
-        return self.computed(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
+        return self.run(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
         target = self.answer() if self.target is None else self.target
-        with self.work():
-            return runs().importance(self.key, self.source, target, edits, position, report)
+        return self.run(runs().importance, self.key, self.source, target, edits, position, report=report)
 
 
 def current_view() -> View:

@@ -8,7 +8,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests.pages.conftest import ROOT, Visitor, serving
+from benchmarks.app_server import ROOT
+from tests.pages.visitor import Visitor, serving
 
 pytestmark = pytest.mark.browser
 

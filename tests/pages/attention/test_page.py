@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

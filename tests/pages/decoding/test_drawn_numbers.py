@@ -14,8 +14,8 @@ from jaxtyping import Float
 from playwright.sync_api import Browser, Page, expect
 
 from pages.ui.format import fixed
-from tests.pages.conftest import Visitor
-from tests.pages.decoding.test_page import CHOICES, example
+from tests.pages.decoding.answers import CHOICES, example
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import smoothed_target

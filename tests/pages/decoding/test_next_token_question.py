@@ -6,7 +6,7 @@ from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_settings import PLAIN, written
 from pages.shell.view.runs import runs
 from tests.pages.apps import on_page, shown
-from tests.pages.decoding.test_page import player
+from tests.pages.decoding.answers import player
 from transformer.figures.decoding_figures import percent
 
 PAGE = "pages/decoding/page.py"

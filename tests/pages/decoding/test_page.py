@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -18,54 +17,22 @@ from pages.ui.escaping import quoted
 from pages.ui.format import fixed
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from tests.pages.conftest import Visitor
+from tests.pages.decoding.answers import CHOICES, example, player
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.decoding.beam_tree import Written
-from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.controls import Control, Temperature, TopK
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method, Sample
 from transformer.tracing.interventions import Ablate
-from transformer.worlds import world
 
 PAGE = "pages/decoding/page.py"
-
-
-def player(app: AppTest) -> dict[str, Any]:
-    """The data of the player."""
-    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
-    (data,) = [data for data in found if isinstance(data, dict) and "steps" in data]
-    return data | {"steps": json.loads(data["steps"])}
 
 
 def check(app: AppTest) -> AppTest:
     assert not app.exception
     assert not app.error
     return app
-
-
-def example(model: str) -> str:
-    return world(Pipeline.load(model).card.world).examples[0].source
-
-
-CHOICES: list[tuple[dict[str, str], Method, tuple[Control, ...]]] = [
-    ({}, Greedy(), ()),
-    (
-        {"method": "sampling", "seed": "7", "controls": "temperature", "temperature": "2.5"},
-        Sample(7),
-        (Temperature(2.5),),
-    ),
-    (
-        {"method": "sampling", "controls": "top-p,temperature", "temperature": "2", "top_p": "0.95"},
-        Sample(1),
-        (TopP(0.95), Temperature(2.0)),
-    ),
-    (
-        {"method": "sampling", "controls": "temperature,top-k,min-p", "temperature": "3", "top_k": "7", "min_p": "0.2"},
-        Sample(1),
-        (Temperature(3.0), TopK(7), MinP(0.2)),
-    ),
-    ({"method": "beam", "width": "3", "penalty": "0.5"}, Beam(3, 0.5), ()),
-]
 
 
 @pytest.mark.parametrize("model", ["english-french", "reverse", "addition"])

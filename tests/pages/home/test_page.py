@@ -18,7 +18,7 @@ from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.text import text
 from tests.pages.apps import HOME, on_page, shown
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
 from transformer.figures.decoding_figures import percent
 from transformer.tracing.paths import Kind

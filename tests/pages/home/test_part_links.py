@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.ui.text import text
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 WORDS = text("home")

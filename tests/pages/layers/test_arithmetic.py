@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from pages.ui.caches import RESULTS
 from tests.pages.apps import unfold
-from tests.pages.conftest import Walker
 from tests.pages.layers.opened import opened
+from tests.pages.visitor import Walker
 from transformer import PRESETS, Pipeline
 
 

@@ -13,7 +13,7 @@ from pages.layers.calls import named
 from pages.ui.component import picked
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer import Pipeline, TransformerConfig
 from transformer.analysis.call_tree import constructor_calls
 from transformer.network.cost import parameters

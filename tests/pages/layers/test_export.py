@@ -53,4 +53,4 @@ def test_the_saved_filmstrip_has_the_flow_of_the_page(pages: dict[str, Any]) -> 
     assert len(attention["rows"][0]) == 3  # queries, keys and values side by side
     assert ["source_embedding.sum", f"{LAYER}.self_attention_add_norm.sum"] in attention["residual"]
     assert data["frames"][output]["title"] == "Output of attention"
-    assert "class StripView" in html
+    assert '"layers/strip.js": "data:text/javascript' in html

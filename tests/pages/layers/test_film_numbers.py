@@ -10,7 +10,7 @@ import pytest
 from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers, numbers
 from pages.shell.view.runs import Runs
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer.analysis.walk import walk
 
 TEXTS = ("abcd", "zyxw")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.pages.conftest import Walker
 from tests.pages.layers.opened import LAYER
+from tests.pages.visitor import Walker
 
 
 @pytest.mark.browser

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from pages.layers.ledger_part import COUNTED
 from pages.ui.text import text
 from tests.pages.apps import EXAMPLE, on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer import PRESETS, Pipeline, TransformerConfig
 from transformer.network.cost import ALONG, WORK, Lengths, cost, parameters, total
 

@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.app_server import ROOT
 from tests.pages.apps import EXAMPLE, WORKED
-from tests.pages.conftest import ROOT, Walker
 from tests.pages.layers.opened import LAYER, opened
+from tests.pages.visitor import Walker
 
 PARTS = list(tomllib.loads((ROOT / "assets/text/en/layers.toml").read_text(encoding="utf-8"))["parts"])
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.pages.apps import EXAMPLE, WORKED
-from tests.pages.conftest import Walker
 from tests.pages.layers.opened import LAYER
+from tests.pages.visitor import Walker
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.untrained import Untrained
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.conftest import Walker
+from tests.pages.visitor import Walker
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from pages.layers.walk_part import EVERY, STOP, short_walk
-from tests.pages.conftest import Walker
 from tests.pages.layers.opened import LAYER, at_stop, opened
+from tests.pages.visitor import Walker
 from transformer.pipeline.pipeline import Pipeline
 
 

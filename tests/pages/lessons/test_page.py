@@ -1,12 +1,10 @@
 """The page Lessons: the list, a lesson from a file, the sheet, the tests before and after, and the editor of own lessons."""
 
-import base64
 import json
 import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -25,7 +23,7 @@ from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
@@ -96,34 +94,29 @@ def test_the_sheet_draws_each_stop_without_the_answer() -> None:
     # Only the picture with solutions has the cells of the row of <sos>.
     row = truth_of(lesson.stops[2])
     assert row
-    without, with_it = (read(picture(lesson.stops[2], solutions)) for solutions in (False, True))
-    assert with_it.count("h20v20h-20z") - without.count("h20v20h-20z") == sum(round(10 * weight) > 0 for weight in row.row)
+    without, with_it = (str(picture(lesson.stops[2], solutions)) for solutions in (False, True))
+    assert with_it.count("--dark") - without.count("--dark") == sum(round(10 * weight) > 0 for weight in row.row)
     assert "yours to fill in" in without
     assert f"puts {max(row.row):.2f} on t" in with_it
     # Without solutions, the probability that the question asks for is neither in the bars nor in their text.
     guessed = truth_of(lesson.stops[5])
     assert guessed
-    assert f"{guessed.number:.2f}" not in read(picture(lesson.stops[5], False))
-    assert f"{guessed.number:.2f}" in read(picture(lesson.stops[5], True))
+    assert f"{guessed.number:.2f}" not in str(picture(lesson.stops[5], False))
+    assert f"{guessed.number:.2f}" in str(picture(lesson.stops[5], True))
     number_of_tokens = shipped()["one-lesson"].stops[1]
     assert not picture(number_of_tokens, False)
     assert picture(number_of_tokens, True)
     # The vectors that a model adds for positions.
     places = Stop(title="a", say="b", page="positions", view=(("model", "reverse"), ("source", "abc")))
-    drawn = read(picture(places, False))
+    drawn = str(picture(places, False))
     assert "0 &lt;sos&gt;" in drawn
     assert "white is −0.99, black is 1.00" in drawn  # the cosines of positions 3 and 0
     # Untrusted text is escaped in a drawing, too. A view that cannot be run has no drawing.
     view = (("model", "english-french"), ("source", f"the cat {HOSTILE}"))
     hostile = Stop(title="a", say="b", page="home", view=view)
-    assert "onerror" not in re.sub("&lt;.*?&gt;", "", read(str(sheet(Lesson(title="t", stops=(hostile,)), False, False, True))))
+    assert "onerror" not in re.sub("&lt;.*?&gt;", "", str(sheet(Lesson(title="t", stops=(hostile,)), False, False, True)))
     unknown = replace(hostile, page="attention", view=(("model", "reverse"), ("source", "abc"), ("layer", "99")))
     assert "<figure>" not in str(sheet(Lesson(title="t", stops=(unknown,)), False, False, True))
-
-
-def read(html: str) -> str:
-    """HTML in which the Base64 code of each drawing is decoded."""
-    return re.sub('(?<=base64,)[^"]+', lambda match: base64.b64decode(match[0]).decode(), html)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -220,7 +213,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypa
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     assert not any("only here" in info.value for info in app.info)
-    monkeypatch.setattr("pages.shell.view.runs.own_models", lambda: {"reverse": None})
+    monkeypatch.setattr("pages.shell.models.catalogue.own_models", lambda: {"reverse": None})
     app.run()
     assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
 
@@ -292,14 +285,14 @@ def test_the_copy_in_the_tab_restores_the_kept_views_after_a_reload() -> None:
     app.button(key="keep_view").click().run()
     app.switch_page(PAGE).run()
     app.text_area(key="own_stop_0_say").set_value("Words").run()
-    copy = sent(app)["copy"]
+    copy = sent(app)
     assert json.loads(copy)["views"][0]["fields"]["say"] == "Words"
     assert "present" not in json.loads(copy)["views"][0]["view"]
     # As after a reload: a new session has no views, and the browser sends the copy.
     again = AppTest.from_function(taken)
     hostile = [
-        None,
-        5,
+        "",
+        "5",
         "[",
         "[" * 100_000,
         '{"views": 5}',
@@ -325,9 +318,10 @@ def taken() -> None:
     st.session_state["pages"] = [(each.stop.page, each.fields["say"]) for each in kept()]
 
 
-def sent(app: AppTest) -> dict[str, Any]:
-    """The data of the script that stores a copy in the tab."""
-    return next(json.loads(each.proto.json) for each in app.get("bidi_component") if '"copy"' in each.proto.json)
+def sent(app: AppTest) -> str:
+    """The copy that is stored in the tab."""
+    stored = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"recalled"' in each.proto.json]
+    return next(data["text"] for data in stored if data["name"] == "kept_views")
 
 
 def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:

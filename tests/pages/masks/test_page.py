@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.masks.batch_table import batch_table
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.leaks import change_later
 from transformer.tracing.phrases import interventions

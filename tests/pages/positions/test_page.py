@@ -15,8 +15,8 @@ from pages.positions.geometry_views import shipped_with_learned_positions
 from pages.positions.table import Table, origin, trained_rows
 from pages.ui.text import text
 from tests.pages.apps import on_page, unfold
-from tests.pages.conftest import Visitor
-from tests.transformer.figures.test_head_steps_figures import array
+from tests.pages.visitor import Visitor
+from tests.transformer.figures.sent_figures import array
 from transformer import Pipeline, Transformer, TransformerConfig
 from transformer.analysis.position_geometry import model_table, sinusoidal_table
 

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from pages.ui.text import text
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import name_of, page_files
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

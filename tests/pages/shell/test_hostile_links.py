@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Dialog
 
 from tests.fuzz.hostile import CHARACTERS, MARKUP
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

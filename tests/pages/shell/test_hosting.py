@@ -6,14 +6,14 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from benchmarks.app_server import ROOT, serving
 from benchmarks.replicas import behind_nginx
 from pages.shell.frame.navigation import name_of, page_files
 from pages.ui.text import text
 from tests.deploy.needs import needs_nginx
-from tests.pages.conftest import PATIENCE, Visitor
+from tests.pages.visitor import PATIENCE, Visitor
 
 pytestmark = pytest.mark.browser
 APP = ROOT / "app.py"
@@ -44,6 +44,21 @@ def test_an_open_tab_continues_after_its_server_is_killed_and_started_again(
             expect(main).not_to_have_text(before)
             assert visitor.page.get_by_test_id("stException").count() == 0
             visitor.close()
+
+
+def test_a_page_opened_by_a_link_asks_twice_in_vain_and_connects(browser: Browser, url: str) -> None:
+    """docs/HOSTING.md describes the two 404. All other browser tests accept them and no other."""
+    visitor = Visitor(browser, url)
+    failed: list[str] = []
+    visitor.page.on("response", lambda answer: failed.append(answer.url.removeprefix(url)) if answer.status >= 400 else None)
+    sockets: list[str] = []
+    visitor.page.on("websocket", lambda socket: sockets.append(socket.url))
+    visitor.open("tokens?model=reverse")
+    assert sorted(failed) == ["/tokens/_stcore/health", "/tokens/_stcore/host-config"]
+    assert sockets == [f"{url.replace('http', 'ws', 1)}/_stcore/stream"]
+    assert visitor.page.url == f"{url}/tokens?model=reverse"
+    assert visitor.complaints == []
+    visitor.close()
 
 
 @needs_nginx

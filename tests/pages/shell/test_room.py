@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Browser
 
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from benchmarks.app_server import ROOT
 from pages.ui.text import text
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 pytestmark = pytest.mark.browser
 MOST = 0.1

@@ -2,11 +2,11 @@
 
 import pytest
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame import navigation
 from pages.shell.frame.navigation import name_of, tour
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import ROOT
 
 SHIPPED = ["home", "tokens", "positions", "masks", "attention", "layers", "turning"]
 

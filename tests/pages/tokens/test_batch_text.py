@@ -11,8 +11,8 @@ from pages.shell.view.runs import Runs
 from pages.ui.component import packed
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
 from tests.pages.layers.opened import LAYER, opened
+from tests.pages.visitor import Visitor
 from transformer.figures.panels import panel, thumbnail
 
 TEXTS = ("abcd", "zyxw")

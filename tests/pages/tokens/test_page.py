@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from pages.tokens.sentence import chips, classes
 from pages.tokens.vocabulary_part import found_ids
 from tests.pages.apps import on_page, unfold
-from tests.pages.conftest import Visitor
-from tests.transformer.figures.test_head_steps_figures import array
+from tests.pages.visitor import Visitor
+from tests.transformer.figures.sent_figures import array
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
 from transformer.pipeline.untrained import Untrained

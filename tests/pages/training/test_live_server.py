@@ -13,11 +13,11 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.app_server import Server, serving
+from benchmarks.app_server import ROOT, Server, serving
 from benchmarks.session import Session
 from pages.ui.limits import UPLOAD_MEGABYTES
-from tests.pages.conftest import ROOT, Visitor
-from tests.pages.training.test_live_training import TINY
+from tests.pages.training.links import TINY
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 
 Result = TypeVar("Result")
@@ -109,9 +109,22 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     visitor.settle()
     assert "model=my-reverse" in page.url
     expect(page.get_by_text("trained here on reverse: 40 of 40 steps").first).to_be_visible()
-    # After the session's connection is closed, the model does not exist any more, and the page says this.
-    page.goto(f"{server.address}/attention?model=my-reverse")
-    expect(page.get_by_text("Only that tab has it")).to_be_visible()
+    # A reload of the tab keeps the model. The link opens it in no other tab, and takes it from nobody.
+    link = page.url
+    stranger = Visitor(browser, server.address)
+    for _ in range(2):
+        other = stranger.page
+        other.goto(link)
+        expect(other.get_by_text("Only that tab has it")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("trained here on reverse: 40 of 40 steps").first).to_be_visible()
+        visitor.settle()
+        assert page.url == link
+        expect(page.get_by_text("Only that tab has it")).to_have_count(0)
+    stored = page.evaluate("JSON.parse(sessionStorage.getItem('training')).text")
+    assert len(stored) == 22  # 128 bits
+    assert stored not in page.content()
+    stranger.close()
     visitor.close()
     assert visitor.complaints == []
     assert children(server) == []

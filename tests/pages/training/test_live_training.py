@@ -1,5 +1,6 @@
 """The section in which a visitor trains a model, tested without a browser."""
 
+import copy
 import dataclasses
 import json
 import time
@@ -14,15 +15,18 @@ from safetensors.torch import save
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame.sidebar import OPENED
+from pages.shell.frame.model_picker import OPENED
 from pages.shell.models import own_models
 from pages.shell.models.own_models import own_name
 from pages.training import live_desk
 from pages.training import live_training as live
 from pages.training.live_curves import thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
+from pages.training.live_return import TOKEN
+from pages.ui import tab_memory
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown
+from tests.pages.apps import Tab, on_page, shown
+from tests.pages.training.links import SHORT, TINY
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live_run import Copy, LiveTraining
 from transformer.training.training_settings import LiveSettings
@@ -31,19 +35,6 @@ from transformer.worlds import world
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # the session id of every `AppTest`
 SECONDS = 120.0  # a process can take long to start on a busy machine
-# The query of a model without a recorded training, because a recorded training would be computed first.
-SHORT = {"model": "copy", "source": "abc"}
-TINY = {
-    **SHORT,
-    "live_d_model": "16",
-    "live_heads": "2",
-    "live_layers": "1",
-    "live_d_ff": "32",
-    "live_batch": "8",
-    "live_steps": "40",
-    "live_longest": "4",
-    "live_text": "abc",
-}
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -51,6 +42,14 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.fixture
+def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
+    """The tab in which all sessions of a test run, one after another."""
+    tab = Tab()
+    monkeypatch.setattr(tab_memory, "_mount", tab.mount)
+    return tab
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +162,7 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
 
 
-def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stoppable(Fake):
         def stop(self) -> None:
             super().stop()
@@ -174,11 +173,13 @@ def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, monke
     monkeypatch.setattr(live_desk, "LiveTraining", lambda *_: training)
     app = on_page(PAGE, **TINY)
     app.button(key="live_start").click().run()
-    name = desk_of(app).name
-    assert app.query_params["live_run"] == name
+    token = desk_of(app).name
+    assert len(token) == 22  # 128 bits
+    assert tab.storage[TOKEN][1] == token
+    assert token not in str(app.query_params)
     clear_session_resource_cache(SESSION)  # the browser disconnects
     assert (training.starts, training.stops, training.progress.status) == (1, 1, "stopped")
-    app = on_page(PAGE, **TINY, live_run=name)
+    app = on_page(PAGE, **TINY)
     assert not app.exception
     assert desk_of(app).training is training
     assert (training.starts, training.stops, training.progress.status) == (2, 1, "running")
@@ -186,26 +187,32 @@ def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, monke
     # The same on a page that does not draw the training: the training's model is in the sidebar again.
     training.progress = dataclasses.replace(training.progress, copy=Copy(7, Pipeline.load("reverse").to_bytes()))
     clear_session_resource_cache(SESSION)
-    app = on_page("pages/masks/page.py", model="my-reverse", source="abc", live_run=name)
+    app = on_page("pages/masks/page.py", model="my-reverse", source="abc")
     assert not app.exception
     assert not app.sidebar.warning
     assert app.session_state["model"] == "my-reverse"
-    assert app.query_params["live_run"] == name
+    assert tab.storage[TOKEN][1] == token
     wait_for(lambda: training.starts == 3)
     assert training.progress.status == "running"
     clear_session_resource_cache(SESSION)
-    app = on_page(PAGE, **TINY, live_run=name)
+    app = on_page(PAGE, **TINY)
     # A training that its visitor has stopped is kept too, and stays stopped.
     app.button(key="live_stop").click().run()
     clear_session_resource_cache(SESSION)
-    app = on_page(PAGE, **TINY, live_run=name)
+    app = on_page(PAGE, **TINY)
     assert desk_of(app).training is training
     assert training.starts == 4
-    # If another visitor opens the link, there is no training, and the page says this.
+    # Another visitor has the link, but not the tab.
     clear_session_resource_cache(SESSION)
-    app = on_page(PAGE, **TINY, live_run="0000beef")
+    monkeypatch.setattr(tab_memory, "_mount", Tab().mount)
+    app = on_page(PAGE, **TINY, live_run=token)
+    assert desk_of(app).training is None
+    # If the training is not kept any more, the page says this.
+    tab.storage[TOKEN] = ("", "unknown")
+    monkeypatch.setattr(tab_memory, "_mount", tab.mount)
+    app = on_page(PAGE, **TINY)
     assert [info for info in app.info if "is not here any more" in info.value]
-    assert "live_run" not in app.query_params
+    assert tab.storage[TOKEN][1] == ""
 
 
 def test_only_the_last_trainings_of_disconnected_browsers_are_kept() -> None:
@@ -227,7 +234,7 @@ def components(app: AppTest) -> list[dict[str, Any]]:
     return [data for data in sent if isinstance(data, dict)]
 
 
-def test_a_link_to_a_model_of_another_tab_shows_a_warning() -> None:
+def test_a_link_to_a_model_of_another_tab_shows_a_warning(tab: Tab) -> None:
     app = on_page("pages/attention/page.py", model="my-reverse")
     assert not app.exception
     assert any("Only that tab has it" in warning.value for warning in app.sidebar.warning)
@@ -370,17 +377,19 @@ def test_a_network_that_the_pages_do_not_explain_is_refused(field: str, value: s
         accept("x.safetensors", other.to_bytes())
 
 
-def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = Pipeline.load("reverse").to_bytes()
     app = on_page(PAGE, model="copy")
     app.file_uploader[0].upload("Mine.safetensors", data[:-1]).run()
     assert not app.exception
     assert "Refused, and nothing has changed" in shown(app.error[0].value)
     assert app.session_state["model"] == "copy"
-    monkeypatch.setattr(own_models, "OWN_MEGABYTES", 0)
-    app.file_uploader[0].upload("Mine.safetensors", data).run()
-    assert "has no room" in shown(app.error[0].value)
-    monkeypatch.undo()
+    with monkeypatch.context() as full:
+        full.setattr(own_models, "OWN_MEGABYTES", 0)
+        app.file_uploader[0].upload("Mine.safetensors", data).run()
+        assert "has no room" in shown(app.error[0].value)
     app.file_uploader[0].upload("Mine.safetensors", data).run()
     assert not app.error
     assert app.session_state["model"] == "my-mine"
@@ -391,18 +400,25 @@ def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
     assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}
     app.sidebar.selectbox(key="model").set_value("my-mine").run()
     # The model is kept when any page is loaded again, here a page without an upload.
-    name = app.query_params["live_run"]
+    _, token = tab.storage[TOKEN]
+    assert len(token) == 22
     clear_session_resource_cache(SESSION)  # the browser disconnects
-    app = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
+    view = {"model": "my-mine", "source": "abc"}
+    app = on_page("pages/masks/page.py", **view)
     assert not app.exception
     assert not app.sidebar.warning
     assert app.session_state["model"] == "my-mine"
-    assert app.query_params["live_run"] == name
-    # The page can be loaded again any number of times, but another visitor's tab does not get the model.
-    other = on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name)
-    assert any("Only that tab has it" in warning.value for warning in other.sidebar.warning)
+    assert tab.storage[TOKEN][1] == token
+    # The page can be loaded again any number of times, but another visitor does not get the model: not with the link, and not
+    # with a copy of the tab.
+    for other in (Tab(), copy.deepcopy(tab)):
+        monkeypatch.setattr(tab_memory, "_mount", other.mount)
+        app = on_page("pages/masks/page.py", **view)
+        assert any("Only that tab has it" in warning.value for warning in app.sidebar.warning)
+        assert other.storage[TOKEN][1] == ""
+    monkeypatch.setattr(tab_memory, "_mount", tab.mount)
     clear_session_resource_cache(SESSION)
-    assert on_page("pages/masks/page.py", model="my-mine", source="abc", live_run=name).session_state["model"] == "my-mine"
+    assert on_page("pages/masks/page.py", **view).session_state["model"] == "my-mine"
 
 
 def test_models_of_disconnected_browsers_are_dropped_to_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.analysis.label_smoothing import least_loss

@@ -9,7 +9,7 @@ from pages.shell.view.runs import runs
 from pages.turning.comparison import needed_head, read
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 from transformer import InputError, Pipeline
 from transformer.worlds import world
 

@@ -6,23 +6,18 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from playwright.sync_api import Browser, BrowserContext
-from streamlit import config
-from streamlit.components.v2.bidi_component import serialization
-from streamlit.components.v2.component_registry import BidiComponentDefinition
-from streamlit.proto.BidiComponent_pb2 import BidiComponent
-from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
-from streamlit.runtime import app_session
+from playwright.sync_api import BrowserContext
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.ui import compat
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 # Documented modules of Streamlit.
-DOCUMENTED = {"streamlit", "streamlit.testing.v1"}
+DOCUMENTED = {"streamlit", "streamlit.components.v2", "streamlit.testing.v1"}
 
 
 def imported(file: Path) -> set[str]:
@@ -56,7 +51,6 @@ def test_every_function_has_a_test_named_after_it() -> None:
 
 def test_finished_figure() -> None:
     def script() -> None:
-        import json
 
         import numpy as np
         import plotly.graph_objects as go
@@ -81,63 +75,6 @@ def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     compat.ignore_pages_folder()
     PagesManager(str(ROOT / "app.py"))
     assert PagesManager.uses_pages_directory is False
-
-
-SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
-
-
-def test_keep_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, plain_config = app_session._populate_theme_msg, app_session._populate_config_msg
-    for name, populate in (("_populate_theme_msg", plain), ("_populate_config_msg", plain_config)):
-        monkeypatch.setattr(app_session, name, populate)  # pytest restores it at the end
-        # A run calls the function by this name.
-        assert name in app_session.AppSession._create_new_session_message.__code__.co_names
-    config.get_config_options(force_reparse=True)
-    compat.keep_settings()
-    for _ in range(2):
-        expected, message = CustomThemeConfig(), CustomThemeConfig()
-        for populate, whole in ((plain, expected), (app_session._populate_theme_msg, message)):
-            parts = (whole, whole.light, whole.dark, whole.sidebar, whole.light.sidebar, whole.dark.sidebar)
-            for part, section in zip(parts, SECTIONS, strict=True):
-                populate(part, section)
-        assert message == expected
-        assert message.light.primary_color
-    settings, expected_settings = Config(), Config()
-    app_session._populate_config_msg(settings)
-    plain_config(expected_settings)
-    assert settings == expected_settings
-    assert settings.max_cached_message_age == 20  # set in .streamlit/config.toml
-    for reads in ("get_options_for_section", "get_option"):
-        monkeypatch.setattr(config, reads, None)
-    app_session._populate_theme_msg(message, "theme")
-    app_session._populate_config_msg(settings)
-
-
-def test_advertise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "_compute_skills_nudge_state"
-    monkeypatch.setattr(app_session.AppSession, name, getattr(app_session.AppSession, name))  # pytest restores it at the end
-    assert name in app_session.AppSession._create_new_session_message.__code__.co_names
-    compat.advertise_nothing()
-    assert getattr(app_session.AppSession, name)(None) == (False, "")
-
-
-def test_send_data_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = serialization._extract_dataframes_from_dict
-    monkeypatch.setattr(serialization, "_extract_dataframes_from_dict", plain)  # pytest restores it at the end
-    data = {
-        "cards": [{"title": "a", "link": None}],
-        "label": "b",
-        "numbers": [1, 2.5],
-        "colors": {"line": "#000"},
-        "ordered": True,
-    }
-    expected, sent = BidiComponent(), BidiComponent()
-    serialization.serialize_mixed_data(data, expected)
-    compat.send_data_as_json()
-    monkeypatch.setattr(serialization, "is_dataframe_like", None)  # must not be called
-    serialization.serialize_mixed_data(data, sent)
-    assert sent == expected
-    assert json.loads(sent.json) == data
 
 
 def test_widgets_of_and_run_page() -> None:
@@ -227,41 +164,20 @@ def test_navigation_page_is_the_type_of_st_page() -> None:
     assert isinstance(st.Page(lambda: None, title="A", url_path="a"), compat.NavigationPage)
 
 
-def test_mount_and_no_callback() -> None:
+def test_no_callback() -> None:
     def script() -> None:
         import streamlit as st
+        from streamlit.components.v2 import component
 
-        from pages.ui.compat import mount, no_callback
+        from pages.ui.compat import no_callback
 
-        result = mount("compat_test", html="<b>a</b>", js="export default function() {}")(
-            key="mounted", data={"a": 1}, on_pick_change=no_callback
-        )
+        result = component("compat_test", html="<b>a</b>")(key="mounted", data={"a": 1}, on_pick_change=no_callback)
         st.write(str(result.get("pick")))
 
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert [element.value for element in app.markdown] == ["None"]
     assert '"a":1' in app.get("bidi_component")[0].proto.json.replace(" ", "")
-
-
-def test_load_scripts_by_address_of_script_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("js_content", "js_url"):  # pytest restores them at the end of the test
-        monkeypatch.setattr(BidiComponentDefinition, name, getattr(BidiComponentDefinition, name))
-    compat.load_scripts_by_address()
-
-    def script() -> None:
-        from pages.ui.compat import mount
-
-        mount("compat_address", html="<b>a</b>", css="b {color: red}", js="export default () => 1")(key="mounted")
-        mount("compat_without", html="<b>b</b>")(key="other")
-
-    app = AppTest.from_function(script).run()
-    assert not app.exception
-    sent, without = (element.proto for element in app.get("bidi_component"))
-    assert (sent.js_content, sent.css_content, without.js_source_path) == ("", "b {color: red}", "")
-    assert compat.SCRIPTS[sent.js_source_path] == "export default () => 1"
-    assert sent.js_source_path == compat.script_file("export default () => 1") != compat.script_file("export default () => 2")
-    assert compat.SCRIPT_PATH.fullmatch(f"/_stcore/bidi-components/headlight_a/{sent.js_source_path}")
 
 
 SCRIPT = """
@@ -303,25 +219,3 @@ def test_opens_from_history() -> None:
     """A browser test of Back and Forward is in `tests/pages/shell/frame/test_history.py`."""
     assert not compat.opens_from_history()
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
-
-
-@pytest.mark.browser
-def test_failing_pings(browser: Browser, url: str) -> None:
-    """A page opened by a link is connected to the server itself, without an error in the console."""
-    visitor = Visitor(browser, url)
-    asked: list[tuple[str, int]] = []
-    visitor.page.on("response", lambda answer: asked.append((answer.url.removeprefix(url), answer.status)))
-    sockets: list[str] = []
-    visitor.page.on("websocket", lambda socket: sockets.append(socket.url))
-    visitor.open("tokens?model=reverse")
-    assert ("/tokens/_stcore/host-config", 200) in asked
-    assert ("/_stcore/host-config", 200) in asked
-    assert sockets == [f"{url.replace('http', 'ws', 1)}/_stcore/stream"]
-    assert visitor.page.url == f"{url}/tokens?model=reverse"
-    assert visitor.complaints == []
-    visitor.close()
-
-
-def test_without_comments_removes_only_lines_of_comments() -> None:
-    source = "/** @type {A} */ a;\n  /* one\n   * two */\n  b = 'https://x'; // why\n// c\n/** d */\n\te = 1; /* f */\n"
-    assert compat.without_comments(source) == "/** @type {A} */ a;\nb = 'https://x'; // why\ne = 1; /* f */\n"

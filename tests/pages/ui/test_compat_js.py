@@ -1,7 +1,6 @@
 """Each undocumented part of Streamlit and Plotly used by our scripts still works: one test for each function of compat.js."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pages.ui.component import joined
+from benchmarks.app_server import ROOT
+from pages.ui.scripts import address_of
 from pages.ui.text import text
-from tests.pages.conftest import ROOT, Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -23,9 +23,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     """The Attention page, with the functions of compat.js as `compat`. All tests share it, in the order of this file."""
     visitor = Visitor(browser, url)  # a new visitor has a short history, so a new entry changes its length
     page = visitor.open("attention?model=reverse&source=torch&part=map", whole=True)
-    names = re.findall(r"^export function\*? (\w+)", COMPAT.read_text(encoding="utf-8"), re.MULTILINE)
-    page.add_script_tag(type="module", content=f"{joined(COMPAT)}\nwindow.compat = {{ {', '.join(names)} }};")
-    page.wait_for_function("window.compat")
+    page.evaluate(f"async () => {{ window.compat = await import('{url}/{address_of(COMPAT)}') }}")
     yield page
     visitor.close()
     assert visitor.complaints == []

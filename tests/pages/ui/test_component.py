@@ -1,53 +1,15 @@
-"""Components: their JavaScript files joined into one text, and their shared CSS rules."""
+"""Components: their files, and their shared CSS rules."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from pages.ui.compat import without_comments
-from pages.ui.component import SHARED_STYLE, joined
-from tests.pages.conftest import Visitor
+from pages.ui.component import SHARED_STYLE
+from tests.pages.visitor import Visitor
 
 PAGES = Path(__file__).parents[3] / "pages"
 ENTRIES = [file for file in sorted(PAGES.rglob("*.js")) if "export default" in file.read_text(encoding="utf-8")]
-
-
-def test_joined_file_follows_its_imports_and_occurs_once(tmp_path: Path) -> None:
-    (tmp_path / "ui").mkdir()
-    (tmp_path / "ui" / "base.js").write_text("export const one = 1;\nexport function add(a, b) {\n  return a + b;\n}\n")
-    (tmp_path / "ui" / "more.js").write_text('import { one } from "./base.js";\n\nexport class More {}\n')
-    entry = tmp_path / "entry.js"
-    entry.write_text(
-        'import {\n  add,\n  one,\n} from "./ui/base.js";\nimport { More } from "./ui/more.js";\n\n'
-        "// import and export of a comment stay\nexport default function () {\n  return add(one, new More());\n}\n"
-    )
-    assert [line for line in joined(entry).splitlines() if line] == [
-        *("const one = 1;", "function add(a, b) {", "  return a + b;", "}", "class More {}"),
-        *("// import and export of a comment stay", "export default function () {", "  return add(one, new More());", "}"),
-    ]
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda file: file.stem)
-def test_joined_component_has_one_export_and_unique_names(entry: Path) -> None:
-    source = joined(entry)
-    assert not re.search(r"^\s*import\b", source, re.MULTILINE)
-    assert len(re.findall(r"^export\b", source, re.MULTILINE)) == 1
-    names = Counter(re.findall(r"^(?:async )?(?:function\*?|class|const|let) (\w+)", source, re.MULTILINE))
-    assert [name for name, count in names.items() if count > 1] == []
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda file: file.stem)
-def test_a_component_is_sent_without_comments_and_with_all_its_code(entry: Path) -> None:
-    def words(source: str) -> list[str]:
-        return re.findall(r"\S+", re.sub(r"/\*.*?\*/|(?<![:\"'`\w])//[^\n]*", "", source, flags=re.DOTALL))
-
-    source = joined(entry)
-    sent = without_comments(source)
-    assert words(sent) == words(source)
-    assert not re.search(r"^\s*(//|/\*\*?$)", sent, re.MULTILINE)
-    assert len(sent) < 0.8 * len(source)
 
 
 def test_every_js_file_is_a_component_or_imported() -> None:
@@ -97,5 +59,5 @@ def test_no_style_of_a_component_overrides_less_motion(file: Path) -> None:
 @pytest.mark.parametrize("file", sorted(PAGES.rglob("*.js")), ids=lambda file: file.stem)
 def test_no_script_animates_or_scrolls_smoothly(file: Path) -> None:
     """CSS cannot stop the motion of a script."""
-    source = without_comments(file.read_text(encoding="utf-8"))
+    source = file.read_text(encoding="utf-8")
     assert not re.search(r"""\.animate\(|["']smooth["']""", source)

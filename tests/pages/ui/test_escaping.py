@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page
 from pages.ui.escaping import TEXT, TOKEN, WORD, filled, literal, quoted, quoted_token
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from tests.pages.conftest import Visitor, serving
+from tests.pages.visitor import Visitor, serving
 from transformer.text.tokenizer import unseen
 
 HEBREW, OVERRIDE, ZERO_WIDTH = "שלום", "\u202e", "\u200b"
@@ -34,7 +34,6 @@ SCRIPT = """
 import sys
 import streamlit as st
 from pages.ui.escaping import quoted
-from tests.pages.ui.test_escaping import NASTY
 
 st.title("Texts")
 for text in NASTY:
@@ -69,7 +68,7 @@ def test_filled_escapes_the_template_but_not_its_values() -> None:
 @pytest.mark.browser
 def test_typed_text_is_shown_and_copied_unchanged(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "texts.py"
-    script.write_text(SCRIPT)
+    script.write_text(f"NASTY = {NASTY!r}\n{SCRIPT}")
     with serving(script) as address:
         visitor = Visitor(known, address)
         page = visitor.open()

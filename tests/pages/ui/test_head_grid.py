@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import head_grid as module
 from pages.ui.head_grid import overview
-from tests.pages.conftest import SCREEN, Visitor, serving
+from tests.pages.visitor import SCREEN, Visitor, serving
 from transformer.figures import KIND_COLORS
 
 browser_only = pytest.mark.browser
 
-SCALE = np.frombuffer(base64.b64decode(module._scale()), np.uint8).reshape(-1, 3)
+SCALE = np.frombuffer(base64.b64decode(module.weight_colors()), np.uint8).reshape(-1, 3)
 
 DEMO = """
 import numpy as np

@@ -46,6 +46,14 @@ def test_a_limit_can_have_a_largest_value(monkeypatch: pytest.MonkeyPatch) -> No
         limits.setting("TRAINING_NICENESS", 10, most=19)
 
 
+def test_a_limit_can_be_zero_if_it_switches_a_part_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CLASSES", "0")
+    assert limits.setting("CLASSES", 20, least=0) == 0
+    monkeypatch.setenv("HEADLIGHT_CLASSES", "-1")
+    with pytest.raises(ValueError, match="expected a whole number from 0 to"):
+        limits.setting("CLASSES", 20, least=0)
+
+
 def test_hosting_md_lists_every_limit() -> None:
     files = [Path(limits.__file__), ROOT / "transformer" / "huggingface" / "hf_limits.py"]
     names = [name for file in files for name in re.findall(r'setting\("(\w+)"', file.read_text(encoding="utf-8"))]

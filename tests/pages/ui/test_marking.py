@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

@@ -1,12 +1,15 @@
 """Pages as one file: their texts are never markup, and they load nothing from a network."""
 
+import base64
 import json
 import re
 from pathlib import Path
 
+import pytest
 from markupsafe import Markup
+from playwright.sync_api import BrowserContext
 
-from pages.ui.offline import function_of, offline_page, place
+from pages.ui.offline import modules, offline_page, place
 
 PAGES = Path(__file__).parents[3] / "pages"
 LINES = PAGES / "attention" / "lines"
@@ -16,8 +19,8 @@ HOSTILE = "</script><script>alert(1)</script>"
 def test_text_is_never_markup_and_nothing_is_loaded() -> None:
     body = Markup("<p>{}</p>{}").format(HOSTILE, place("lines", LINES))
     page = offline_page(HOSTILE, body, {"tokens": [HOSTILE]}, PAGES / "attention" / "offline_view.js", {"lines": LINES})
-    # The page has only its own two scripts.
-    assert page.count("</script>") == page.count("<script ") == 2
+    # The page has only its own scripts: the data, the imported scripts, and the call.
+    assert page.count("</script>") == page.count("<script ") == 3
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert json.loads(data) == {"tokens": [HOSTILE]}
     assert "<title>&lt;/script&gt;" in page
@@ -30,8 +33,30 @@ def test_the_colours_of_both_themes_are_in_the_page() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
-def test_a_script_becomes_an_expression_that_includes_its_imports() -> None:
-    source = function_of(LINES.with_suffix(".js"))
-    assert source.startswith("(() => {")
-    assert source.endswith("return lines;\n})()")
-    assert not re.search(r"^(import|export) ", source, re.MULTILINE)
+def test_an_import_map_has_a_script_and_all_that_it_imports() -> None:
+    found = modules(LINES.with_suffix(".js"))
+    assert {"attention/lines.js", "attention/lines_weights.js", "ui/component.js", "ui/compat.js"} <= found.keys()
+    for address in found.values():
+        kind, _, content = address.partition(",")
+        assert kind == "data:text/javascript;base64"
+        source = base64.b64decode(content).decode()
+        assert not re.search(r"""\bfrom ["']\.""", source)
+        assert set(re.findall(r'^(?:import .*|\}) from "(.*)";$', source, re.MULTILINE)) <= found.keys()
+        assert not re.search(r"https?://(?!www\.w3\.org/)", source)
+
+
+RUN = """export default function run(data, strip) {
+  document.title = `${data.says} ${typeof strip}`;
+}"""
+
+
+@pytest.mark.browser
+def test_a_saved_page_runs_from_a_file(known: BrowserContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = PAGES / "run.js"
+    read = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda file, encoding: RUN if file == run else read(file, encoding))
+    file = tmp_path / "saved.html"
+    file.write_text(offline_page("x", Markup(""), {"says": "é"}, run, {"strip": PAGES / "layers" / "strip"}), encoding="utf-8")
+    page = known.pages[0]
+    page.goto(file.as_uri())
+    page.wait_for_function("document.title === 'é function'")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pages.ui.marking import cells_sent
-from pages.ui.prediction import Prediction, read, written
+from pages.ui.prediction_codec import Prediction, read, written
 
 CELLS = st.sets(st.integers(0, 2000), max_size=40).map(lambda cells: tuple(sorted(cells)))
 ANSWERS = st.one_of(st.tuples(CELLS), st.tuples(CELLS, CELLS))

@@ -1,28 +1,18 @@
 """Tests of the figures of a head's steps, read back from the figure's JSON."""
 
-import base64
-import json
 from typing import Any
 
 import numpy as np
 
+from tests.transformer.figures.sent_figures import array, sent
 from transformer.figures.head_steps_figures import MINUS, PLUS, Matrix, tensor_map, tensor_maps, terms_bars
 from transformer.figures.theme import ROLE_COLORS
 
 TOKENS = ["<sos>", "cat", "<b>sat</b>"]
 
 
-def sent(figure: Any) -> dict[str, Any]:
-    return json.loads(figure.to_json())
-
-
 def drawn(*about: Any, **more: Any) -> Any:
     return tensor_map(Matrix(*about, **more))
-
-
-def array(values: dict[str, str]) -> np.ndarray:
-    flat = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    return flat.reshape([int(size) for size in str(values.get("shape", flat.size)).split(",")])
 
 
 def test_a_signed_map_is_centred_on_zero_and_exact():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.transformer.figures.test_head_steps_figures import array, sent
+from tests.transformer.figures.sent_figures import array, sent
 from transformer.figures.position_geometry_figures import (
     MOST_MARKED,
     change_bars,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.transformer.figures.test_head_steps_figures import array, sent
+from tests.transformer.figures.sent_figures import array, sent
 from transformer.figures.token_geometry_figures import aligned_maps, beside, similarity_map, vocabulary_map
 
 TOKENS = ["<sos>", "cat", "<b>sat</b>"]

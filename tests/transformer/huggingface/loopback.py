@@ -41,6 +41,9 @@ def serving(hub: Hub) -> Iterator[Hub]:
     """Serve a hub, and set its `address`."""
 
     class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
         def do_GET(self) -> None:
             listing = re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/([^/?]+))?(?:\?.*)?", self.path)
             file = re.fullmatch(rf"/([^/]+/[^/]+)/resolve/{COMMIT}/([^/]+)", self.path)
@@ -67,13 +70,17 @@ def serving(hub: Hub) -> Iterator[Hub]:
             return {"id": name, "modelId": name, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
 
         def _file(self, name: str, data: bytes) -> None:
+            about = {"ETag": f'"{hashlib.sha1(data).hexdigest()}"', "X-Repo-Commit": COMMIT}
+            if self.command == "HEAD":
+                self._answer(200, data, about)
+                return
             wanted = self.headers.get("Range")
             hub.requests.append((name, wanted))
             start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
             if len(data) > 5000:
                 hub.gate.wait(20)
             body, cut = data[start:], hub.breaks.pop(name, None)
-            headers = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if wanted else {}
+            headers = about | ({"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if wanted else {})
             self._answer(206 if wanted else 200, body, headers, cut)
 
         def _refuse(self, code: str) -> None:
@@ -84,7 +91,8 @@ def serving(hub: Hub) -> Iterator[Hub]:
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body[:cut])
+            if self.command == "GET":
+                self.wfile.write(body[:cut])
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, opened, reference, save_model, save_tokenizer
-from transformer.pipeline.pipeline import Agreement, Pipeline
+from transformer.opening import open_model
+from transformer.pipeline.pipeline import Agreement
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import Trace
 
@@ -107,7 +108,7 @@ def test_equal_widths_get_the_right_names(tmp_path: Path) -> None:
     residual stream."""
     save_model("llama", tmp_path, head_dim=6)
     save_tokenizer(tmp_path, ends=False)
-    trace = Pipeline.open(tmp_path).trace(SHORT, "")
+    trace = open_model(tmp_path).trace(SHORT, "")
     attention = "decoder.layers.0.self_attention"
     assert trace[f"{attention}.concatenated"].axes == ("batch", "query", "feature")
     assert trace[f"{attention}.query.projected"].axes == ("batch", "query", "feature")

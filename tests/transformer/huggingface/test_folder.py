@@ -21,7 +21,7 @@ from transformer.errors import CheckpointError, InputError
 from transformer.huggingface import files
 from transformer.huggingface import folder as folder_module
 from transformer.huggingface.folder import Folder
-from transformer.huggingface.opening import open_folder
+from transformer.huggingface.hf_opening import open_folder
 
 
 @pytest.fixture

@@ -14,13 +14,14 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.hf_export import joint_tokens
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
+from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 
 
 def written(pipeline: Pipeline, folder: Path) -> Any:
-    pipeline.write_folder(folder)
-    return Pipeline.open(folder)
+    save_huggingface(pipeline, folder)
+    return open_model(folder)
 
 
 def compare(ours: Pipeline, theirs: Any, source: str, target: str) -> tuple[float, float]:
@@ -105,5 +106,5 @@ def test_a_model_that_marian_cannot_represent_is_refused(preset: str, field: str
     config = TransformerConfig.preset(preset, source_vocab=7, target_vocab=7, d_model=16, heads=2, d_ff=8, max_len=16)
     pipeline = Pipeline("letters", Transformer(config).eval(), vocabulary, vocabulary, Pipeline.load("reverse").card)
     with pytest.raises(CheckpointError, match=f"its {field} is"):
-        pipeline.write_folder(tmp_path / "model")
+        save_huggingface(pipeline, tmp_path / "model")
     assert not (tmp_path / "model").exists()

@@ -15,6 +15,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
 from transformer.errors import CheckpointError, InputError, PathError
+from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.pipeline import Agreement, Pipeline
@@ -43,11 +44,11 @@ def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_transformers")
-def test_without_the_packages_the_error_says_how_to_install_them() -> None:
+def test_without_the_packages_the_error_says_how_to_install_them(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"needs the package transformers; run `pip install -r requirements-h"):
-        Pipeline.open("anywhere")
+        open_model(tmp_path)
     with pytest.raises(CheckpointError, match="needs the package transformers"):
-        Pipeline.load("reverse").write_folder("anywhere")
+        save_huggingface(Pipeline.load("reverse"), "anywhere")
 
 
 def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
@@ -119,7 +120,7 @@ def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
         written = Written.of(pipeline.write(SHORT, Beam(width=4)))
         assert [*written.ids()] == ids
         assert written.best.score == pytest.approx(score, abs=1e-3)
-    endless: Any = Pipeline.open(without_end(name, tmp_path))
+    endless: Any = open_model(without_end(name, tmp_path))
     for penalty in (0.0, 1.0):  # if no answer ends, both rank the same hypotheses
         ids, score = beams(model, endless, 3, penalty, eos_token_id=None)
         written = Written.of(endless.write(SHORT, Beam(width=3, length_penalty=penalty)))
@@ -140,7 +141,7 @@ def test_longrope_is_limited_to_positions_that_turn_alike_in_all_texts(name: str
     changes = {"original_max_position_embeddings": 12} if name == "phi3" else {}
     save_model(name, tmp_path, rope_parameters=rule, **changes)
     save_tokenizer(tmp_path, ends=False)
-    pipeline: Any = Pipeline.open(tmp_path)
+    pipeline: Any = open_model(tmp_path)
     assert "It reads up to 12 tokens" in pipeline.note
     assert "longrope" not in opened(name).note
     with pytest.raises(InputError, match="12 tokens; this model reads up to 11"):
@@ -159,7 +160,7 @@ def test_a_decoder_that_attends_to_later_tokens_is_refused(name: str, changes: d
     save_model(name, tmp_path, **changes)
     save_tokenizer(tmp_path, ends=False)
     with pytest.raises(CheckpointError, match=f"The decoder of this model of the family '{name}' attends to later tokens"):
-        Pipeline.open(tmp_path)
+        open_model(tmp_path)
 
 
 def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
     padding."""
     save_model("m2m_100", tmp_path, decoder_start_token_id=1, pad_token_id=1)
     save_tokenizer(tmp_path, pad=1)
-    pipeline: Any = Pipeline.open(tmp_path)
+    pipeline: Any = open_model(tmp_path)
     assert pipeline.network.new_cache() is None
     steps = Written.of(pipeline.write(SHORT)).steps
     assert pipeline.trace(SHORT).logits[0].allclose(torch.cat([step.own.logits for step in steps]), atol=1e-5)
@@ -366,7 +367,7 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
 
 def test_a_model_with_many_heads_reads_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformer.huggingface.hf_network.TRACE_MEGABYTES", 0.000_25)
-    pipeline = Pipeline.open(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
+    pipeline = open_model(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
     assert pipeline.card.longest == 3 - 1  # 15 pairs fit
     with pytest.raises(InputError, match="reads up to 2"):
         pipeline.read("the cat sleeps")

@@ -16,9 +16,9 @@ from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import own_network
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
+from transformer.opening import open_model
 from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.methods import Beam
-from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.phrases import interventions
@@ -92,8 +92,8 @@ def test_a_model_that_our_network_cannot_represent_is_refused(changes: dict[str,
 def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path: Path) -> None:
     save_model("marian", tmp_path, decoder_attention_heads=2, activation_function="swish")
     save_tokenizer(tmp_path)
-    ours: Any = Pipeline.open(tmp_path, own_network=True)
-    theirs: Any = Pipeline.open(tmp_path)
+    ours: Any = open_model(tmp_path, own_network=True)
+    theirs: Any = open_model(tmp_path)
     assert isinstance(ours, TextPipeline)
     assert isinstance(ours.model, Transformer)
     texts = [SHORT, LONG]
@@ -123,4 +123,4 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
 
 def test_only_a_marian_runs_in_our_own_network() -> None:
     with pytest.raises(CheckpointError, match="of the type marian runs in our own network; this one is of the type 'bart'"):
-        Pipeline.open(folder_of("bart"), own_network=True)
+        open_model(folder_of("bart"), own_network=True)

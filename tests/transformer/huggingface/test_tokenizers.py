@@ -19,7 +19,7 @@ from transformers import GPT2TokenizerFast
 from tests.transformer.huggingface.tiny import folder_of, save_model
 from transformer.analysis.word_trace import WordTrace, in_pieces
 from transformer.errors import CheckpointError
-from transformer.pipeline.pipeline import Pipeline
+from transformer.opening import open_model
 from transformer.text.pieces import readable
 
 SENTENCES = [
@@ -62,7 +62,7 @@ def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: P
     save_model(
         "marian", folder, vocab_size=len(words), pad_token_id=pad, eos_token_id=0, bos_token_id=0, decoder_start_token_id=pad
     )
-    pipeline: Any = Pipeline.open(folder)
+    pipeline: Any = open_model(folder)
     reading = pipeline.read("the cat sleeps .")
     assert "".join(reading.tokens) == "▁the▁cat▁sleeps▁.</s>"
     target = pipeline.read("le chat dort .", "target")
@@ -82,7 +82,7 @@ def test_a_vocabulary_for_each_side_is_refused(tmp_path: Path) -> None:
     (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text())
     save_model("marian", folder, vocab_size=len(words))
     with pytest.raises(CheckpointError, match="has a vocabulary for each side"):
-        Pipeline.open(folder)
+        open_model(folder)
 
 
 def of_many_languages(folder: Path) -> Any:
@@ -94,7 +94,7 @@ def of_many_languages(folder: Path) -> Any:
     save_model("m2m_100", folder, vocab_size=len(words) + 108, pad_token_id=1, bos_token_id=0)
     names = {"tokenizer_class": "M2M100Tokenizer", "src_lang": "en", "tgt_lang": "fr"}
     (folder / "tokenizer_config.json").write_text(json.dumps(names))
-    return Pipeline.open(folder)
+    return open_model(folder)
 
 
 def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     tokenizer = GPT2TokenizerFast(vocab=str(folder / "vocab.json"), merges=str(folder / "merges.txt"))
     tokenizer.save_pretrained(folder)
     save_model("gpt2", folder, vocab_size=len(tokenizer))
-    pipeline: Any = Pipeline.open(folder)
+    pipeline: Any = open_model(folder)
     reading = pipeline.read("the cat déjà")
     assert reading.tokens[:2] == ("the", "▁cat")
     assert reading.words[:2] == (0, 1)

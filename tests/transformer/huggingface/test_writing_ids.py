@@ -15,8 +15,8 @@ from tests.transformer.huggingface.tiny import SHORT, VOCAB, save_model, save_to
 from transformer.errors import CheckpointError
 from transformer.huggingface.files import GENERATION, Folder
 from transformer.huggingface.writing_ids import NO_ID, WritingIds, read_writing_ids
+from transformer.opening import open_model
 from transformer.pipeline.decoding.beam_tree import Written
-from transformer.pipeline.pipeline import Pipeline
 
 END = 2
 
@@ -35,7 +35,7 @@ def test_a_model_starts_with_the_ids_of_its_generation_config(tmp_path: Path) ->
     values = json.loads((tmp_path / GENERATION).read_text())
     values = {**values, "decoder_start_token_id": 5, "forced_bos_token_id": 7, "forced_eos_token_id": None}
     (tmp_path / GENERATION).write_text(json.dumps(values))
-    pipeline: Any = Pipeline.open(tmp_path)
+    pipeline: Any = open_model(tmp_path)
     reading = pipeline.read(SHORT)
     model: Any = BartForConditionalGeneration.from_pretrained(tmp_path)
     limit = 2 * len(reading.ids) + 8

@@ -12,7 +12,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from transformer.pipeline.pipeline import Pipeline
+from transformer.opening import open_model
 
 SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 WORDS = ["the", "cat", "dog", "sleeps", "eats", "small", "big", "a", "house", "sees", "old", "man", "woman", ".", "it", "runs"]
@@ -136,8 +136,8 @@ def folder_of(name: str) -> Path:
 
 @functools.cache
 def opened(name: str) -> Any:
-    """The model opened by `Pipeline.open`. Do not change it."""
-    return Pipeline.open(folder_of(name))
+    """The model opened by `open_model`. Do not change it."""
+    return open_model(folder_of(name))
 
 
 def reference(name: str) -> PreTrainedModel:

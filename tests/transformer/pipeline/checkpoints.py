@@ -7,14 +7,31 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from tests.transformer.pipeline.test_card import CARD
 from tests.transformer.small import small
 from transformer.errors import CheckpointError
+from transformer.pipeline.card import Card
 from transformer.pipeline.checkpoint import PARTS, Checkpoint, digest, load_checkpoint, read_metadata
 from transformer.text.vocabulary import Vocabulary
 
 WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as in a small model
 SOURCE, TARGET = torch.tensor([[1, 5, 6, 2, 0], [1, 9, 8, 7, 2]]), torch.tensor([[1, 7, 0], [1, 5, 6]])
+
+CARD = Card(
+    world="reverse",
+    description="letters in, the same letters backwards out",
+    accepts="1 to 12 letters from a to z",
+    longest=12,
+    command="python -m transformer.training reverse",
+    recipe={"steps": 4000, "config": [["d_model", 64]], "bf16": True},
+    trained_on=512_000,
+    minutes=3.5,
+    machine="x86_64, 2 threads",
+    tested_on=3000,
+    accuracy=0.9987,
+    accuracy_by_form={"length 7": 1.0, "length 12": 0.99},
+    history=[{"step": 250, "loss": 1.5, "accuracy": 0.25, "seconds": 9.1}],
+    measures={"anything": {"at": ["all"]}},
+)
 
 
 def checkpoint(preset: str = "pytorch", **values: object) -> Checkpoint:

@@ -9,25 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.transformer.pipeline.checkpoints import CARD
 from transformer.errors import CheckpointError
 from transformer.pipeline.card import Card
-
-CARD = Card(
-    world="reverse",
-    description="letters in, the same letters backwards out",
-    accepts="1 to 12 letters from a to z",
-    longest=12,
-    command="python -m transformer.training reverse",
-    recipe={"steps": 4000, "config": [["d_model", 64]], "bf16": True},
-    trained_on=512_000,
-    minutes=3.5,
-    machine="x86_64, 2 threads",
-    tested_on=3000,
-    accuracy=0.9987,
-    accuracy_by_form={"length 7": 1.0, "length 12": 0.99},
-    history=[{"step": 250, "loss": 1.5, "accuracy": 0.25, "seconds": 9.1}],
-    measures={"anything": {"at": ["all"]}},
-)
 
 
 def test_json_round_trip():

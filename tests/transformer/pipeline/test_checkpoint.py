@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save, save_file
 
-from tests.transformer.pipeline.checkpoints import SOURCE, TARGET, checkpoint, refused
-from tests.transformer.pipeline.test_card import CARD
+from tests.transformer.pipeline.checkpoints import CARD, SOURCE, TARGET, checkpoint, refused
 from tests.transformer.small import small
 from transformer.errors import CheckpointError
 from transformer.network.config import PRESETS

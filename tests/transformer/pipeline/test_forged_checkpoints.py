@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.transformer.pipeline.checkpoints import SOURCE, TARGET, WORDS, checkpoint, forged, refused
-from tests.transformer.pipeline.test_card import CARD
+from tests.transformer.pipeline.checkpoints import CARD, SOURCE, TARGET, WORDS, checkpoint, forged, refused
 from transformer.errors import CheckpointError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.transformer.pipeline.test_card import CARD
+from tests.transformer.pipeline.checkpoints import CARD
 from tests.transformer.small import small
 from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS

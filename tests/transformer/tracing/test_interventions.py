@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.transformer.small import SOURCE, TARGET, Run, runs, small
 from tests.transformer.tracing.edits import ATTENTIONS, CROSS, DECODER, ENCODER, edited, equal_before
-from transformer.errors import PathError
+from transformer.errors import HeadlightError, PathError
 from transformer.network.model import Transformer
-from transformer.tracing.interventions import Ablate, Patch, Scale
+from transformer.tracing.interventions import Ablate, Patch, Scale, silence
+from transformer.tracing.paths import Kind
 from transformer.tracing.trace import Trace, run_traced
 
 # --- Ablate ------------------------------------------------------------------------------------------------------------
@@ -59,6 +61,30 @@ def test_ablating_a_mask_hides_every_key(model: Transformer):
     assert trace.fully_masked("encoder").all()
     assert trace.fully_masked("cross").all()
     assert trace.logits.isfinite().all()
+
+
+@pytest.mark.parametrize("kind", [*Kind])
+def test_silenced_heads_have_zero_weights(model: Transformer, plain: Trace, kind: Kind):
+    trace = edited(model, silence(str(kind), 0, (0, 2), items=(1,)))
+    assert (trace.weights(kind, 0)[1, [0, 2]] == 0).all()
+    assert torch.equal(trace.weights(kind, 0)[1, 1], plain.weights(kind, 0)[1, 1])
+    assert torch.equal(trace.weights(kind, 0)[0], plain.weights(kind, 0)[0])
+
+
+def test_silencing_is_ablating_the_attention():
+    assert silence("cross", 1, (2,)) == Ablate("decoder.layers.1.cross_attention", heads=(2,))
+
+
+@pytest.mark.parametrize(
+    ("kind", "layer", "message"),
+    [
+        ("sideways", 0, "not a kind of attention"),
+        *(("cross", layer, "layer is .*; it must be a whole number") for layer in (-1, "1", True, None, 0.5)),
+    ],
+)
+def test_a_layer_that_cannot_be_silenced_is_refused(kind: str, layer: Any, message: str):
+    with pytest.raises(HeadlightError, match=message):
+        silence(kind, layer, (0,))
 
 
 # --- Scale -------------------------------------------------------------------------------------------------------------

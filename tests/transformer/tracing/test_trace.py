@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -11,7 +12,7 @@ from einops import rearrange
 from torch import Tensor
 
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, Run, runs, small
-from transformer.errors import InputError, PathError
+from transformer.errors import HeadlightError, InputError, PathError
 from transformer.network.attention import MultiHeadAttention, SharedProjection
 from transformer.network.config import PRESETS
 from transformer.network.embedding import Embedding
@@ -128,6 +129,31 @@ def test_attention_of_a_kind_is_stacked_over_layers(trace: Trace, kind: str, sha
     queries, keys = trace.tokens(kind, item=1)
     assert (len(queries), len(keys)) == shape[-2:]
     assert trace.fully_masked(kind).shape == shape[:-1]
+
+
+def test_one_head_of_one_text(trace: Trace):
+    for kind in trace.kinds:
+        weights, allowed = trace.attention(kind), trace.allowed(kind)
+        assert torch.equal(trace.head(kind, 1, 2), weights[1, 0, 2])
+        assert torch.equal(trace.head(kind, 1, 2, item=1), weights[1, 1, 2])
+        assert torch.equal(trace.head_allowed(kind, 1, 2), allowed[1, 0, 2])
+        assert torch.equal(trace.head_allowed(kind, 1, 2, item=1), allowed[1, 1, 2])
+
+
+@pytest.mark.parametrize("method", ["head", "head_allowed"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sideways", 0, 0), "not a kind of attention"),
+        (("cross", 3, 0), "layer is 3; allowed are 0 to 2"),
+        (("cross", 0, 3), "head is 3; allowed are 0 to 2"),
+        (("cross", 0, -1), "head is -1; allowed are 0 to 2"),
+        (("cross", 0, 0, 2), "item is 2; allowed are 0 to 1"),
+    ],
+)
+def test_a_head_that_the_trace_lacks_is_refused(trace: Trace, method: str, arguments: tuple[Any, ...], message: str):
+    with pytest.raises(HeadlightError, match=message):
+        getattr(trace, method)(*arguments)
 
 
 def test_an_unknown_kind_of_attention_is_refused(trace: Trace):

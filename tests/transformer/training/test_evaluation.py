@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.transformer.pipeline.test_card import CARD
+from tests.transformer.pipeline.checkpoints import CARD
 from tests.transformer.small import small
 from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.training import evaluation

@@ -1,32 +1,38 @@
 """Classes: the store with its limits, the pages of teacher and student, and thirty sessions that answer at once."""
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 import segno
 from markupsafe import escape
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, expect
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.session import Session
+from benchmarks.app_server import ROOT
+from benchmarks.session import At, Session
 from pages.lessons.class_mode import class_panel, classes, invitation, seat
 from pages.lessons.class_mode.class_panel import INVITE
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Tally
+from pages.lessons.content import app_address
 from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.playing.answering import KEY
-from pages.ui.limits import CLASS_ANSWERS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
+from pages.ui import tab_memory
+from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
-from tests.pages.apps import HOME, on_page, shown, unfold
-from tests.pages.conftest import Visitor
-from tests.pages.lessons.playing.test_lesson_bar import bar
-from tests.pages.shell.frame.test_body import At
+from tests.pages.apps import HOME, Tab, on_page, shown, unfold
+from tests.pages.lessons.bar import bar
+from tests.pages.visitor import Visitor
 
 PAGE = "pages/lessons/page.py"
 LESSON = "first-look"
@@ -57,6 +63,22 @@ def store(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Classes:
     return store
 
 
+@pytest.fixture
+def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
+    """The tab of the browser for all sessions of a test. Without a secret in it, they are students."""
+    tab = Tab()
+    monkeypatch.setattr(tab_memory, "_mount", tab.mount)
+    return tab
+
+
+def as_teacher(tab: Tab, code: str, secret: str, **query: str) -> AppTest:
+    """The page of a stop, opened with the teacher's link."""
+    tab.storage[seat.memory_name(code)] = ("", secret)
+    app = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1), **query})
+    tab.storage.clear()
+    return app
+
+
 def tally_of(store: Classes, code: str, stop: int, secret: str = "") -> Tally:
     tally = store.tally(code, stop, secret)
     assert tally is not None
@@ -70,8 +92,8 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
     code, secret = store.open(LESSON)
     assert re.fullmatch(f"[{ALPHABET}]{{{CODE_LENGTH}}}", code)
     for student, answers in {"a": ["1", "2"], "b": ["2"], "c": ["2", "3", "2"], "d": []}.items():
-        store.join(code, student)
-        store.join(code, student)  # as after a reload of the page
+        store.join(code, student, "")
+        store.join(code, student, "")  # as after a reload of the page
         assert all(store.answer(code, student, 4, given) for given in answers)
     hidden = Tally(joined=4, answered=3, changed=0, shown=False, first={}, last={})
     seen = Tally(joined=4, answered=3, changed=1, shown=False, first={"1": 1, "2": 2}, last={"2": 3})
@@ -91,7 +113,7 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
 
 def test_a_class_ends_after_its_time(store: Classes, clock: Clock) -> None:
     code, secret = store.open(LESSON)
-    store.join(code, "a")
+    store.join(code, "a", "")
     clock.now = 60.0 * CLASS_MINUTES
     assert store.answer(code, "a", 0, "1")
     clock.now += 1
@@ -99,17 +121,17 @@ def test_a_class_ends_after_its_time(store: Classes, clock: Clock) -> None:
     assert not store.answer(code, "a", 0, "1")
     assert not store.teaches(code, secret)
     with pytest.raises(LessonError, match=f"no class {code} here"):
-        store.join(code, "b")
+        store.join(code, "b", "")
     assert not store._classes
 
 
 def test_classes_students_and_answers_beyond_the_limits_are_refused(store: Classes, clock: Clock) -> None:
     code, secret = store.open(LESSON)
     for number in range(CLASS_STUDENTS):
-        store.join(code, str(number))
+        store.join(code, str(number), str(number))
     with pytest.raises(LessonError, match=f"is full: it has {CLASS_STUDENTS} students"):
-        store.join(code, "one more")
-    store.join(code, "0")
+        store.join(code, "one more", "")
+    store.join(code, "0", "")
     taken = [store.answer(code, str(number), stop, "1") for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
     assert sum(taken) == CLASS_ANSWERS < len(taken)
     assert tally_of(store, code, 0).full
@@ -129,11 +151,50 @@ def test_classes_students_and_answers_beyond_the_limits_are_refused(store: Class
     assert store.tally(newest, 0) is not None
 
 
+def test_one_address_can_seat_a_classroom_in_a_minute_but_not_thousands(store: Classes, clock: Clock) -> None:
+    code, _ = store.open(LESSON)
+    for number in range(60):
+        assert store.lesson_of(code, "", "router") == LESSON
+        store.join(code, str(number), "router")
+    for _ in range(CLASS_JOINS - 60):  # wrong codes count, too
+        with pytest.raises(LessonError, match="There is no class"):
+            store.lesson_of("ABCDEF", "", "router")
+    for guess in ("ABCDEF", code):
+        with pytest.raises(LessonError, match=f"{CLASS_JOINS} people tried to join a class in a minute"):
+            store.lesson_of(guess, "", "router")
+    with pytest.raises(LessonError, match="Try again in the next minute"):
+        store.join(code, "one more", "router")
+    # Students who have a seat can load the page again, and other addresses are not affected.
+    assert store.lesson_of(code, "5", "router") == LESSON
+    store.join(code, "5", "router")
+    store.join(code, "elsewhere", "other")
+    clock.now = 60.0
+    store.join(code, "one more", "router")
+    assert tally_of(store, code, 0).joined == 62
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        (None, ""),
+        ("203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("unix:", "unix:"),
+    ],
+)
+def test_the_address_of_a_visitor_is_limited_by_its_network(
+    address: str | None, counted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat.st, "context", SimpleNamespace(ip_address=address))
+    assert seat.client() == counted
+
+
 def test_threads_lose_no_answer(store: Classes) -> None:
     code, secret = store.open(LESSON)
 
     def visit(number: int) -> None:
-        store.join(code, str(number))
+        store.join(code, str(number), str(number))
         for stop in range(20):
             for given in (str(1 + number % 3), str(1 + number % 4)):
                 assert store.answer(code, str(number), stop, given)
@@ -162,7 +223,9 @@ def rows(table: str) -> dict[str, tuple[int, int]]:
     return {label: (int(first), int(last)) for label, first, last in found}
 
 
-def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
+    store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     teacher = on_page(PAGE, class_lesson=LESSON)
     teacher.button(key="open_class").click().run()
     assert not teacher.exception
@@ -174,7 +237,8 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert any(code in markdown.value for markdown in teacher.main.markdown)
     assert not teacher.code
     unfold(teacher, INVITE)
-    assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}&teacher={secret}"]
+    assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}#teacher-{code}={secret}"]
+    assert tab.storage.pop(seat.memory_name(code))[1] == secret
 
     student = on_page(PAGE)
     student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
@@ -188,14 +252,16 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     # A reload makes the session the same student again. Presenting does not give a student the notes for the teacher.
     again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1), "present": "1"})
     assert bar(again)["notes"] is None
-    assert bar(again)["class"] == {"code": code, "secret": ""}
+    assert not bar(again)["teaches"]
     teacher.run()
     assert "2 joined" in panel(teacher)
 
     # The answers have the form in which the bar sends them.
     store.answer(code, number, STOP, "1")
     store.answer(code, number, STOP, "2")
-    on_stop = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    on_stop = as_teacher(tab, code, secret)
+    assert bar(on_stop)["teaches"]
+    assert secret not in str(on_stop.query_params)
     assert "2 joined · 1 answered" in panel(on_stop)
     assert "tally" not in panel(on_stop)
     lesson = shipped()[LESSON]
@@ -219,7 +285,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert rows(panel(again)) == rows(panel(on_stop))
 
     # On a projector the choice has short labels, so that the panel is one line.
-    large = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    large = as_teacher(tab, code, secret, present="1")
     assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
     assert rows(panel(large)) == rows(panel(on_stop))
     # The students see how to join, but not the link and the secret of the teacher.
@@ -234,9 +300,11 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert "data:image" not in panel(large)
 
     monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
+    tab.storage.clear()  # the next visitor has another tab
     full = on_page(HOME, **{"class": code})
     assert f"class {code} is full" in shown(full.warning[0].value)
     assert bar(full)["lesson"] == lesson.title  # the lesson is open without the class
+    assert bar(as_teacher(tab, code, secret))["teaches"]  # a full class still has room for its teacher
 
     full_says = WORDS["full"].format(most=2)
     assert full_says not in panel(on_stop.run()) + panel(again.run())
@@ -257,9 +325,9 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(store: Cl
     assert "is over" in panel(again)
 
 
-def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     for code in ("ABCDEF", "<b>", "x" * 5_000, "ABCDEF-<script>", "../.."):
-        app = on_page(HOME, **{"class": code, "teacher": "é"})
+        app = on_page(HOME, **{"class": code})
         assert not app.exception
         assert "There is no class" in shown(app.warning[0].value)
         assert "class" not in app.query_params
@@ -275,26 +343,31 @@ def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, monk
     assert "this server runs as 3" in shown(app.warning[0].value)
 
 
-def test_the_secret_from_the_tab_makes_a_session_the_teacher_again_after_a_reload(store: Classes) -> None:
-    def page() -> None:
-        import streamlit as st
-
-        from pages.lessons.class_mode.seat import teach
-
-        teach(st.session_state["sent"])
-
+def test_only_the_right_secret_in_the_tab_makes_a_session_the_teacher(store: Classes, tab: Tab) -> None:
     code, secret = store.open(LESSON)
-    app = AppTest.from_function(page)
-    for sent, student in [("", "a"), (secret[:-1], "a"), ({"secret": secret}, "a"), (secret, "")]:
-        app.session_state[seat.SEAT], app.session_state["sent"] = seat.Seat(code, "a"), sent
-        store.join(code, "a")
-        assert not app.run().exception
-        assert app.session_state[seat.SEAT] == seat.Seat(code, student, "" if student else secret)
-        assert tally_of(store, code, 0).joined == bool(student)
-    store.join(code, "b")
-    store.answer(code, "b", 0, "1")
-    store.leave(code, "b")
-    assert tally_of(store, code, 0).answered == 1
+    for count, wrong in enumerate(("x", secret[:-1], "é"), 1):
+        student = as_teacher(tab, code, wrong)
+        assert not bar(student)["teaches"]
+        assert tally_of(store, code, 0).joined == count
+    assert bar(as_teacher(tab, code, secret))["teaches"]
+    assert tally_of(store, code, 0).joined == 3
+
+
+def test_without_classes_nothing_about_them_is_drawn_or_loaded() -> None:
+    script = f"""
+import sys
+from tests.pages.apps import HOME, on_page
+lessons, joined = on_page({PAGE!r}), on_page(HOME, **{{"class": "ABCDEF", "lesson": {LESSON!r}}})
+assert not lessons.exception and not joined.exception and not joined.warning
+keys = {{each.key for each in (*lessons.button, *lessons.text_input)}}
+assert keys and not keys & {{"class_code", "join_class", "open_class"}}, keys
+assert {text("lessons")["class_title"]!r} not in [header.value for header in lessons.header]
+assert any('"questions"' in each.proto.json for each in joined.get("bidi_component"))
+assert not [name for name in sys.modules if "class_mode" in name]
+"""
+    environment = {**os.environ, "HEADLIGHT_CLASSES": "0", "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -314,24 +387,24 @@ def test_the_secret_from_the_tab_makes_a_session_the_teacher_again_after_a_reloa
     ],
 )
 def test_an_address_that_phones_cannot_reach_is_recognised(address: str, local: bool) -> None:
-    assert invitation.is_local(address) == local
+    assert app_address.is_local(address) == local
 
 
 @pytest.mark.parametrize(("own", "told"), [("192.168.1.20", "http://192.168.1.20:8777"), ("", "http://…:8777")])
 def test_a_class_on_a_local_address_shows_the_command_to_start_instead(
-    own: str, told: str, store: Classes, monkeypatch: pytest.MonkeyPatch
+    own: str, told: str, store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(invitation, "app_address", lambda: "http://localhost:8777")
     monkeypatch.setattr(invitation, "own_address", lambda: own)
     code, secret = store.open(LESSON)
-    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1)})
+    app = as_teacher(tab, code, secret)
     (warning,) = app.warning
     assert "--server.address 0.0.0.0 --server.port 8777" in warning.value
     assert told in warning.value
     unfold(app, INVITE)
     assert "data:image" not in panel(app)  # the QR code would lead a phone to the phone itself
     # On a projector the warning is one line, until the teacher shows the code.
-    app = on_page(HOME, **{"class": code, "teacher": secret, "lesson_stop": str(STOP + 1), "present": "1"})
+    app = as_teacher(tab, code, secret, present="1")
     assert not app.warning
     assert text("lesson")["class"]["local_short"] in [caption.value for caption in app.caption]
     assert told in app.button(key="class_show_code").click().run().warning[0].value
@@ -411,6 +484,7 @@ def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None
     async def student(code: str, number: int) -> Session:
         session = Session(At(url), "lessons", {"class": code})
         await session.open()
+        await session.send(f"tab_memory_{seat.memory_name(code)}", "recall", {"text": ""})
         if number % 5 == 0:
             await session.send(KEY, "answer", hostile[number // 5])
         await session.send(KEY, "answer", {"stop": 1, "value": str(first[number])})
@@ -470,3 +544,38 @@ def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor)
     )
     assert line["top"] < (more["top"] + more["bottom"]) / 2 < line["bottom"]
     assert more["right"] <= 1024
+
+
+@pytest.mark.browser
+def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reload(
+    visitor: Visitor, stranger: BrowserContext
+) -> None:
+    page = visitor.open(f"lessons?class_lesson={LESSON}", whole=True)
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    page.locator(".class-line").wait_for()
+    visitor.settle()
+    page.reload()
+    page.locator(".class-line").wait_for()  # still the teacher
+    assert "0 joined" in page.locator(".class-line").inner_text()
+    page.locator(f".st-key-{INVITE} button").first.click()
+    link = page.locator(".stCode").inner_text().strip()
+    address, secret = link.split("#")[0], link.rpartition("=")[2]
+    assert secret not in address + page.url
+
+    requests = list[str]()
+    other = stranger.new_page()
+    other.on("request", lambda request: requests.append(request.url + str(request.headers)))
+    other.goto(link)
+    other.locator(".class-line").wait_for()
+    assert requests
+    assert not [request for request in requests if secret in request]
+    assert "#" not in other.url
+    other.reload()
+    other.locator(".class-line").wait_for()
+    assert "0 joined" in other.locator(".class-line").inner_text()  # no teacher has joined as a student
+    other.close()
+    student = stranger.new_page()  # another tab has not the secret
+    student.goto(address)
+    student.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
+    expect(page.locator(".class-line")).to_contain_text("1 joined")
+    student.close()

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.lessons.content.grading import Verdict, judge, right_answer
 from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop, Truth
 from pages.lessons.content.lesson_answers import Answer, fits, parse, write
@@ -21,14 +22,16 @@ from pages.lessons.content.truths import Value, filled, head_of, truth_of
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
 from pages.shell.frame.navigation import name_of, page_files
+from pages.shell.models.catalogue import available, snapshots
 from pages.shell.view.card_heads import card_head
-from pages.shell.view.runs import available, runs, snapshots
+from pages.shell.view.runs import runs
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched
 from tests.pages.apps import on_page
-from tests.pages.conftest import ROOT, Visitor
-from tests.pages.shell.frame.test_present import CUT_OFF, PROJECTORS, SMALL
+from tests.pages.legibility import CUT_OFF, PROJECTORS, SMALL
+from tests.pages.lessons.bar import bar
+from tests.pages.visitor import Visitor
 from transformer import HeadlightError, InputError
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.snapshots import snapshot_name
@@ -41,14 +44,6 @@ SIDEBAR = {"model", "source", "target", "batch", "batch_targets"}
 
 def stop_of(name: str, index: int) -> Stop:
     return shipped()[name].stops[index]
-
-
-def bar(app: AppTest) -> dict[str, Any]:
-    """The data that the server has sent to the bar of the lesson."""
-    for each in app.get("bidi_component"):
-        if '"questions"' in each.proto.json:
-            return json.loads(each.proto.json)
-    raise AssertionError("no lesson is open")
 
 
 # --- the shipped lessons -------------------------------------------------------------------------------------------------

@@ -8,18 +8,12 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.session import Element, Session
+from benchmarks.session import At, Element, Session
 from pages.shell.frame.body import BODY, COMPLETE, draw_alone
 from pages.ui.link_values import MEMORY, Memory, end_page, start_page, start_run
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 MAIN, SIDEBAR = 0, 1  # the first number of an element's place
-
-
-class At(NamedTuple):
-    """The server for a `Session`, of which only the address is needed."""
-
-    address: str
 
 
 class Answer(NamedTuple):

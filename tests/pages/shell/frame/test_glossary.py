@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from pages.shell.frame.glossary import listed
 from pages.ui.text import text
 from tests.pages.apps import on_page, unfold
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 # The words on the blocks of Home's map, and the words that are bold in the sentences of the pages.
 ON_MAP = ("add & norm", "memory", "linear", "softmax", "feed-forward", "<sos>")

@@ -3,10 +3,11 @@
 import pytest
 from playwright.sync_api import Browser, Page
 
+from benchmarks.app_server import ROOT
 from pages.shell.frame.history import BY_ITSELF, CHOICES
 from pages.ui.text import text
 from tests.pages.apps import LINKED, WORKED, on_page
-from tests.pages.conftest import ROOT, Visitor, serving
+from tests.pages.visitor import Visitor, serving
 
 SCROLL = "document.querySelector('.stMain').scrollTop"
 BOXES = {

@@ -9,7 +9,7 @@ from pages.decoding.answer_player import PARTS_OF_STEP
 from pages.shell.frame import parts
 from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
+from tests.pages.visitor import Visitor
 
 WRITING = "pages/decoding/page.py"
 BELOW = ["branch", "edits", "beam", "lens", "pushed", "forcing", "smoothing"]

@@ -1,40 +1,18 @@
 """Presenting: what the app draws with `present=1`; in a browser, the keys, and the size of every letter on two projectors."""
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import expect
 
 from pages.shell.frame.navigation import name_of, page_files
 from pages.shell.frame.present import SOURCE
 from pages.ui.presenting import PRESENT
 from pages.ui.text import text
 from tests.pages.apps import on_page
-from tests.pages.conftest import Visitor
+from tests.pages.legibility import CUT_OFF, PROJECTORS, SMALL
+from tests.pages.visitor import Visitor
 
-PROJECTORS: tuple[ViewportSize, ...] = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
 SCROLL = "document.querySelector('.stMain').scrollTop"
 END = "document.querySelector('.stMain').scrollHeight - document.querySelector('.stMain').clientHeight"
-# All visible texts smaller than 18 px on the screen: texts of pages, charts and our components, and texts that were painted on
-# canvases after `WATCH_CANVASES` ran.
-SMALL = """() => {
-    const least = 17.9;
-    const small = [...window.painted ?? []].filter(([, size]) => size < least).map((painted) => painted.join());
-    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
-    const isSeen = (node) => node.nodeType === 3 && /[^\\s\u200b]/.test(node.textContent);
-    const look = (root) => {
-        for (const element of root.querySelectorAll('*')) {
-            if (element.shadowRoot) look(element.shadowRoot);
-            const words = [...element.childNodes].filter(isSeen);
-            const box = element.getBoundingClientRect();
-            if (!words.length || !element.checkVisibility() || box.width < 2 || box.height < 2) continue;
-            if (element.closest(leftOut)) continue;
-            const drawn = element instanceof SVGElement ? element.getScreenCTM() : null;
-            const size = parseFloat(getComputedStyle(element).fontSize) * (drawn ? Math.hypot(drawn.b, drawn.d) : 1);
-            if (size < least) small.push([element.tagName, words[0].textContent.trim().slice(0, 30), size].join());
-        }
-    };
-    look(document.querySelector('.stMain'));
-    return small;
-}"""
 # From now on, note the size of each text that is painted on a canvas.
 WATCH_CANVASES = """() => {
     const {prototype} = CanvasRenderingContext2D;
@@ -47,46 +25,6 @@ WATCH_CANVASES = """() => {
         if (words.trim() && size) window.painted.set(words, size);
         return fillText.call(this, words, ...place);
     };
-}"""
-# Texts that extend beyond the screen, outside of boxes that scroll, or beyond the edge of an element that cuts them off.
-CUT_OFF = """() => {
-    const cut = [];
-    const isCut = (element, words) => {
-        const range = document.createRange();
-        range.selectNodeContents(words);
-        const box = range.getBoundingClientRect();
-        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
-            const {overflowX, overflowY, clipPath} = getComputedStyle(at);
-            if (/auto|scroll/.test(overflowX + overflowY) || clipPath !== "none") return false;
-            if (!/hidden|clip/.test(overflowX + overflowY)) continue;
-            const edge = at.getBoundingClientRect();
-            const over = Math.max(edge.left - box.left, box.right - edge.right, box.bottom - edge.bottom - 4);
-            if (edge.width > 2 && over > 2) return true;
-        }
-        return false;
-    };
-    const scrolls = (element) => {
-        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
-            if (/auto|scroll/.test(getComputedStyle(at).overflowX) && !at.matches('.stMain')) return true;
-        }
-        return false;
-    };
-    const leftOut = 'style, script, .katex-mathml, [data-testid="stSidebar"], [data-testid="stIconMaterial"]';
-    const look = (root) => {
-        for (const element of root.querySelectorAll('*')) {
-            if (element.shadowRoot) look(element.shadowRoot);
-            const words = [...element.childNodes].find((node) => node.nodeType === 3 && node.textContent.trim());
-            const box = element.getBoundingClientRect();
-            const isLong = element.scrollWidth > element.clientWidth + 1;
-            if (element.matches('input') && box.width > 2 && isLong) cut.push(element.value);
-            if (!words || !element.checkVisibility({visibilityProperty: true}) || box.width < 2 || box.height < 2) continue;
-            if (element.closest(leftOut)) continue;
-            const over = (box.left < -1 || box.right > innerWidth + 1) && !scrolls(element);
-            if (over || isCut(element, words)) cut.push(element.textContent.slice(0, 40));
-        }
-    };
-    look(document.querySelector('.stMain'));
-    return cut;
 }"""
 # Controls without a name; and below, the width in px by which the page is wider than the screen.
 NAMELESS = """() => [...document.querySelectorAll('.stMain :is(button, a[href], input, select, textarea)')].filter((control) =>

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame.sidebar import FIRST_SIZES
+from pages.shell.frame.model_picker import FIRST_SIZES
 from pages.shell.models.model_examples import starts
 from pages.shell.models.model_texts import open_description
 from pages.shell.view.view import FIELDS, View

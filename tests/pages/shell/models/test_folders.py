@@ -14,11 +14,12 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.models import folders
-from pages.shell.view.runs import runs, trained_key
+from pages.shell.models.catalogue import trained_key
+from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors, unfold
-from tests.transformer.figures.test_head_steps_figures import array
+from tests.transformer.figures.sent_figures import array
 from tests.transformer.huggingface.tiny import folder_of, save_model, save_tokenizer
 from transformer.errors import HeadlightError
 from transformer.huggingface.hf_vocabulary import PieceVocabulary

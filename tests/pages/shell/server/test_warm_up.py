@@ -3,12 +3,13 @@
 import subprocess
 import sys
 
-from tests.pages.conftest import ROOT
+from benchmarks.app_server import ROOT
 
 CODE = """
 import sys
 from pages.shell.server.warm_up import get_ready
-from pages.shell.view.runs import available, runs
+from pages.shell.models.catalogue import available
+from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from transformer.worlds import WORLDS
 
@@ -18,7 +19,7 @@ for name in available():
     first = WORLDS[runs().pipeline(name).card.world].examples[0].source
     assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
 imported = [name for name in sys.modules if name.startswith("pages.")]
-assert "pages.attention.heads" in imported
+assert "pages.attention.all_heads_view" in imported
 assert not [name for name in imported if name.endswith(".page")]
 """
 

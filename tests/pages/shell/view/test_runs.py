@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pages.shell.models import untrained_models
 from pages.shell.view import runs
 from pages.shell.view.view import FIELDS
 from pages.ui.caches import Store
@@ -27,7 +28,7 @@ def test_models_are_cached_by_value_within_bytes() -> None:
     # room for two such models.
     assert 1.5 * 4 * base.parameters < CACHE_MEGABYTES << 20
     tables = 3 * SIZES["d_model"] * (LARGEST_ID + 1)  # the embeddings of source and target, and the output
-    assert 4 * (PARAMETERS + runs.BUILT * tables) < CACHE_MEGABYTES << 20
+    assert 4 * (PARAMETERS + untrained_models.BUILT * tables) < CACHE_MEGABYTES << 20
 
 
 def test_model_errors_are_not_cached() -> None:
@@ -46,7 +47,7 @@ def test_too_many_parameters_are_refused_before_building(monkeypatch: pytest.Mon
 
 def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     sizes = {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1}
-    keys = [Untrained.of("vanilla", [f"word{number}"], sizes=sizes) for number in range(runs.BUILT + 1)]
+    keys = [Untrained.of("vanilla", [f"word{number}"], sizes=sizes) for number in range(untrained_models.BUILT + 1)]
     store = Store(10**8)
     own = runs.Runs(store)
     first = own.pipeline(keys[0])
@@ -58,22 +59,6 @@ def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     assert first.nbytes < held == store.nbytes
     layers = {own.own_network(key).encoder.layers[0].feed_forward.expand.weight.data_ptr() for key in keys}
     assert len(layers) == 1
-
-
-def test_a_right_answer_is_computed_from_the_trace_that_the_page_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = runs.Runs(Store(10**8))
-    pipeline = own.own_pipeline("reverse")
-    wrong = "abcabcabcabcabcabcabcabc"  # longer than any text of the training
-    expected = {text: pipeline.answers([text])[0] for text in ("lamp", wrong)}
-    assert expected["lamp"].text == "pmal"
-    assert expected[wrong].text != wrong[::-1]
-    assert own.answer("reverse", wrong, ()) == expected[wrong]
-    assert own.trace("reverse", (wrong,), (None,), ()).target_tokens[0][1:] == expected[wrong].tokens
-    monkeypatch.setattr(type(pipeline), "answers", lambda *_: pytest.fail("the answer was written token by token"))
-    assert own.answer("reverse", "lamp", ()) == expected["lamp"]
-    trace = own.trace("reverse", ("lamp",), (None,), ())
-    assert trace is own.trace("reverse", ("lamp",), (expected["lamp"],), ())
-    assert trace.target_tokens == (("<sos>", *"pmal"),)
 
 
 def test_the_predictions_of_an_edited_run_are_cached_even_if_its_trace_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,4 +89,4 @@ def test_weights_that_are_still_in_use_are_shared_after_the_cache_has_dropped_th
     assert first.data_ptr() == second.data_ptr()
     del held, later, first, second
     gc.collect()
-    assert ("vanilla", one.sizes) not in runs._WEIGHTS
+    assert ("vanilla", one.sizes) not in untrained_models._WEIGHTS

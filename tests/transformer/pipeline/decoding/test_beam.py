@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from tests.transformer.pipeline.decoding.test_write import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
+from tests.transformer.pipeline.decoding.small_answers import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.beam_tree import Written

@@ -4,36 +4,20 @@ import math
 
 import pytest
 import torch
-from torch import Tensor
 
+from tests.transformer.pipeline.decoding.small_answers import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
 from tests.transformer.small import PAD, SOURCE, VARIANTS, small
 from transformer import Pipeline
 from transformer.errors import InputError
-from transformer.network.model import Transformer
 from transformer.network.tap import Edit, watched
 from transformer.pipeline.decoding.beam_tree import Written
 from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Sample
-from transformer.pipeline.decoding.write import ALLOWED, OWN, DecodingStep, fits_cache, write
+from transformer.pipeline.decoding.write import ALLOWED, OWN, fits_cache, write
 from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Scale
 from transformer.tracing.phrases import interventions
 
-SOS, EOS, LIMIT = 1, 2, 8
-ONE = SOURCE[1:]
 CONTROLS: tuple[Control, ...] = (Temperature(1.5), TopK(6), TopP(0.9), MinP(0.05))
-
-
-def model_with_ends(preset: str = "vanilla", seed: int = 0, **values: object) -> Transformer:
-    """A small model that writes `<eos>` often enough, and no `<pad>`."""
-    model = small(preset, seed=seed, **values)
-    with torch.no_grad():
-        model.output_projection.bias[EOS] += 0.3
-        model.output_projection.bias[PAD] -= 9
-    return model
-
-
-def steps(model: Transformer, source: Tensor = ONE, **choices: object) -> list[DecodingStep]:
-    return [*write(model, source, SOS, EOS, LIMIT, **choices)]  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
@@ -226,13 +210,6 @@ def test_errors_come_before_the_first_step() -> None:
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
-
-
-@torch.inference_mode()
-def forced_total(model: Transformer, tokens: list[int]) -> float:
-    """The sum of the log-probabilities of the tokens when the decoder is forced to read them."""
-    logits = model(ONE, torch.tensor([[SOS, *tokens[:-1]]]))[0]
-    return float(logits.log_softmax(-1)[range(len(tokens)), tokens].sum())
 
 
 @pytest.mark.parametrize("method", [Greedy(), Sample(7), Beam(4), Beam(3, 1.0)])

@@ -1,0 +1,108 @@
+"""The command `headlight`: start the app, and open it in the browser.
+
+It imports nothing but the standard library before Streamlit runs, so that `app.py` still decides how torch is loaded.
+"""
+
+import argparse
+import errno
+import os
+import runpy
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+PORT = "8501"
+MODELS = "HEADLIGHT_MODELS"  # read by pages/shell/models/folders.py
+
+
+def app_script() -> Path:
+    """The script of the app: in this folder in an installed wheel, beside this folder in the repository."""
+    installed = FOLDER / "app.py"
+    return installed if installed.exists() else FOLDER.parent / "app.py"
+
+
+def port_number(text: str) -> int:
+    """A port, read from the command line.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is not a port.
+    """
+    if text.isdecimal() and 1 <= int(text) <= 65535:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port; allowed are 1 to 65535")
+
+
+def model_folders(text: str) -> str:
+    """One or more folders, read from the command line.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them does not exist.
+    """
+    for folder in filter(None, text.split(os.pathsep)):
+        if not Path(folder).is_dir():
+            raise argparse.ArgumentTypeError(f"there is no folder {folder!r}")
+    return text
+
+
+def port_problem(port: int) -> str:
+    """Why the app cannot use a port, as a sentence; empty if it can."""
+    try:
+        with socket.create_server((os.environ.get("STREAMLIT_SERVER_ADDRESS", ""), port)):
+            return ""
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            return f"Port {port} cannot be used: {error.strerror}."
+        return f"Port {port} is taken by another program; choose another one, for example: headlight --port {port % 65535 + 1}"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="headlight",
+        description="Open a Transformer and look at every tensor in it. Starts the app on this computer and opens it in the "
+        "browser; Ctrl-C ends it.",
+    )
+    parser.add_argument(
+        "--port",
+        type=port_number,
+        default=os.environ.get("STREAMLIT_SERVER_PORT", PORT),
+        help=f"the number at the end of the app's address, http://localhost:{PORT}; another one lets two apps run at once",
+    )
+    parser.add_argument(
+        "--models",
+        type=model_folders,
+        metavar="FOLDER",
+        help="a folder with a model of Hugging Face, or a folder of such folders: the app offers them beside its own models; "
+        f"several are separated by {os.pathsep!r}",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version, and do not start")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command. It ends when the app ends.
+
+    Raises:
+        SystemExit: with the exit status; 2 and a message if the app cannot start as requested.
+    """
+    line = parser()
+    options = line.parse_args(arguments)
+    if options.version:
+        from transformer import __version__
+
+        print(f"headlight {__version__}")
+        return
+    if problem := port_problem(options.port):
+        sys.exit(f"headlight: {problem}")
+    if options.models:
+        os.environ[MODELS] = options.models
+    # Streamlit asks for an e-mail address at its first start, and waits for it.
+    settings = [f"--server.port={options.port}", "--server.showEmailPrompt=false"]
+    sys.argv = ["streamlit", "run", str(app_script()), *settings]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

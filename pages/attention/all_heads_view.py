@@ -1,0 +1,102 @@
+"""Every head of one kind of attention as a small heatmap, and the picked head beside them."""
+
+import numpy as np
+import streamlit as st
+
+from pages.attention.head_patterns import head_measures, measure_names
+from pages.attention.lines import LinesState
+from pages.attention.lines_link import THRESHOLD
+from pages.attention.offline_view import offline_view
+from pages.attention.weights_table import say_cells, weights_table
+from pages.shell.links.training_link import training_address
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show_small
+from pages.ui.export_menu import saving
+from pages.ui.format import fixed, whole
+from pages.ui.head_grid import overview, picked, strongest_rows
+from pages.ui.limits import GRID_BYTES, SAVED_WEIGHTS, SMALL_MAP_TOKENS
+from pages.ui.pickers import pick
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.analysis.word_trace import WordTrace
+from transformer.figures import KIND_COLORS, small_head_map
+from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_map
+
+# With at most this many heads in a layer, the grid of all heads leaves room for the picked head beside it.
+MOST_BESIDE = 6
+
+
+def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Show every head of one kind of attention as a small heatmap. A click on a tile opens that head."""
+    words = text("attention")
+    queries, keys = shown.tokens(kind)
+    layers, heads = shown.layers(kind), shown.heads(kind)
+    small, few = None, most_cells(layers, heads, GRID_BYTES)
+    if max(len(queries), len(keys)) > few:
+        small = view.run(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
+    # The picked head is drawn beside the tiles, or below them if they need the whole width. The picker of the order is below
+    # both.
+    beside = heads <= MOST_BESIDE
+    grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
+    with picture:
+        title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+        weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
+        cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
+        alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+        says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
+        show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
+        say_cells(weights.shape, SMALL_MAP_TOKENS)
+        says = words["rows_and_columns"].format(head=title)
+        learnt = training_address(view.model, view.source, view.target, kind, layer, head)
+        st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
+    by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
+    order = captions = None
+    if by != "layer":
+        values = head_measures(view, shown, kind)[by]
+        order = sorted(np.ndindex(values.shape), key=lambda position: -values[position])
+        captions = [fixed(float(values[position]), 2) for position in order]
+    with grid:
+        overview(
+            *(small or (*_weights_of_all(shown, kind), queries, keys)),
+            selected=(layer, head),
+            color=KIND_COLORS[kind],
+            key="overview",
+            on_pick=_open_head,
+            order=order,
+            captions=captions,
+        )
+        if small:
+            rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
+            st.caption(words["reduced"].format(rows=rows, columns=columns))
+    count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
+    if count > SAVED_WEIGHTS:
+        saving("overview", name)
+        st.caption(words["too_many_to_save"].format(count=whole(count), most=whole(SAVED_WEIGHTS)))
+        return
+    saving(
+        "overview",
+        name,
+        lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
+        view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+    )
+
+
+def _open_head() -> None:
+    tile = picked("overview")
+    if tile is not None:
+        st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
+
+
+def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of every head of one kind for the first text, and which pairs may attend."""
+    return shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
+
+
+@cached
+def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
+    """The weights of all heads, reduced to at most `most` rows and columns each. `joined`: the attention is between words."""
+    trace = view.trace()
+    shown = WordTrace.of(trace) if joined else trace
+    weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))
+    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)

@@ -1,0 +1,36 @@
+"""One map that combines heads or layers."""
+
+import numpy as np
+import streamlit as st
+
+from pages.attention.weights_table import say_cells
+from pages.ui.charts import chart, show
+from pages.ui.limits import MAP_TOKENS
+from pages.ui.pickers import choice_label, pick
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.analysis.head_measures import rollout
+from transformer.figures import head_map
+from transformer.figures.reduction import reduced_map
+from transformer.tracing.paths import Kind
+
+
+def show_combined(shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Show one map that combines heads or layers, and a picker of the way to combine them."""
+    words = text("attention")
+    allowed, (queries, keys) = shown.head_allowed(kind, layer, head).numpy(), shown.tokens(kind)
+    layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
+    ways = {
+        "mean-over-heads": lambda: layers[layer].mean(0),
+        "maximum-over-heads": lambda: layers[layer].max(0),
+        "mean-over-layers": lambda: np.mean([of_layer[head] for of_layer in layers], axis=0),
+        "maximum-over-layers": lambda: np.max([of_layer[head] for of_layer in layers], axis=0),
+        "mean-over-all": lambda: np.mean([of_layer.mean(0) for of_layer in layers], axis=0),
+    }
+    if Kind.of(kind).queries == Kind.of(kind).keys:
+        ways["rollout"] = lambda: rollout(np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]))[layer]
+    way = pick(words["combine"], list(ways), "combine")
+    st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
+    figure = chart(head_map, *reduced_map(ways[way](), allowed, queries, keys, MAP_TOKENS), labels=figure_labels())
+    show(figure, "combined-map", words["combined_alt"].format(way=choice_label("combine", way)))
+    say_cells(allowed.shape, MAP_TOKENS)

@@ -1,0 +1,136 @@
+"""One head as a map, with its numbers and downloads."""
+
+import math
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from pages.attention.weights_table import weights_table
+from pages.lessons import Marks, asked_here
+from pages.shell.models.untrained_models import BYTES_EACH
+from pages.shell.view.view import View, sizes_of
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import byte_size, linked_token, numbered_tokens
+from pages.ui.head_grid import strongest_rows
+from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
+from pages.ui.link_values import kept_in_links
+from pages.ui.pickers import unfolding
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.figures import head_map
+from transformer.figures.reduction import reduced_map
+from transformer.pipeline.trace_export import trace_file
+from transformer.tracing.paths import Kind, Side
+
+# This many rows of the answer are listed, each with a link to the step that it wrote.
+MOST_LINKS = 40
+
+
+def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Show one head as a heatmap, with its numbers and downloads. `shown` is `trace`, or `trace` between words
+    (`pick_words`)."""
+    words = text("attention")
+    weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
+    queries, keys = shown.tokens(kind)
+    left, right = st.columns(2)
+    hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
+    if hide:
+        rows, columns = (_not_special(view, shown, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
+        again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
+        weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
+        queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
+        if again:
+            total = weights.sum(-1, keepdims=True)
+            weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        st.caption(words["renormalized"] if again else words["not_renormalized"])
+        if not weights.size:
+            st.info(words["nothing_left"])
+            return
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    large = max(weights.shape) > MAP_TOKENS
+    marks = None if hide or large else asked_here(queries, keys, kind, layer, head)
+    cells = _marked_cells(marks) if marks else {}
+    drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
+    figure = chart(head_map, *drawn, labels=figure_labels(), **cells)
+    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
+    alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+    if marks:
+        alt += " " + words["marked_alt"].format(
+            query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
+        )
+    says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
+    exact = weights[None, None], allowed[None, None], queries, keys
+    table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
+    show(figure, "head-map", says, name, tells=True, table=table)
+    if large:
+        _show_row(weights, allowed, queries, keys)
+    if marks:
+        st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
+    if Kind.of(kind).queries == "target" and view.target is None:
+        _show_writing(view, trace)
+    # The table is filled only while it is open, because a closed table would still be sent with every click.
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
+        with table:
+            rows, columns = map(numbered_tokens, (queries, keys))
+            st.dataframe(pd.DataFrame(weights, rows, columns))
+    size = sum(math.prod(step.shape) for step in trace) * BYTES_EACH
+    if size > TRACE_FILE_MEGABYTES * 1_000_000:
+        most = byte_size(TRACE_FILE_MEGABYTES * 1_000_000)
+        st.caption(words["trace_too_large"].format(size=byte_size(size), most=most))
+        return
+    st.download_button(
+        words["trace"],
+        lambda: trace_file(view.trace()),  # kept for each visitor until the next click, so it must not contain the trace
+        f"{view.model}-trace.safetensors",
+        "application/octet-stream",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _show_row(
+    weights: Float[np.ndarray, "query key"],
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+) -> None:
+    """Write how many weights each cell of a large map stands for. Draw a picker of rows, and every weight of the picked row."""
+    words, last = text("attention"), len(queries) - 1
+    rows, columns = (-(-count // MAP_TOKENS) for count in weights.shape)
+    st.caption(words["map_reduced"].format(rows=rows, columns=columns))
+    row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
+    label = linked_token(row, queries[row])
+    st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
+    figure = chart(head_map, weights[row : row + 1], allowed[row : row + 1], [label], keys, wide=True, labels=figure_labels())
+    show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
+
+
+def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
+    """The marked cells, as arguments of `head_map`."""
+    kinds = {"marks": marks.keys, "earlier_marks": marks.earlier}
+    return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys}
+
+
+def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
+    """The positions of the first text whose token is not a special token."""
+    special = set(view.pipeline.vocabulary(side).specials)
+    return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
+
+
+def _show_writing(view: View, trace: Trace) -> None:
+    """List which row wrote which token of the answer. Each token links to the step that wrote it."""
+    words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
+    query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
+    count = len(view.answer().tokens) + view.answer().ended
+    read = trace.target_tokens[0][first : first + count]
+    written = vocabulary.tokens_of(view.expected(trace)[first : first + count])
+    links = [
+        f"{literal(before)} → [{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
+        for index, (before, token) in enumerate(zip(read, written, strict=False))
+    ]
+    st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))

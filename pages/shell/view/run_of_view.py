@@ -1,0 +1,117 @@
+"""The run of a view: its texts as the model reads them, the model's answers, and the trace."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+import streamlit as st
+
+from pages.shell.view.view import View
+from transformer import HeadlightError, InputError, Trace
+from transformer.pipeline.pipeline import Answer, Reading, Side
+
+Result = TypeVar("Result")
+
+# Session key of the last view that could be computed.
+LAST = "last_drawn"
+
+
+class Texts(NamedTuple):
+    """The texts of a view as its model reads them.
+
+    Attributes:
+        view: the model and texts.
+        sources, targets: one of each for every text that the learner typed. A target is None if the decoder reads the model's
+            own answer.
+    """
+
+    view: View
+    sources: tuple[Reading, ...]
+    targets: tuple[Reading | None, ...]
+
+
+class Run(NamedTuple):
+    """The results of running a model on a view, each computed once.
+
+    Attributes:
+        texts: what the model reads.
+        answers: what the model writes for each text, or the error that says why it writes nothing.
+        trace: trace of one forward pass.
+    """
+
+    texts: Texts
+    answers: tuple[Answer | InputError, ...]
+    trace: Trace
+
+
+def run_of(view: View, batch: bool = False, beside: Callable[[View], View] = lambda view: view) -> Run:
+    """The run of the first text of a view.
+
+    Args:
+        batch: run every text, instead of the first alone.
+        beside: returns a view with further texts added after the typed ones. They are traced, but not in `texts`.
+
+    Raises:
+        HeadlightError: a text, or with `batch` the batch, cannot be read.
+    """
+    view = beside(view)
+    texts = texts_of(view, batch)
+    trace = view.batch_trace() if batch else view.trace()
+    return Run(texts, tuple(answer_of(view, item) for item in range(len(texts.sources))), trace)
+
+
+def texts_of(view: View, batch: bool = False) -> Texts:
+    """All typed texts of a view as its model reads them, or its first alone. Raises as `run_of`."""
+    if view.problem and batch:
+        raise view.problem.anew()
+    items = range(view.typed if batch else 1)
+    sources = tuple(_read(view, "source", item, batch) for item in items)
+    targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
+    return Texts(view, sources, targets)
+
+
+def answer_of(view: View, item: int = 0) -> Answer | InputError:
+    """The answer to a text. For a model that only fills in masks, an error if the text has no mask."""
+    try:
+        return view.answer(item=item)
+    except InputError as error:
+        if view.writes:
+            raise
+        return error
+
+
+def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
+    """A text as the model reads it; if there are several, an error names the text by its number."""
+    try:
+        return view.reading(side, item)
+    except InputError as error:
+        if not batch or len(view.sources) == 1:
+            raise
+        if side == "source":
+            raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+        raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+
+
+def of_view_or_last(view: View, compute: Callable[[View], Result]) -> tuple[Result, View, HeadlightError | None]:
+    """The result of `compute` for a view, the view, and None. If a text cannot be read: the result for the last view of this
+    session that could be computed, that view, and the error of the given one.
+
+    Raises:
+        HeadlightError: a text cannot be read, and there is no last view, or this page cannot compute it.
+    """
+    problem = None
+    view.enter_line()
+    try:
+        result = compute(view)
+    except HeadlightError as error:
+        last = st.session_state.get(LAST)
+        if last is None:
+            raise
+        last.enter_line()
+        try:
+            result = compute(last)
+        except HeadlightError:
+            raise error from None
+        view, problem = last, error
+    st.session_state[LAST] = replace(view, problem=None)
+    return result, view, problem

@@ -1,0 +1,25 @@
+// Stores a text in this tab of the browser, and reports the text that the tab had before this session (tab_memory.py). The text
+// survives a reload of the page and a restart of the server. It is deleted when the tab is closed.
+
+import { openedWith } from "./compat.js";
+
+/**
+ * @param {{
+ *   data: { name: string, session: string, text: string, recalled: boolean, waits: boolean, linked: boolean },
+ *   setTriggerValue: (name: "recall", stored: { text: string }) => void,
+ * }} component
+ */
+export default function mount({ data: { name, session, text, recalled, waits, linked }, setTriggerValue }) {
+  let before = linked ? openedWith(name) : "";
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(name) ?? "{}");
+    if (!before && stored.session !== session) before = stored.text ?? "";
+    if (recalled || !(before || waits)) {
+      if (text) sessionStorage.setItem(name, JSON.stringify({ session, text }));
+      else sessionStorage.removeItem(name);
+    }
+  } catch {
+    // A browser may forbid storage. Then the text lasts only as long as the session.
+  }
+  if (!recalled && (before || waits)) setTriggerValue("recall", { text: before });
+}

@@ -1,0 +1,44 @@
+"""Texts that a tab of the browser stores for its visitor. They survive a reload of the page, and no link contains them."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from pages.ui.scripts import importing
+
+# Session keys: the name of this session in the storage of its tab; and before the name of a text, whether it was recalled.
+SESSION, RECALLED = "tab_session", "tab_recalled "
+
+_mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suffix(".js")))
+
+
+def recalled(name: str) -> bool:
+    """Whether the tab has reported the text that it stored before this session."""
+    return st.session_state.get(RECALLED + name, False)
+
+
+def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool = False, linked: bool = False) -> None:
+    """Store a text in the browser's tab. If the tab has a text of an earlier session, it reports that one first.
+
+    Args:
+        name: the name of the text.
+        store: the text; empty to delete it.
+        recall: called before the next run with the text that the tab reports. The text is untrusted.
+        waits: whether the tab also reports that it has no text. `recall` then gets an empty text.
+        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers send that part to no server.
+    """
+    state, key = st.session_state, f"tab_memory_{name}"
+
+    def take() -> None:
+        sent = state.get(key)
+        stored = sent.get("recall") if isinstance(sent, Mapping) else None
+        text = stored.get("text") if isinstance(stored, Mapping) else None
+        state[RECALLED + name] = True
+        recall(text if isinstance(text, str) else "")
+
+    state.setdefault(SESSION, secrets.token_urlsafe(6))
+    data = {"name": name, "session": state[SESSION], "text": store, "recalled": recalled(name), "waits": waits}
+    _mount(key=key, data=data | {"linked": linked}, on_recall_change=take)

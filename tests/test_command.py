@@ -1,0 +1,54 @@
+"""The command `headlight`, up to the point where it starts the app (`tests/pages/test_install.py` starts it)."""
+
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+import transformer
+from headlight.__main__ import app_script, main
+
+
+def ending(*arguments: str) -> str | int | None:
+    """The status or the message with which the command ends."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code
+
+
+def test_the_version_is_that_of_the_library(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--version"])
+    assert capsys.readouterr().out == f"headlight {transformer.__version__}\n"
+
+
+def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending("--help") == 0
+    assert set(re.findall(r"--\w+", capsys.readouterr().out)) == {"--help", "--port", "--models", "--version"}
+
+
+def test_a_taken_port_is_said_in_one_sentence() -> None:
+    with socket.create_server(("", 0)) as other:
+        port = other.getsockname()[1]
+        message = ending("--port", str(port))
+    assert message == (
+        f"headlight: Port {port} is taken by another program; choose another one, for example: headlight --port {port + 1}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--port", "0"], "'0' is not a port; allowed are 1 to 65535"),
+        (["--port", "many"], "'many' is not a port"),
+        (["--models", "nowhere"], "there is no folder 'nowhere'"),
+        (["attention"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(*arguments) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_in_the_repository_the_script_of_the_app_is_at_the_top() -> None:
+    assert app_script() == Path(__file__).parents[1] / "app.py"

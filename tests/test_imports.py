@@ -1,0 +1,25 @@
+"""What tests share lies in helper modules: no file imports from a file of tests, or from a conftest."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = re.compile(r"tests\.(.*\.)?(test_\w+|conftest)(\.|$)")
+
+
+def imported(file: Path) -> set[str]:
+    """The names of all modules that a file imports, and of what it imports from them."""
+    modules = set[str]()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules |= {f"{node.module}.{name.name}" for name in node.names}
+    return modules
+
+
+def test_no_file_imports_from_a_file_of_tests_or_a_conftest() -> None:
+    files = [file for folder in ("tests", "benchmarks", "docs") for file in (ROOT / folder).rglob("*.py")]
+    assert len(files) > 100
+    assert {str(file): names for file in files if (names := [*filter(TESTS.match, imported(file))])} == {}

@@ -1,0 +1,17 @@
+"""Where the files of the project are that are not code: checkpoints, texts, lessons, styles."""
+
+from pathlib import Path
+
+TOP = Path(__file__).parents[1]  # the repository, or `site-packages`
+INSTALLED = TOP / "headlight" / "assets"
+
+
+def is_installed() -> bool:
+    """Whether this package comes from a wheel, and not from the repository."""
+    return INSTALLED.is_dir()
+
+
+def assets() -> Path:
+    """The folder `assets`. In the repository it is at the top. In a wheel it is in the package `headlight`, because at the top
+    it would shadow other people's modules."""
+    return INSTALLED if is_installed() else TOP / "assets"
