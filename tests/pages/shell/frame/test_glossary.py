@@ -77,7 +77,8 @@ WORD_IN = """(element, word) => {
 @pytest.mark.browser
 def test_a_term_that_is_not_marked_is_explained_by_pointing_and_a_tap(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
-    page, tip = visitor.open("decoding?model=english-french&source=the+vector"), visitor.page.locator(".stMain > .meaning")
+    page = visitor.open("decoding?model=english-french&source=the+vector", whole=True)
+    tip = page.locator(".stMain > .meaning")
 
     def word_in(start: str, word: str) -> list[float]:
         return page.locator(".stMain p", has_text=re.compile(f"^{start}")).first.evaluate(WORD_IN, word)
