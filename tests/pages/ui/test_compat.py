@@ -1,7 +1,6 @@
 """Each undocumented part of Streamlit used by the app still works: one test for each function of `pages.ui.compat`."""
 
 import ast
-import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +49,7 @@ def test_every_function_has_a_test_named_after_it() -> None:
 
 def test_finished_figure() -> None:
     def script() -> None:
+        import json
 
         import numpy as np
         import plotly.graph_objects as go
