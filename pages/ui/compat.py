@@ -47,8 +47,8 @@ def static_folder() -> Path:
 
 
 def runs_for_visitor() -> bool:
-    """Whether the present code runs for a visitor. It is False while modules are imported when the server starts. Streamlit loads
-    `app.py` for both, and no documented function tells which: at the start, a page would fail."""
+    """Whether the present code runs for a visitor. It is False while modules are imported when the server starts. Streamlit
+    loads `app.py` for both, and no documented function tells which: at the start, a page would fail."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
@@ -60,7 +60,7 @@ def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
 
 def run_page(page: NavigationPage) -> None:
     """Run the script of a page that `st.navigation` returned in this run of the app or in an earlier run. Streamlit allows one
-    run per page, but a fragment calls this function at every click in the page: 11 ms for a click on Attention instead of 16."""
+    run per page, but a fragment calls this function at every click in the page: 11 ms on Attention instead of 16."""
     page._can_be_called = True
     page.run()
 
