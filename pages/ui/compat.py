@@ -2,6 +2,9 @@
 
 No other module imports undocumented names of Streamlit. Each function here has a test in `tests/pages/ui/test_compat.py` that
 fails when an upgrade of Streamlit breaks it.
+
+A part stays only if it mends a fault that a visitor sees, or saves at least 5 ms of a click. The reason or the figure stands
+beside it (processor time, Streamlit 1.67.0, Plotly 7.1.0, two busy cores).
 """
 
 import math
@@ -38,12 +41,14 @@ def ignore_pages_folder() -> None:
 
 
 def static_folder() -> Path:
-    """The folder of Streamlit's own scripts and styles."""
+    """The folder of Streamlit's own scripts and styles, which it sends uncompressed. Compressed, the first visit of Attention
+    takes 2.6 MB instead of about 7."""
     return Path(get_static_dir())
 
 
 def runs_for_visitor() -> bool:
-    """Whether the present code runs for a visitor. It is False while modules are imported when the server starts."""
+    """Whether the present code runs for a visitor. It is False while modules are imported when the server starts. Streamlit
+    loads `app.py` for both, and no documented function tells which: at the start, a page would fail."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
@@ -55,7 +60,7 @@ def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
 
 def run_page(page: NavigationPage) -> None:
     """Run the script of a page that `st.navigation` returned in this run of the app or in an earlier run. Streamlit allows one
-    run per page, but a fragment calls this function at every click in the page."""
+    run per page, but a fragment calls this function at every click in the page: 11 ms on Attention instead of 16."""
     page._can_be_called = True
     page.run()
 
@@ -97,7 +102,7 @@ def scrolled(key: str, width: int) -> str:
 
 class FinishedFigure(BaseFigure):
     """A figure whose JSON is known. `st.plotly_chart` calls only the figure's `to_dict`. In a plain `dict`, it would check each
-    property again.
+    property again: 7.0 ms for the map of a head of 12 × 12 weights instead of 0.2.
 
     Args:
         spec: the figure as parsed JSON. Shared, never written to.

@@ -176,13 +176,17 @@ def test_a_websocket_is_accepted_only_from_own_pages(address: str, origin: str, 
     assert status_of_websocket(address, origin.format(address=address)) == status
 
 
-def status_of_websocket(address: str, origin: str) -> int:
-    """The status of the answer when a page of this origin opens a session."""
+def status_of_websocket(address: str, origin: str, host: str = "") -> int:
+    """The status of the answer when a page of this origin opens a session. `host` is the requested host if it is another name
+    than that of the address."""
+    name, port = address.split(":")
 
     async def open_socket() -> int:
         try:
             async with websockets.connect(
-                f"ws://{address}/_stcore/stream",
+                f"ws://{host or address}/_stcore/stream",
+                host=name,
+                port=int(port),
                 origin=websockets.Origin(origin),
                 subprotocols=[websockets.Subprotocol("streamlit")],
             ):
@@ -192,6 +196,19 @@ def status_of_websocket(address: str, origin: str) -> int:
 
     with ThreadPoolExecutor(1) as thread:  # the browser tests keep an event loop running in this thread
         return thread.submit(asyncio.run, open_socket()).result()
+
+
+def test_only_allowed_hosts_get_a_session() -> None:
+    """Names after one another, with spaces, are the only form that Streamlit reads from the variable (docs/HOSTING.md)."""
+    with serving(ROOT / "app.py", environment={"STREAMLIT_SERVER_ALLOWED_HOSTS": "a.example *.b.example"}) as server:
+        place = server.address.removeprefix("http://")
+        statuses = {
+            host: status_of_websocket(place, f"http://{host}", host)
+            for host in ("a.example", "a.example:8501", "x.b.example", "x.a.example", "c.example", place)
+        }
+    allowed = [host for host, status in statuses.items() if status == 101]
+    assert allowed == ["a.example", "a.example:8501", "x.b.example"]
+    assert {status for host, status in statuses.items() if host not in allowed} == {403}
 
 
 def test_a_request_from_another_site_makes_the_server_ask_no_other_host() -> None:

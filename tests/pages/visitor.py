@@ -29,10 +29,24 @@ expect.set_options(timeout=PATIENCE)
 TRIED = re.compile(r"https?://[^/]+(?:/[\w-]+)+/_stcore/(?:health|host-config)")
 
 
+# A server of a test's script that sends the scripts of components, as the app's own server does.
+SERVER = """
+import streamlit as st
+
+from pages.shell.server.requests import middleware
+
+app = st.App({script!r}, middleware=middleware())
+"""
+
+
 @contextlib.contextmanager
 def serving(script: Path) -> Iterator[str]:
-    """Start a Streamlit server for a script, which only this machine can reach; yields its address. It is stopped at the
-    end."""
+    """Start a Streamlit server for the app's script or a script of a test, which only this machine can reach; yields its
+    address. It is stopped at the end."""
+    if script != server.ROOT / "app.py":
+        app = script.with_name(f"{script.stem}_server.py")
+        app.write_text(SERVER.format(script=str(script)), encoding="utf-8")
+        script = app
     with server.serving(script) as running:
         yield running.address
 

@@ -139,7 +139,7 @@ def _invite(place: Seat, small: bool, joined: int) -> None:
     def turn_over() -> None:
         state[INVITED] = None if state.get(INVITED) == place.code else place.code
 
-    # Both buttons show only their icon. Screen readers read the label: class_panel.css.
+    # Both buttons show only their icon. Screen readers read the label: app.css.
     st.button(words["invite"], key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
     if state.get(INVITED) == place.code:
         with st.container(key="class_code_screen", horizontal_alignment="center", vertical_alignment="center", gap="small"):

@@ -29,7 +29,6 @@ CONSTANTS = {
     "home/model_map.py": (1, "the colours of the levels of a weight"),
     "shell/models/folders.py": (1, "the models in the folders that the operator names"),
     "decoding/answer_player.py": (1, "the colours of the levels of a weight"),
-    "ui/compat.py": (1, "the name of the script of each component"),
 }
 
 
