@@ -19,7 +19,8 @@ import torch
 from tqdm import tqdm
 
 from transformer.errors import CheckpointError, HeadlightError
-from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
+from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
+from transformer.pipeline.pipeline import Pipeline
 from transformer.process import reuse_freed_memory
 from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe, recipe
