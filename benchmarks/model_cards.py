@@ -3,8 +3,8 @@
 python -m benchmarks.model_cards
 """
 
+from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.checkpoint import read_card
-from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 from transformer.training.recipe import RECIPES
 
 

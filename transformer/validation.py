@@ -77,7 +77,7 @@ def as_list(given: Any) -> list[Any] | None:
         return None
     try:
         return list(given)
-    except TypeError:
+    except (TypeError, NotImplementedError):  # a single number as an array or tensor; a tensor that cannot be taken apart
         return None
 
 

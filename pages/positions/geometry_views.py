@@ -16,8 +16,8 @@ from transformer import TransformerConfig
 from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, rotation_errors, spread, wave
 from transformer.figures.highlights import course
 from transformer.figures.position_geometry_figures import distance_lines, product_map, rotation_map, turning_circle, waves
+from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.checkpoint import read_metadata
-from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 
 MOST_WAVES = 8
 BETWEEN = 8  # points of a curve from one position to the next

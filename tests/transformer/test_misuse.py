@@ -35,6 +35,7 @@ from transformer.analysis.prediction_scores import caught_attention, drawn_mask,
 from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
+from transformer.analysis.word_trace import WordTrace
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
@@ -59,6 +60,9 @@ open_, square = np.ones((2, 2), bool), np.ones((2, 2))
 explained = explain(model, trace, "encoder", 0, 0, "scores", 0, 0)
 networked = "encoder.layers.0.feed_forward"
 worked = sublayer_steps.feed_forward(model, trace, networked, 0)
+words = WordTrace.of(trace)
+itself = []
+itself.append(itself)
 deep = 0.0
 for _ in range(90):
     deep = [deep]
@@ -86,6 +90,17 @@ REFUSED = {
     "hesitation(np.ones((3, 1)))": "probabilities has shape (3, 1); a choice needs at least 2 tokens.",
     "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
     # edits
+    "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
+    "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",
+    "Scale(attention, factor=itself)": "[[...]] cannot be a value of an edit",
+    "Ablate(attention, heads=itself)": "[[...]] cannot be a value of an edit",
+    "Patch(attention, values=torch.zeros(2, device='meta'))": "cannot be a value of an edit; allowed are numbers",
+    "edited(Patch(attention, values={1.0}))": "The values {1.0} do not fit",
+    "edited(Patch(attention, values=set()))": "The values set() do not fit",
+    "run_traced(model, source, target, torch.tensor(1.0))": "Edits are a list of interventions, such as [Ablate(path)], not",
+    "run_traced(model, source, target, {Ablate('logits')})": "Edits are a list of interventions, such as [Ablate(path)], not",
+    "edited(Ablate)": "is a class; an edit is an intervention with its path, such as Ablate(path)",
+    "edited(Ablate('logits'), Scale)": "is a class; an edit is an intervention with its path",
     "edited(Ablate(attention, heads=1))": "heads is 1; it must be a row of whole numbers, such as (0,)",
     "edited(Ablate(attention, heads='12'))": "heads is '12'; it must be a row of whole numbers",
     "edited(Ablate(attention, heads=(0.5,)))": "head is 0.5; allowed are 0 to 2",
@@ -407,6 +422,22 @@ REFUSED = {
     "walk.group_of(None)": "A path must be a text, not None",
     "walk.caller(None, 'logits')": "The model must be a Transformer, not None",
     # traces
+    "trace.hidden('5')": "no such attention as '5'; nearest are",
+    "trace.hidden('')": "no such attention as ''; nearest are",
+    "words.hidden('5')": "no such attention as '5'; nearest are",
+    "trace.hidden('logits')": "no such attention as 'logits'; nearest are",
+    "trace.head('cross', 0, '1')": "head is '1'; allowed are 0 to 2",
+    "trace.head_allowed('cross', 0, 0, None)": "item is None; allowed are 0 to 0",
+    "edited(silence('cross', 0, 1))": "heads is 1; it must be a row of whole numbers",
+    # pipelines
+    "reverse.batch([[]], 'source')": "A row of the batch is empty; each row needs at least one token id",
+    "reverse.longest(array)": "allowed are source and target",
+    "Pipeline.from_bytes(None, 'x')": "The contents of a file must be bytes, not None",
+    "Pipeline.from_bytes(b'', None)": "The name of a file must be a text, not None",
+    "open_model(None)": "There is no model None; shipped are",
+    "open_model(5)": "There is no model 5; shipped are",
+    "open_model(b'reverse')": "There is no model b'reverse'; shipped are",
+    "open_model('reverse', own_network=1)": "own_network is 1; allowed are True and False",
     "trace[0]": "A path must be a text, not 0.",
     "trace.hidden(10**5000)": "A path must be a text, not <int>.",
     "trace.weights('cross', '1')": "layer is '1'; allowed are 0 to 1",
@@ -425,7 +456,7 @@ REFUSED = {
 ACCEPTED = {
     "edited(Ablate(attention, heads=np.array([0, 1]))) == 0": "False",
     "len({Ablate(attention, heads=heads) for heads in ((0, 2), [0, 2], np.array([0, 2]), torch.tensor([0, 2]))})": "1",
-    "len({Scale(attention, factor=factor) for factor in (2, 2.0, np.float32(2), torch.tensor(2.0))})": "1",
+    "len({Scale(attention, factor=factor) for factor in (2, 2.0, np.float32(2))})": "1",
     "len({Block(attention, edges=edges) for edges in (((0, 1),), [[0, 1]], np.array([[0, 1]]))})": "1",
     "len({Patch(attention, values=values) for values in ([[1.0]], [np.array([1.0])], torch.tensor([[1.0]]))})": "1",
     "len(edited(Scale(attention, factor=np.float32(2), positions=[np.int64(1)])))": "122",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.write import Network
+from transformer.network.tap import Taps
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
@@ -38,12 +38,12 @@ def as_readout(model: object) -> Readout:
 
 
 def check_network(network: object) -> None:
-    """Check that `network` can be run and has taps: a `Transformer`, or another `Network`.
+    """Check that `network` can be run and has taps: a `Transformer`, or another `Network` (`pipeline.decoding.write`).
 
     Raises:
         InputError: it is not such a network.
     """
-    if not isinstance(network, Network) or not callable(network):
+    if not isinstance(getattr(network, "taps", None), Taps) or not callable(network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=network)
 
 

@@ -141,7 +141,7 @@ class WordTrace(Trace):
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where no piece of a word may attend to any piece of another word. Raises the same errors as `Trace.hidden`."""
-        return ~self.used_masks[str(self[TensorPath.parse(attention) / "weights"].path).removesuffix(".weights")]
+        return ~self.used_masks[str(self._attention(attention))]
 
 
 class _Computed(Mapping[str, Value]):

@@ -22,6 +22,7 @@ from transformer.huggingface.hf_attention import AttentionTaps, add_tap
 from transformer.huggingface.hf_limits import TRACE_MEGABYTES
 from transformer.huggingface.hf_readout import TOLERANCE, checked_readout, final_norm
 from transformer.huggingface.hooks import find_module, hook, item, running
+from transformer.network.config import NetworkConfig
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
@@ -35,7 +36,7 @@ TEXTS, SOURCE, TARGET = 2, 5, 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelConfig:
+class ModelConfig(NetworkConfig):
     """The sizes of a model of `transformers`, under the names of `TransformerConfig`.
 
     Attributes:

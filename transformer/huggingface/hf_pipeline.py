@@ -16,22 +16,16 @@ from transformer.huggingface.writing_ids import NO_ID, WritingIds
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
+from transformer.pipeline.agreement import Agreement
+from transformer.pipeline.answer import Answer, Source, Target, several
 from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.pipeline.pipeline import (
-    CHARACTERS_PER_TOKEN,
-    TOO_MANY_CHARACTERS,
-    Agreement,
-    Answer,
-    Reading,
-    Source,
-    Target,
-    several,
-)
-from transformer.text.vocabulary import a_text
+from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Reading
+from transformer.pipeline.protocol import TextPipeline
+from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Step, Trace
@@ -40,7 +34,7 @@ Rows = list[tuple[int, ...]]
 NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
 
 
-class HuggingFacePipeline:
+class HuggingFacePipeline(TextPipeline):
     """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
     An encoder with a decoder answers as our own models do. A decoder alone continues a text: its source is the beginning of the
@@ -128,6 +122,7 @@ class HuggingFacePipeline:
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
         """The vectors that are added to the tokens of a side, one for each position that the model reads; None if none are
         added. Do not write to it."""
+        self.vocabulary(side)
         if self.model is not None:
             return embedding_of(self.model, side).positions(self.config.max_len).detach()
         return self.network.position_table(side)
@@ -149,7 +144,7 @@ class HuggingFacePipeline:
 
     def vocabulary(self, side: Side) -> PieceVocabulary:
         """The vocabulary of a side. Raises `InputError` for anything but `source` and `target`."""
-        if side not in SIDES:
+        if not isinstance(side, str) or side not in SIDES:
             raise InputError("side is {side!r}; allowed are source and target.", side=side)
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
@@ -157,6 +152,7 @@ class HuggingFacePipeline:
 
     def longest(self, side: Side) -> int:
         """The most tokens of a text, special ones included. A decoder needs one more position for the token that it writes."""
+        self.vocabulary(side)
         return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
 
     def read(self, text: str, side: Side = "source") -> Reading:
@@ -197,10 +193,6 @@ class HuggingFacePipeline:
         return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows], dtype=torch.long)
 
     # --- answering -----------------------------------------------------------------------------------------------------------
-
-    def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
-        """The greedy output for a text, as text. Raises as `answers`."""
-        return self.answers([source], edits)[0].text
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
         """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in.

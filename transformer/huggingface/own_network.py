@@ -16,12 +16,13 @@ from transformers import PreTrainedModel
 
 from transformer.errors import CheckpointError, ConfigError
 from transformer.huggingface.hf_opening import Opened, read_folder, readable_model
-from transformer.huggingface.hf_pipeline import Agreement, HuggingFacePipeline
+from transformer.huggingface.hf_pipeline import HuggingFacePipeline
 from transformer.network.config import TransformerConfig
 from transformer.network.embedding import sinusoid
 from transformer.network.masks import padding_keys
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit
+from transformer.pipeline.agreement import Agreement
 from transformer.tracing.paths import SIDES
 from transformer.tracing.trace import Trace, run_traced
 

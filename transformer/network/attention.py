@@ -24,6 +24,8 @@ class PerHeadProjection(nn.Module):
         super().__init__()
         self.count = config.heads
         self.projection = nn.Linear(config.d_model, config.d_model, bias=config.projection_bias)
+
+        # Taps: each names a tensor, and changes nothing.
         self.projected = Tap(f"batch {axis} d_model")
         self.heads = Tap(f"batch head {axis} d_head")
 
@@ -50,6 +52,8 @@ class SharedProjection(nn.Module):
         super().__init__()
         self.count = config.heads
         self.projection = nn.Linear(config.d_head, config.d_head, bias=config.projection_bias)
+
+        # Taps: each names a tensor, and changes nothing.
         self.split = Tap(f"batch {axis} head d_head")
         self.projected = Tap(f"batch {axis} head d_head")
         self.heads = Tap(f"batch head {axis} d_head")
@@ -84,6 +88,7 @@ class MultiHeadAttention(nn.Module):
         self.divisor, self.fill = config.score_scale, config.mask_fill
         self.mask_before_scaling = config.mask_before_scaling
 
+        # Taps: each names a tensor, and changes nothing.
         self.mask = MaskTap()
         self.scores = Tap("batch head query key")
         self.scaled_scores = Tap("batch head query key")

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_type_hints, runtime_checkable
+from typing import Any, Literal, get_type_hints
 
 from transformer.errors import ConfigError
 from transformer.validation import by_name, checked, one_of, within
@@ -19,104 +19,56 @@ LARGEST_TABLE = 1 << 25  # max_len × d_model
 LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
-@runtime_checkable
-class NetworkConfig(Protocol):
-    """The part of a configuration that is needed for tracing, for interventions and for writing answers. `TransformerConfig`
-    has these properties, and so do the configurations of other networks (`transformer.huggingface`)."""
+class NetworkConfig:
+    """The part of a configuration that is needed for tracing, for interventions and for writing answers: the base class of
+    `TransformerConfig` and of the configurations of other networks (`transformer.huggingface`).
 
-    @property
-    def target_vocab(self) -> int:
-        """Number of tokens in the vocabulary of the target."""
-        ...
+    Attributes:
+        target_vocab: number of tokens in the vocabulary of the target.
+        target_pad: the id of padding in a target.
+        d_model: width of the residual stream.
+        heads: number of heads of an attention, unless its tap has another number.
+        encoder_layers: number of layers of the encoder; 0 for a decoder alone.
+        decoder_layers: number of layers of the decoder; 0 for an encoder alone.
+        d_ff: width of the hidden layer of the feed-forward network.
+        d_head: width of a head.
+        source_vocab: number of tokens in the vocabulary of the source.
+        position: how positions are encoded: `sinusoidal` or `learned` for a table, or the name of another way.
+        norm_first: whether each norm comes before its sub-layer.
+        final_norm: whether there is a norm after the last layer of a stack.
+        scale_embedding: whether the rows of the token table are multiplied by a factor.
+        max_len: the largest number of tokens in a sequence.
+        mask_before_scaling: whether scores are hidden before they are scaled.
+        mask_fill: the value that replaces a hidden score.
+        target_padding: what padding in a target hides.
+    """
 
-    @property
-    def target_pad(self) -> int:
-        """The id of padding in a target."""
-        ...
-
-    @property
-    def d_model(self) -> int:
-        """Width of the residual stream."""
-        ...
-
-    @property
-    def heads(self) -> int:
-        """Number of heads of an attention, unless its tap has another number."""
-        ...
-
-    @property
-    def encoder_layers(self) -> int:
-        """Number of layers of the encoder; 0 for a decoder alone."""
-        ...
-
-    @property
-    def decoder_layers(self) -> int:
-        """Number of layers of the decoder; 0 for an encoder alone."""
-        ...
-
-    @property
-    def d_ff(self) -> int:
-        """Width of the hidden layer of the feed-forward network."""
-        ...
-
-    @property
-    def d_head(self) -> int:
-        """Width of a head."""
-        ...
-
-    @property
-    def source_vocab(self) -> int:
-        """Number of tokens in the vocabulary of the source."""
-        ...
-
-    @property
-    def position(self) -> str:
-        """How positions are encoded: `sinusoidal` or `learned` for a table, or the name of another way."""
-        ...
-
-    @property
-    def norm_first(self) -> bool:
-        """Whether each norm comes before its sub-layer."""
-        ...
-
-    @property
-    def final_norm(self) -> bool:
-        """Whether there is a norm after the last layer of a stack."""
-        ...
-
-    @property
-    def scale_embedding(self) -> bool:
-        """Whether the rows of the token table are multiplied by a factor."""
-        ...
-
-    @property
-    def max_len(self) -> int:
-        """The largest number of tokens in a sequence."""
-        ...
-
-    @property
-    def mask_before_scaling(self) -> bool:
-        """Whether scores are hidden before they are scaled."""
-        ...
-
-    @property
-    def mask_fill(self) -> float:
-        """The value that replaces a hidden score."""
-        ...
-
-    @property
-    def target_padding(self) -> str:
-        """What padding in a target hides."""
-        ...
+    target_vocab: int
+    target_pad: int
+    d_model: int
+    heads: int
+    encoder_layers: int
+    decoder_layers: int
+    d_ff: int
+    d_head: int
+    source_vocab: int
+    position: str
+    norm_first: bool
+    final_norm: bool
+    scale_embedding: bool
+    max_len: int
+    mask_before_scaling: bool
+    mask_fill: float
+    target_padding: str
 
     def to_json(self) -> str:
         """Every field as JSON."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} does not define `to_json`")
 
 
 @by_name
 @dataclass(frozen=True, kw_only=True)
-class TransformerConfig:
+class TransformerConfig(NetworkConfig):
     """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
 
     The defaults are the preset `vanilla`; `TransformerConfig.preset` returns the other presets. No field contains the name of a
@@ -312,7 +264,8 @@ def check_sizes(config: object) -> None:
         check_config(config)
 
 
-FIELD_TYPES = get_type_hints(TransformerConfig)
+HINTS = get_type_hints(TransformerConfig)
+FIELD_TYPES = {field.name: HINTS[field.name] for field in dataclasses.fields(TransformerConfig)}
 
 # Each preset is one column of the table of variants. Values equal to the defaults of the class are left out.
 PRESETS: dict[str, dict[str, Any]] = {

@@ -100,6 +100,7 @@ class Embedding(nn.Module):
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
         self.dropout = Dropout(config.dropout if config.embedding_dropout else 0.0)
 
+        # Taps: each names a tensor, and changes nothing.
         self.token = Tap(f"batch {side} d_model")
         if self.scale is not None:
             self.scaled = Tap(f"batch {side} d_model")

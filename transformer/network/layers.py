@@ -41,6 +41,8 @@ class FeedForward(nn.Module):
         self.contract = nn.Linear(config.d_ff, config.d_model)
         self.activation = ACTIVATIONS[config.activation]
         self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
+
+        # Taps: each names a tensor, and changes nothing.
         self.hidden = Tap(f"batch {axis} d_ff")
         self.activated = Tap(f"batch {axis} d_ff")
         self.output = Tap(f"batch {axis} d_model")
@@ -68,6 +70,8 @@ class AddNorm(nn.Module):
         self.sublayer_dropout, self.norm_dropout = (
             Dropout(config.dropout if config.dropout_on == place else 0.0) for place in ("sublayer", "norm")
         )
+
+        # Taps: each names a tensor, and changes nothing.
         self.sum = Tap(f"batch {axis} d_model")
         self.normalized = Tap(f"batch {axis} d_model")
 

@@ -19,6 +19,8 @@ class Encoder(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+        # Taps: each names a tensor, and changes nothing.
         self.output = Tap("batch source d_model")
 
     def forward(self, x: Float[Tensor, "batch source d_model"], source_mask: Mask) -> Float[Tensor, "batch source d_model"]:
@@ -34,6 +36,8 @@ class Decoder(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+        # Taps: each names a tensor, and changes nothing.
         self.output = Tap("batch target d_model")
 
     def forward(
@@ -70,6 +74,7 @@ class Transformer(nn.Module):
         self.output_projection = nn.Linear(config.d_model, config.target_vocab)
         self.tie()
 
+        # Taps: each names a tensor, and changes nothing.
         self.source_mask = Tap("batch 1 1 source")
         self.target_mask = Tap("batch 1 target target")
         self.logits = Tap("batch target vocab")

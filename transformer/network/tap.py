@@ -11,6 +11,7 @@ scope applies the edits for that point, and keeps the result.
 The scope is stored in a `ContextVar`, never on the model, so many threads can run one model at once, each with its own scope.
 """
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError, PathError
 from transformer.network.masks import Mask
+from transformer.validation import as_list
 
 if TYPE_CHECKING:
     from transformer.network.config import NetworkConfig
@@ -160,21 +162,20 @@ class Traceable(Protocol):
     taps: dict[str, "Tap"]
 
 
-@runtime_checkable
-class Edit(Protocol):
-    """The methods that a scope calls on an intervention (`transformer.tracing.interventions`)."""
+class Edit(ABC):
+    """The base class of interventions, with the methods that a scope calls (`transformer.tracing.interventions`)."""
 
+    @abstractmethod
     def place(self, model: Traceable) -> str:
         """The path of the tap that the edit acts on. Raises `PathError` if the edit does not fit the model."""
-        ...
 
+    @abstractmethod
     def reads(self, model: Traceable) -> Iterable[str]:
         """The paths of the tensors that `apply` may read in the scope. These are kept even if no others are."""
-        ...
 
+    @abstractmethod
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
         """The tensor that replaces `values`, of the same shape."""
-        ...
 
 
 class Scope:
@@ -298,9 +299,10 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     Raises:
         PathError: `edits` is not a list, or an element of it is not an edit.
     """
-    if not isinstance(edits, Iterable) or isinstance(edits, str):
+    listed = None if isinstance(edits, str) else as_list(edits)
+    if listed is None:
         raise PathError("Edits are a list of interventions, such as [Ablate(path)], not {edits!r}.", edits=edits)
-    edits = tuple(edits)
+    edits = tuple(listed)
     for edit in edits:
         if isinstance(edit, type):
             raise PathError("{edit!r} is a class; an edit is an intervention with its path, such as Ablate(path).", edit=edit)

@@ -9,6 +9,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,6 +113,8 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     Raises:
         CheckpointError: as for `load_checkpoint`.
     """
+    if not isinstance(name, str):
+        raise CheckpointError("The name of a file must be a text, not {name!r}.", name=name)
     metadata, tensors = read_safetensors(data, name)
     return _checked(_ours(metadata, name), tensors, name)
 
@@ -122,6 +125,8 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     Raises:
         CheckpointError: it is not a whole safetensors file; the message calls it `name`.
     """
+    if not isinstance(data, bytes):
+        raise CheckpointError("The contents of a file must be bytes, not {data!r}.", data=data)
     try:
         tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
@@ -250,9 +255,12 @@ def _ours(metadata: dict[str, str] | None, name: str) -> dict[str, str]:
 
 
 def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) -> Transformer:
+    # The tables of sinusoidal positions are not in the file, and their size does not change the shape of any parameter. So the
+    # tensors are compared with a model whose tables have one row: a refused file costs no memory for tables.
+    small = replace(config, max_len=1) if config.position == "sinusoidal" else config
     with _Undrawn():
-        model = Transformer(config)
-    check_tensors(tensors, {key: tuple(tensor.shape) for key, tensor in model.named_parameters()}, name)
+        shapes = {key: tuple(tensor.shape) for key, tensor in Transformer(small).named_parameters()}
+    check_tensors(tensors, shapes, name)
     largest = max(float(tensor.abs().max()) for tensor in tensors.values() if tensor.numel())
     if largest_number(config, largest) > LARGEST_FLOAT:
         raise CheckpointError(
@@ -260,6 +268,8 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
             name=name,
             largest=largest,
         )
+    with _Undrawn():
+        model = Transformer(config)
     model.load_state_dict(tensors, strict=False)  # names are checked above; a tied parameter has a second name
     return model.eval()
 

@@ -1,27 +1,26 @@
 """`Pipeline`: answers and traces of texts, from a model, its two vocabularies and its card."""
 
-import logging
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.assets import assets
-from transformer.errors import CheckpointError, InputError
+from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
+from transformer.pipeline.agreement import Agreement
+from transformer.pipeline.answer import Answer, Source, Target, several, with_copies
 from transformer.pipeline.card import Card
+from transformer.pipeline.catalogue import available, model_file, snapshots
 from transformer.pipeline.checkpoint import (
     Checkpoint,
     checkpoint_bytes,
     load_checkpoint,
-    read_card,
     read_checkpoint,
     save_checkpoint,
 )
@@ -29,87 +28,20 @@ from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.pipeline.snapshots import SIGN, parse_snapshot_name, saved_steps, snapshot_file, snapshot_name
-from transformer.text.vocabulary import UNK, Unknown, Vocabulary, a_text, as_ids
+from transformer.pipeline.encoding import Reading, encode, padded
+from transformer.pipeline.protocol import TextPipeline
+from transformer.text.vocabulary import UNK, Vocabulary, a_text
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
 from transformer.validation import as_list
 
-CHECKPOINTS = assets() / "checkpoints"
-SUFFIX = ".safetensors"
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
-CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
-TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
-LOG = logging.getLogger("headlight")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
-
-    Attributes:
-        tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
-            the decoder's input, which has no `<eos>`: the last position must predict it.
-        ids: the id of each of `tokens`.
-        unknown: each unknown token, with the known tokens nearest to it.
-        typed: the tokens of the text itself, known or unknown, without special tokens.
-        side: `source` or `target`.
-        words: if tokens are pieces of words, the number of the word of each token, counted from 0; None for special tokens,
-            including `<unk>`. Empty if every token is a word.
-    """
-
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    unknown: tuple[Unknown, ...]
-    typed: tuple[str, ...]
-    side: Side
-    words: tuple[int | None, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
-
-    Attributes:
-        text: the tokens joined as a person would write them.
-        tokens: the tokens without `<sos>` and `<eos>`.
-        ended: False if the model was stopped before it wrote `<eos>`.
-        ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
-    """
-
-    text: str
-    tokens: tuple[str, ...]
-    ended: bool
-    ids: tuple[int, ...] = ()
-
-
-class Agreement(NamedTuple):
-    """How the logits of a trace compare with those of the same weights without taps.
-
-    Attributes:
-        equal: whether they are the same bit for bit.
-        difference: the largest absolute difference between two corresponding logits.
-        rounding: whether the difference is small enough to be explained by rounding, because sums have another order.
-    """
-
-    equal: bool
-    difference: float
-    rounding: bool = False
-
-    @classmethod
-    def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of two tensors of logits."""
-        return cls(torch.equal(one, other), float((one - other).abs().max()))
-
-
-Source = str | Reading
-Target = str | Reading | Answer | None
 
 
 @dataclass(frozen=True, eq=False)
-class Pipeline:
+class Pipeline(TextPipeline):
     """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
     Attributes:
@@ -135,63 +67,21 @@ class Pipeline:
         """
         if isinstance(name, Path):
             return cls(name.stem, *load_checkpoint(name))
-        shipped = cls.available()
-        if isinstance(name, str) and name not in shipped and SIGN in name:
-            return cls(name, *load_checkpoint(cls._snapshot(name)))
-        if not isinstance(name, str) or name not in shipped:
-            raise InputError(
-                "There is no model {name!r}; shipped are {shipped}. Give the path of any other file as a Path.",
-                name=name,
-                shipped=", ".join(shipped) or "none",
-            )
-        return cls(name, *load_checkpoint(CHECKPOINTS / f"{name}{SUFFIX}"))
+        return cls(name, *load_checkpoint(model_file(name)))
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models, as name → description. A file that is truncated, is not one of ours or has no card is
-        left out with a warning in the log, so that the others stay usable. Only `load` checks the tensors."""
-        descriptions = {}
-        for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
-            try:
-                descriptions[path.stem] = read_card(path).description
-            except CheckpointError as error:
-                LOG.warning("a shipped model is left out: %s", error)
-        return descriptions
+        """The shipped models, as name → description (`transformer.pipeline.catalogue.available`)."""
+        return available()
 
-    @classmethod
-    def snapshots(cls, name: str) -> tuple[int, ...]:
+    @staticmethod
+    def snapshots(name: str) -> tuple[int, ...]:
         """The steps after which snapshots of a shipped model were saved, in order; empty if there are none. Step 0 has the
         weights from before the training.
 
             Pipeline.load(snapshot_name("reverse", 316))
         """
-        return saved_steps(CHECKPOINTS, name) if isinstance(name, str) and name in cls.available() else ()
-
-    @classmethod
-    def _snapshot(cls, name: str) -> Path:
-        """The file of a snapshot.
-
-        Raises:
-            InputError: there is no such snapshot; the message lists those of the model.
-        """
-        model, step = parse_snapshot_name(name) or (name.partition(SIGN)[0], None)
-        steps = cls.snapshots(model)
-        if step in steps:
-            return snapshot_file(CHECKPOINTS, model, step)
-        if steps:
-            raise InputError(
-                "There is no snapshot {name!r}. Those of {model!r} were saved after these steps: {steps}; their names have six "
-                "digits, such as {example!r}.",
-                name=name,
-                model=model,
-                steps=", ".join(map(str, steps)),
-                example=snapshot_name(model, steps[-1]),
-            )
-        raise InputError(
-            "There is no snapshot {name!r}; shipped models with snapshots are {models}.",
-            name=name,
-            models=", ".join(each for each in cls.available() if cls.snapshots(each)) or "none",
-        )
+        return snapshots(name)
 
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
         """Write a checkpoint that `load` reads back, its parameters stored as `dtype`. Raises as `save_checkpoint`."""
@@ -274,7 +164,8 @@ class Pipeline:
 
     def longest(self, side: Side) -> int:
         """The most tokens a typed text may have: `max_len` minus `<sos>` and, in a source, `<eos>`."""
-        frame = (2 if side == "source" else 1) * self.vocabulary(side).framed
+        framed = self.vocabulary(side).framed
+        frame = (2 if side == "source" else 1) * framed
         most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
 
@@ -284,29 +175,7 @@ class Pipeline:
         Raises:
             InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
         """
-        vocabulary, most = self.vocabulary(side), self.longest(side)
-        most_characters = CHARACTERS_PER_TOKEN * (most + 1)
-        if len(a_text(text)) > most_characters:
-            raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=most_characters)
-        typed = vocabulary.split(text)
-        if len(typed) > most:
-            tokenizer = vocabulary.tokenizer
-            template = tokenizer.source_too_long if side == "source" else tokenizer.target_too_long
-            raise InputError(template, count=len(typed), most=most)
-        # The vocabulary of an untrained model has no words if its texts had none.
-        if not (typed and vocabulary.words):
-            if side == "source":
-                raise InputError("There is nothing to read in your text; type {accepts}.", accepts=self.card.accepts)
-            if not vocabulary.framed:
-                raise InputError("There is nothing to read in your target; type {accepts}.", accepts=self.card.accepts)
-        ids = vocabulary.ids(typed)
-        if vocabulary.framed:
-            ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
-        return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
-
-    def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
-        """The greedy output for a text, as text. Raises as `answers`."""
-        return self.answers([source], edits)[0].text
+        return encode(text, side, self.vocabulary(side), self.longest(side), self.card.accepts)
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts, computed in one batch.
@@ -413,6 +282,8 @@ class Pipeline:
 
     def check(self, trace: Trace) -> Agreement:
         """Whether the logits of a trace without edits equal those of the model without tracing. One forward pass."""
+        if not isinstance(trace, Trace):
+            raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
         with torch.inference_mode():
             return Agreement.of(self.model(source, target), trace.logits)
@@ -423,17 +294,7 @@ class Pipeline:
         Raises:
             InputError: there are no rows, or a row is not a list of ids of the vocabulary.
         """
-        vocabulary, listed = self.vocabulary(side), as_list(rows)
-        if listed is None:
-            raise InputError("A batch must be a list of rows of token ids, not {rows!r}.", rows=rows)
-        if not listed:
-            raise InputError("There is no text; at least one is needed.")
-        lists = [as_ids(row) for row in listed]
-        length = max(map(len, lists))
-        padded = [[*row, *[vocabulary.pad] * (length - len(row))] for row in lists]
-        for row in padded:
-            vocabulary.tokens_of(row)  # raises for ids that are not in the vocabulary
-        return torch.tensor(padded, dtype=torch.long)
+        return padded(rows, self.vocabulary(side))
 
     def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
         """The reading of each text. Readings are returned unchanged. If there are several texts, an error gives the number of
@@ -462,23 +323,8 @@ class Pipeline:
         return text
 
     def _with_copies(self, reading: Reading, answer: Answer) -> Answer:
-        """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
-
-        The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words, or if the new text
-        would be read as other tokens.
-        """
-        known = self.source_vocabulary
-        if not self.trained:
-            return answer
-        unknown = [token for token, index in zip(reading.typed, known.ids(reading.typed), strict=True) if index == known.unk]
-        if not unknown or answer.tokens.count(UNK) != len(unknown):
-            return answer
-        words, target = iter(unknown), self.target_vocabulary
-        text = target.text(next(words) if token == UNK else token for token in answer.tokens)
-        # Half of a surrogate pair, which only a program can send, is not a character and cannot be encoded.
-        writable = not any(unicodedata.category(character) == "Cs" for character in text)
-        same = target.ids(target.split(text)) == target.ids(answer.tokens)
-        return replace(answer, text=text) if same and writable else answer
+        """The answer, with unknown words of the source copied (`with_copies`) if the model is trained."""
+        return with_copies(reading, answer, self.source_vocabulary, self.target_vocabulary) if self.trained else answer
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
@@ -503,17 +349,3 @@ class Pipeline:
     def _never(self) -> Sequence[int]:
         """Ids that the model must not write."""
         return () if self.trained else self.target_vocabulary.specials
-
-
-def several(given: Any) -> list[Any]:
-    """A list of the given text or texts.
-
-    Raises:
-        InputError: `given` is neither a text nor a list of texts.
-    """
-    if isinstance(given, str | Reading | Answer):
-        return [given]
-    listed = as_list(given)
-    if listed is None:
-        raise InputError("Give a text or a list of texts, not {given!r}.", given=given)
-    return listed

@@ -1,5 +1,6 @@
-"""The methods of every pipeline, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
+"""`TextPipeline`: the base class of every pipeline, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -9,11 +10,13 @@ from torch import Tensor
 from transformer.network.config import NetworkConfig
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit
+from transformer.pipeline.agreement import Agreement
+from transformer.pipeline.answer import Answer, Source, Target
 from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.controls import Control
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.decoding.write import DecodingStep, Network
-from transformer.pipeline.pipeline import Agreement, Answer, Reading, Source, Target
+from transformer.pipeline.encoding import Reading
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
@@ -80,109 +83,75 @@ class Tokens(Protocol):
         ...
 
 
-@runtime_checkable
-class TextPipeline(Protocol):
-    """Answers and traces of one model. The docstrings of `Pipeline` say what each method does and raises."""
+class TextPipeline(ABC):
+    """Answers and traces of one model. The docstrings of `Pipeline` say what each method does and raises.
 
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        ...
+    Attributes:
+        name: the name of the model.
+        config: its sizes.
+        trained: whether its weights were learnt.
+        card: the record of its training; an empty card for a model that Headlight did not train.
+        note: how the network differs from our own, in a sentence or two; may be empty.
+        network: the network, which encodes, decodes and has taps.
+        model: our own network, in which every step can be computed again; None for any other network, which has only recorded
+            tensors.
+        readout: how the logits of its decoder are read from the residual stream; None for an encoder alone, or if this
+            is unknown.
+        mask_token: the token that stands for a word which the model fills in; empty for a model that writes answers.
+        parameters: the number of parameters.
+        stacks: the stacks of the model: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces
+            its source and the tokens after it as one target.
+        missing: paths of tensors that other models of this family have and this one does not; empty for our own network.
+        nbytes: memory in bytes of the weights and of the tables that are not trained.
+    """
 
-    @property
-    def config(self) -> NetworkConfig:
-        """Its sizes."""
-        ...
+    name: str
+    config: NetworkConfig
+    trained: bool
+    card: Card
+    note: str
+    network: Network
+    model: Transformer | None
+    readout: Readout | None
+    mask_token: str
+    parameters: int
+    stacks: tuple[str, ...]
+    missing: tuple[str, ...]
+    nbytes: int
 
-    @property
-    def trained(self) -> bool:
-        """Whether its weights were learnt."""
-        ...
-
-    @property
-    def card(self) -> Card:
-        """The record of its training; an empty card for a model that Headlight did not train."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """How the network differs from our own, in a sentence or two; may be empty."""
-        ...
-
-    @property
-    def network(self) -> Network:
-        """The network, which encodes, decodes and has taps."""
-        ...
-
-    @property
-    def model(self) -> Transformer | None:
-        """Our own network, in which every step can be computed again; None for any other network, which has only recorded
-        tensors."""
-        ...
-
-    @property
-    def readout(self) -> Readout | None:
-        """How the logits of its decoder are read from the residual stream; None for an encoder alone, or if this is unknown."""
-        ...
-
-    @property
-    def mask_token(self) -> str:
-        """The token that stands for a word which the model fills in; empty for a model that writes answers."""
-        ...
-
-    @property
-    def parameters(self) -> int:
-        """The number of parameters."""
-        ...
-
-    @property
-    def stacks(self) -> tuple[str, ...]:
-        """The stacks of the model: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces its
-        source and the tokens after it as one target."""
-        ...
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that other models of this family have and this one does not; empty for our own network."""
-        ...
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes of the weights and of the tables that are not trained."""
-        ...
-
+    @abstractmethod
     def vocabulary(self, side: Side) -> Tokens:
         """The vocabulary of a side."""
-        ...
 
+    @abstractmethod
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
         """The embedding table of a side. Do not write to it."""
-        ...
 
+    @abstractmethod
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
         """The vectors that are added to the tokens of a side; None if none are added. Do not write to it."""
-        ...
 
+    @abstractmethod
     def longest(self, side: Side) -> int:
         """The most tokens of a text."""
-        ...
 
+    @abstractmethod
     def read(self, text: str, side: Side = "source") -> Reading:
         """A text as tokens and ids."""
-        ...
 
+    @abstractmethod
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
         """Rows of ids as one tensor; shorter rows are padded at the end."""
-        ...
 
     def answer(self, source: Source, edits: Sequence[Edit] = ()) -> str:
-        """The greedy output for a text."""
-        ...
+        """The greedy output for a text, as text. Raises the same errors as `answers`."""
+        return self.answers([source], edits)[0].text
 
+    @abstractmethod
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
         """The greedy outputs for several texts."""
-        ...
 
+    @abstractmethod
     def write(
         self,
         source: Source,
@@ -193,14 +162,13 @@ class TextPipeline(Protocol):
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
         """The steps of an answer. Each is computed when the iterator reaches it."""
-        ...
 
+    @abstractmethod
     def trace(
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
         """A trace of one forward pass."""
-        ...
 
+    @abstractmethod
     def check(self, trace: Trace) -> Agreement:
         """Whether the logits of a trace without edits equal those of the same weights without taps. One forward pass."""
-        ...

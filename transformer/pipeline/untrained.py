@@ -24,7 +24,8 @@ from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.cost import parameters
 from transformer.network.model import Transformer
 from transformer.pipeline.card import Card
-from transformer.pipeline.pipeline import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Pipeline
+from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS
+from transformer.pipeline.pipeline import Pipeline
 from transformer.text.tokenizer import Tokenizer, tokenizer, unseen
 from transformer.text.vocabulary import NO_SUCH_ID, SPECIALS, Vocabulary, a_text, as_tokens
 from transformer.validation import as_list, one_of

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from transformer.errors import InputError
 from transformer.validation import one_of
 
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
@@ -97,10 +98,21 @@ class Tokenizer(NamedTuple):
     target_too_long: str
 
 
+def a_text(text: Any) -> str:
+    """`text` itself, if it is a text.
+
+    Raises:
+        InputError: it is not a text.
+    """
+    if not isinstance(text, str):
+        raise InputError("A text must be a string; this one is {text!r}.", text=text)
+    return text
+
+
 def plain(text: str) -> str:
     """A text in lower case, with composed accents, straight apostrophes and hyphens, and without invisible characters. Joiners
     are kept only if they join letters or emoji."""
-    visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", text))
+    visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", a_text(text)))
     typed = unicodedata.normalize("NFC", visible).translate(APOSTROPHES).translate(DASHES).lower()
     return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)
 
@@ -114,7 +126,7 @@ def _joined(match: re.Match[str]) -> str:
 def unseen(text: str) -> bool:
     """Whether a text is invisible on a screen, because it has only blanks, characters without width, and halves of surrogate
     pairs."""
-    return UNSEEN.fullmatch(text) is not None
+    return UNSEEN.fullmatch(a_text(text)) is not None
 
 
 def sentence(text: str) -> str:

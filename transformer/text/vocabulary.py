@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from transformer.errors import ConfigError, InputError
-from transformer.text.tokenizer import TOKENIZERS, Tokenizer, tokenizer, unseen
+from transformer.text.tokenizer import TOKENIZERS, Tokenizer, a_text, tokenizer, unseen
 from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
@@ -19,17 +19,6 @@ CLOSE = 0.55  # smallest similarity, 0 to 1, of a known word to an unknown word 
 SPECIALS = (PAD, SOS, EOS, UNK)
 SURROGATE = re.compile("[\ud800-\udfff]")  # halves of surrogate pairs, which UTF-8 cannot encode
 NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."
-
-
-def a_text(text: Any) -> str:
-    """`text` itself, if it is a text.
-
-    Raises:
-        InputError: it is not a text.
-    """
-    if not isinstance(text, str):
-        raise InputError("A text must be a string; this one is {text!r}.", text=text)
-    return text
 
 
 def as_tokens(tokens: Any) -> list[str]:

@@ -1,14 +1,15 @@
 """The base class of all interventions. An intervention selects a tap, and heads, positions and batch items of its tensor."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from transformer.errors import PathError
-from transformer.network.tap import Scope, Tap, Traceable
+from transformer.network.tap import Edit, Scope, Tap, Traceable
 from transformer.tracing.paths import check_index, find_tap
 
 # Keys and values may have fewer heads than queries; then several heads of queries share one head of keys and values.
@@ -19,7 +20,7 @@ MOST_POSITIONS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Intervention:
+class Intervention(Edit):
     """The base class of every edit. An edit names a tap, and the part of its tensor to change.
 
     Attributes:
@@ -116,11 +117,25 @@ def head_axis(tap: Tap) -> str:
 
 def plain(given: Any) -> Any:
     """Lists, arrays and tensors as tuples of Python's own numbers, so that an edit can be hashed and compared. Other values are
-    returned unchanged; `Intervention.place` raises an error for those that are not allowed."""
-    if hasattr(given, "tolist"):
+    returned unchanged; `Intervention.place` raises an error for those that are not allowed.
+
+    Raises:
+        PathError: a list contains itself, or a tensor has no values (the device `meta`).
+    """
+    try:
+        return _plain(given)
+    except (RecursionError, NotImplementedError, RuntimeError):
+        raise PathError(
+            "{given!r} cannot be a value of an edit; allowed are numbers and rows of numbers.", given=given
+        ) from None
+
+
+def _plain(given: Any) -> Any:
+    if isinstance(given, Tensor | np.ndarray | np.generic):
         given = given.tolist()
-    is_row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-    return tuple(map(plain, given)) if is_row else given
+    # A set has no order, so it is no row.
+    is_row = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping | Set)
+    return tuple(map(_plain, given)) if is_row else given
 
 
 def check_row(name: str, given: object) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ after the mask.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
@@ -98,20 +98,28 @@ class Scale(Intervention):
     factor: float = 0.0
     positions: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.factor, Tensor):  # its gradient would be lost
+            self._refuse_factor()
+        super().__post_init__()
+
     def place(self, model: Traceable) -> str:
         path = super().place(model)
         if _is_mask(path):
             raise PathError(MASK_ALLOWED, path=path)
         number = isinstance(self.factor, int | float) and not isinstance(self.factor, bool)
         if not number or not abs(self.factor) <= LARGEST_FACTOR:
-            raise PathError(
-                "The factor is {factor!r}; it must be a number from {least} to {most}.",
-                factor=self.factor,
-                least=-LARGEST_FACTOR,
-                most=LARGEST_FACTOR,
-            )
+            self._refuse_factor()
         length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
+
+    def _refuse_factor(self) -> NoReturn:
+        raise PathError(
+            "The factor is {factor!r}; it must be a number from {least} to {most}.",
+            factor=self.factor,
+            least=-LARGEST_FACTOR,
+            most=LARGEST_FACTOR,
+        )
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
         return super().chosen(tap) | length_axis(tap, self.positions)

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from transformer.errors import InputError, cut
 from transformer.network.config import NetworkConfig, check_sizes
+from transformer.tracing.intervention import MOST_POSITIONS
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
-from transformer.tracing.paths import SUBLAYERS, Kind, TensorPath
+from transformer.tracing.paths import SUBLAYERS, Kind, TensorPath, check_index
 
 Interventions = tuple[Intervention, ...]
 
@@ -219,10 +220,21 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
     """A phrase about a head, or about all heads of a layer if `head` is None. `verb` is `silence`, `average` or `block`; layer
-    and head are counted from 0."""
+    and head are counted from 0.
+
+    Raises:
+        HeadlightError: there is no such kind of attention, or a number is not a whole number from 0.
+    """
+    kind = Kind.of(kind)
+    check_index("layer", layer, MOST_POSITIONS)
+    if head is not None:
+        check_index("head", head, MOST_POSITIONS)
     return f"{verb} {kind} layer {layer + 1}" + (f" head {head + 1}" if head is not None else "")
 
 
 def block(kind: str, layer: int, head: int | None, query: int, key: int) -> str:
-    """The phrase that blocks the attention of one query to one key. All numbers are counted from 0."""
+    """The phrase that blocks the attention of one query to one key. All numbers are counted from 0. Raises the same errors as
+    `at_head`."""
+    check_index("query", query, MOST_POSITIONS)
+    check_index("key", key, MOST_POSITIONS)
     return f"{at_head('block', kind, layer, head)} query {query} key {key}"

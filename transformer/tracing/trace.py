@@ -1,5 +1,6 @@
 """`Trace`: every tensor of one forward pass, and `run_traced`, which records it."""
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer.errors import InputError
+from transformer.errors import InputError, PathError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
 from transformer.network.tap import Derived, Edit, Stored, read, tracing
@@ -288,7 +289,8 @@ class Trace:
         Raises:
             PathError: there is no such attention; the message lists the nearest paths.
         """
-        path, keep = TensorPath.parse(attention), self.used_masks[str(attention)]
+        path = self._attention(attention)
+        keep = self.used_masks[str(path)]
         scores = self[path / last_scores(self.config)]
         if all(isinstance(self[path / name].stored, Derived) for name in SCORES):  # no edit has set a score to −∞
             return (~keep).expand(scores.shape)
@@ -298,6 +300,15 @@ class Trace:
         """True for a query that may attend to no key. Its weights are zero. But if the mask itself hides every key and
         `mask_fill` is a finite number, its weights are equal. Raises the same errors as `attention`."""
         return ~self.allowed(kind).any(-1)
+
+    def _attention(self, attention: str | TensorPath) -> TensorPath:
+        """The path of an attention of this run. Raises `PathError` if there is no such attention."""
+        path = TensorPath.parse(attention)
+        if str(path) not in self.used_masks:
+            near = difflib.get_close_matches(str(path), self.used_masks, n=3, cutoff=0.4) or [*self.used_masks][:3]
+            template = "In this run there is no such attention as {path!r}; nearest are {near}."
+            raise PathError(template, path=str(path), near=", ".join(near))
+        return path
 
     def _check_head(self, kind: str, layer: int, head: int, item: int) -> None:
         """Raise an error if the run has no such kind of attention, layer, head or text."""

@@ -20,7 +20,8 @@ from tqdm import tqdm
 
 from transformer.assets import is_installed
 from transformer.errors import CheckpointError, HeadlightError
-from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX, Pipeline
+from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
+from transformer.pipeline.pipeline import Pipeline
 from transformer.process import reuse_freed_memory
 from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe, recipe

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
 from transformer.training.adam import BETAS, EPSILON, Adam
+from transformer.validation import as_list, checked, within
 
 NUDGE = 1e-4  # change of a weight to check its gradient
+LARGEST_SETTING = 1_000_000
 
 # Batches of one run differ in length, so their sizes are not compared.
 Batch = tuple[Int[Tensor, "_ _"], Int[Tensor, "_ _"]]
@@ -120,14 +123,19 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
         settings: the settings of all these steps.
 
     Raises:
-        InputError: there is no batch or no such weight; a setting is below 0, or smoothing above 1.
+        InputError: `pipeline` is not a Pipeline, or there is no batch or no such weight.
+        ConfigError: a setting is not a number, is below 0 or above `LARGEST_SETTING`, or smoothing is above 1.
     """
+    if not isinstance(pipeline, Pipeline):
+        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+    listed = as_list(batches)
+    if listed is None or not all(_is_batch(batch) for batch in listed):
+        raise InputError("Batches are pairs of tensors, of source ids and of target ids, not {batches!r}.", batches=batches)
+    batches = listed
     if not batches:
         raise InputError("There is no batch to take a step on.")
-    if min(settings) < 0 or settings.smoothing > 1:
-        raise InputError(
-            "The settings of a step are {settings}; none may be negative, nor smoothing above 1.", settings=settings
-        )
+    for name, most in (("learning_rate", LARGEST_SETTING), ("smoothing", 1), ("clip", LARGEST_SETTING)):
+        within(name, checked(name, getattr(settings, name, None), float), 0, most)
     model = copy.deepcopy(pipeline.model).double().eval()
     parameter, pad, batch = _parameter(model, weight), pipeline.target_vocabulary.pad, batches[-1]
     optimizer = Adam(model.parameters())
@@ -173,18 +181,31 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
     )
 
 
+def _is_batch(batch: object) -> bool:
+    """Whether a value is a pair of tensors of ids. The model checks the ids themselves."""
+    return (
+        isinstance(batch, tuple | list) and len(batch) == 2 and all(isinstance(ids, Tensor) and ids.ndim == 2 for ids in batch)
+    )
+
+
 def _parameter(model: Transformer, weight: Weight) -> nn.Parameter:
     """The parameter that contains a weight.
 
     Raises:
         InputError: there is no such weight.
     """
-    parameter = dict(model.named_parameters(remove_duplicate=False)).get(weight.name)
+    name, index = weight
+    parameter = dict(model.named_parameters(remove_duplicate=False)).get(name) if isinstance(name, str) else None
     shape = () if parameter is None else parameter.shape
-    inside = len(weight.index) == len(shape) and all(0 <= at < size for at, size in zip(weight.index, shape, strict=True))
+    inside = isinstance(index, tuple) and len(index) == len(shape) and all(map(_is_inside, index, shape))
     if parameter is None or not inside:
-        raise InputError("The model has no weight {name}{index}.", name=weight.name, index=list(weight.index))
+        listed = list(index) if isinstance(index, tuple) else index
+        raise InputError("The model has no weight {name}{index}.", name=name, index=listed)
     return parameter
+
+
+def _is_inside(index: object, size: int) -> bool:
+    return isinstance(index, Integral) and not isinstance(index, bool) and 0 <= int(index) < size
 
 
 def _gradient(parameter: nn.Parameter, weight: Weight) -> float:

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from tests.transformer.pipeline.checkpoints import CARD, SOURCE, TARGET, WORDS, checkpoint, forged, refused
 from transformer.errors import CheckpointError
+from transformer.network import embedding
 from transformer.network.config import PRESETS, TransformerConfig
+from transformer.network.embedding import sinusoid
 from transformer.network.model import Transformer
 from transformer.pipeline import checkpoint as checkpoint_module
 from transformer.pipeline.checkpoint import (
@@ -155,6 +157,15 @@ def test_a_small_file_that_describes_large_tables_is_refused(tmp_path: Path, mon
     monkeypatch.setattr(Transformer, "__init__", lambda *_: pytest.fail("a model with such tables was built"))
     large = forged(tmp_path / "wide", tmp_path, parts={"config": json.dumps(config | {"max_len": 65_536})})
     refused(large, "asks for tables of 16777216 numbers")
+
+
+def test_tables_of_positions_are_not_built_for_tensors_that_do_not_fit(path: Path, tmp_path: Path, monkeypatch):
+    sizes: list[int] = []
+    monkeypatch.setattr(embedding, "sinusoid", lambda positions, *form: sizes.append(positions) or sinusoid(positions, *form))
+    tensors = {"output_projection.weight": torch.zeros(4, 10)}
+    large = forged(path, tmp_path, tensors, {"config": config_with(max_len=65_536)})
+    refused(large, "output_projection.weight has shape (4, 10); it must have (10, 4)")
+    assert max(sizes, default=1) == 1
 
 
 @pytest.mark.parametrize("value", [3e38, -3e38, 1e30])

@@ -12,6 +12,7 @@ from tests.transformer.pipeline.checkpoints import CARD
 from tests.transformer.small import small
 from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS
+from transformer.pipeline import catalogue
 from transformer.pipeline import pipeline as pipeline_module
 from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.text.vocabulary import Unknown, Vocabulary
@@ -325,7 +326,7 @@ def test_a_path_without_a_file_is_refused(tmp_path: Path):
 
 
 def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
     assert Pipeline.available() == {}
     with pytest.raises(HeadlightError, match="shipped are none"):
         Pipeline.load("reverse")
@@ -334,11 +335,11 @@ def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path, monkeyp
 def test_a_damaged_file_is_left_out_of_the_list_and_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    whole = (pipeline_module.CHECKPOINTS / "reverse.safetensors").read_bytes()
+    whole = (catalogue.CHECKPOINTS / "reverse.safetensors").read_bytes()
     (tmp_path / "reverse.safetensors").write_bytes(whole)
     (tmp_path / "cut.safetensors").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "empty.safetensors").write_bytes(b"")
-    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
     assert list(Pipeline.available()) == ["reverse"]
     assert Pipeline.load("reverse").name == "reverse"
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]

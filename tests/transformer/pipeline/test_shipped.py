@@ -8,8 +8,8 @@ import pytest
 
 from transformer import Pipeline, Trace
 from transformer.analysis.head_measures import SHARES
+from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.checkpoint import read_card
-from transformer.pipeline.pipeline import CHECKPOINTS, SUFFIX
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from transformer import InputError, Pipeline
-from transformer.pipeline import pipeline as pipeline_module
+from transformer.pipeline import catalogue
 from transformer.pipeline.snapshots import parse_snapshot_name, snapshot_name
 
-SNAPSHOTS = pipeline_module.CHECKPOINTS / "snapshots"
+SNAPSHOTS = catalogue.CHECKPOINTS / "snapshots"
 MODELS = sorted(folder.name for folder in SNAPSHOTS.iterdir())
 
 
@@ -61,6 +61,6 @@ def test_a_snapshot_of_a_model_without_any_is_refused(name: str):
 
 
 def test_an_empty_folder_has_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pipeline_module, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
     with pytest.raises(InputError, match="snapshots are none"):
         Pipeline.load("reverse@000316")

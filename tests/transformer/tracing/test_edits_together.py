@@ -165,12 +165,6 @@ def test_an_edit_without_a_tap_is_refused_before_the_model_runs(model: Transform
         edited(model, Elsewhere(path))
 
 
-@pytest.mark.parametrize("edits", [[Ablate], [Ablate("logits"), Scale]])
-def test_a_class_in_place_of_an_edit_is_refused(model: Transformer, edits: list):
-    with pytest.raises(PathError, match="is a class; an edit is an intervention with its path"):
-        edited(model, *edits)
-
-
 class Longer(Intervention):
     def apply(self, values: Tensor, *_: object) -> Tensor:
         return torch.cat([values, values])

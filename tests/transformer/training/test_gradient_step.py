@@ -2,13 +2,15 @@
 
 import copy
 import itertools
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from transformer import InputError, Pipeline
+from transformer import ConfigError, InputError, Pipeline
 from transformer.analysis.label_smoothing import least_loss
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import StepSettings, Weight, open_step
@@ -127,8 +129,13 @@ def test_a_missing_weight_is_refused(snapshot: Pipeline, weight: Weight):
         open_step(snapshot, batches(snapshot, 1), weight, SETTINGS)
 
 
-def test_no_batch_and_negative_settings_are_refused(snapshot: Pipeline):
+def test_no_batch_is_refused(snapshot: Pipeline):
     with pytest.raises(InputError, match="no batch"):
         open_step(snapshot, [], WEIGHTS[0], SETTINGS)
-    with pytest.raises(InputError, match="none may be negative"):
-        open_step(snapshot, batches(snapshot, 1), WEIGHTS[0], SETTINGS._replace(clip=-1.0))
+
+
+@pytest.mark.parametrize("setting", ["learning_rate", "smoothing", "clip"])
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, -math.inf, 10**400, True, "0.1", None, 1j])
+def test_settings_that_are_no_numbers_of_a_step_are_refused(snapshot: Pipeline, setting: str, value: Any):
+    with pytest.raises(ConfigError, match=f"{setting} is "):
+        open_step(snapshot, batches(snapshot, 1), WEIGHTS[0], SETTINGS._replace(**{setting: value}))

@@ -1,0 +1,68 @@
+"""`Answer`: the output of a model for one text."""
+
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transformer.errors import InputError
+from transformer.pipeline.encoding import Reading
+from transformer.text.vocabulary import UNK, Vocabulary
+from transformer.validation import as_list
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
+
+    Attributes:
+        text: the tokens joined as a person would write them.
+        tokens: the tokens without `<sos>` and `<eos>`.
+        ended: False if the model was stopped before it wrote `<eos>`.
+        ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    ended: bool
+    ids: tuple[int, ...] = ()
+
+
+# What `Pipeline.trace` reads as a source, and as a target.
+Source = str | Reading
+Target = str | Reading | Answer | None
+
+
+def with_copies(reading: Reading, answer: Answer, known: Vocabulary, target: Vocabulary) -> Answer:
+    """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
+
+    The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words, or if the new text
+    would be read as other tokens.
+
+    Args:
+        reading: the source.
+        answer: the output for it.
+        known, target: the vocabularies of the source and of the target.
+    """
+    unknown = [token for token, index in zip(reading.typed, known.ids(reading.typed), strict=True) if index == known.unk]
+    if not unknown or answer.tokens.count(UNK) != len(unknown):
+        return answer
+    words = iter(unknown)
+    text = target.text(next(words) if token == UNK else token for token in answer.tokens)
+    # Half of a surrogate pair, which only a program can send, is not a character and cannot be encoded.
+    writable = not any(unicodedata.category(character) == "Cs" for character in text)
+    same = target.ids(target.split(text)) == target.ids(answer.tokens)
+    return replace(answer, text=text) if same and writable else answer
+
+
+def several(given: Any) -> list[Any]:
+    """A list of the given text or texts.
+
+    Raises:
+        InputError: `given` is neither a text nor a list of texts.
+    """
+    if isinstance(given, str | Reading | Answer):
+        return [given]
+    listed = as_list(given)
+    if listed is None:
+        raise InputError("Give a text or a list of texts, not {given!r}.", given=given)
+    return listed

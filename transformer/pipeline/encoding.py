@@ -1,0 +1,93 @@
+"""A text as tokens and ids, before a model runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
+from transformer.tracing.paths import Side
+from transformer.validation import as_list
+
+CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
+TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
+
+    Attributes:
+        tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
+            the decoder's input, which has no `<eos>`: the last position must predict it.
+        ids: the id of each of `tokens`.
+        unknown: each unknown token, with the known tokens nearest to it.
+        typed: the tokens of the text itself, known or unknown, without special tokens.
+        side: `source` or `target`.
+        words: if tokens are pieces of words, the number of the word of each token, counted from 0; None for special tokens,
+            including `<unk>`. Empty if every token is a word.
+    """
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    unknown: tuple[Unknown, ...]
+    typed: tuple[str, ...]
+    side: Side
+    words: tuple[int | None, ...] = ()
+
+
+def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: str) -> Reading:
+    """A text as tokens and ids.
+
+    Args:
+        text: the text.
+        side: `source` or `target`.
+        vocabulary: the vocabulary of this side.
+        most: the most tokens a text may have.
+        accepts: what a person may type, for errors.
+
+    Raises:
+        InputError: the value is not a text, has no tokens, or has more than `most` tokens.
+    """
+    most_characters = CHARACTERS_PER_TOKEN * (most + 1)
+    if len(a_text(text)) > most_characters:
+        raise InputError(TOO_MANY_CHARACTERS, count=len(text), most=most_characters)
+    typed = vocabulary.split(text)
+    if len(typed) > most:
+        tokenizer = vocabulary.tokenizer
+        template = tokenizer.source_too_long if side == "source" else tokenizer.target_too_long
+        raise InputError(template, count=len(typed), most=most)
+    # The vocabulary of an untrained model has no words if its texts had none.
+    if not (typed and vocabulary.words):
+        if side == "source":
+            raise InputError("There is nothing to read in your text; type {accepts}.", accepts=accepts)
+        if not vocabulary.framed:
+            raise InputError("There is nothing to read in your target; type {accepts}.", accepts=accepts)
+    ids = vocabulary.ids(typed)
+    if vocabulary.framed:
+        ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
+    return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
+
+
+def padded(rows: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Int[Tensor, "batch length"]:
+    """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
+
+    Raises:
+        InputError: there are no rows, or a row is not a list of at least one id of the vocabulary.
+    """
+    listed = as_list(rows)
+    if listed is None:
+        raise InputError("A batch must be a list of rows of token ids, not {rows!r}.", rows=rows)
+    if not listed:
+        raise InputError("There is no text; at least one is needed.")
+    lists = [as_ids(row) for row in listed]
+    if not all(lists):
+        raise InputError("A row of the batch is empty; each row needs at least one token id.")
+    length = max(map(len, lists))
+    result = [[*row, *[vocabulary.pad] * (length - len(row))] for row in lists]
+    for row in result:
+        vocabulary.tokens_of(row)  # raises for ids that are not in the vocabulary
+    return torch.tensor(result, dtype=torch.long)
