@@ -71,9 +71,10 @@ def show_first_lesson() -> None:
     """Draw a link to the first lesson. Draw nothing while a lesson is open or the page is presented."""
     first = first_lesson()
     if first and not presenting():
-        title, about, stops, minutes, page, query = first
-        label = text("home")["first_lesson"].format(title=title, count=_counted(stops).lower(), minutes=minutes)
-        show_cards([Card(label, about, "", Link(page, query))], "first_lesson", label, base={})
+        lesson, page, query = first
+        count, minutes = _counted(len(lesson.stops)).lower(), round(lesson.minutes)
+        label = text("home")["first_lesson"].format(title=lesson.title, count=count, minutes=minutes)
+        show_cards([Card(label, lesson.about, "", Link(page, query))], "first_lesson", label, base={})
 
 
 def show_tour() -> None:

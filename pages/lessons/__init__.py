@@ -2,10 +2,9 @@
 
 from pages.lessons.playing.asked import Marks, asked_here, withheld
 from pages.lessons.playing.companion import accompany
-from pages.lessons.playing.first_lesson import first_lesson
 from pages.lessons.playing.keeping import show_keep
 from pages.lessons.playing.lesson_bar import lesson_bar
-from pages.lessons.playing.open_lesson import follow_lesson
+from pages.lessons.playing.open_lesson import first_lesson, follow_lesson
 from pages.ui.limits import CLASSES
 
 # Nothing else imports class mode, so a server without classes does not load it.

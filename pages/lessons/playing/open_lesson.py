@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer, parse, write
-from pages.lessons.content.library import lesson_of
+from pages.lessons.content.library import lesson_of, shipped
 from pages.lessons.content.stop_views import view_of
 from pages.lessons.playing.companion import companion
 from pages.shell.frame.navigation import address, exists
@@ -23,6 +23,8 @@ from transformer import HeadlightError
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
 PARAMETERS = (NAME, STOP, ANSWERS, MARKED)
+# The lesson that Home offers to a first visitor.
+FIRST_LESSON = "first-look"
 # Session key of an `OpenLesson`.
 OPEN = "open_lesson"
 # Value of the answers in a link that starts a lesson again.
@@ -103,9 +105,11 @@ def publish() -> None:
             del st.query_params[name]
 
 
-def start_of(name: str, lesson: Lesson) -> tuple[str, dict[str, str]]:
-    """The page of a lesson's first stop, and the parameters of its address."""
-    return place_of_stop(OpenLesson(name), lesson, 0)
+def first_lesson() -> tuple[Lesson, str, dict[str, str]] | None:
+    """The lesson for a first visit, the page of its first stop, and the parameters of that page's address; None while a lesson
+    is open, or if it is not shipped."""
+    lesson = shipped().get(FIRST_LESSON)
+    return None if lesson is None or open_lesson() else (lesson, *place_of_stop(OpenLesson(FIRST_LESSON), lesson, 0))
 
 
 def start_address(name: str, lesson: Lesson) -> str:

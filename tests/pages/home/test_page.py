@@ -12,7 +12,7 @@ from pages.home import overview
 from pages.home import part_links as links
 from pages.home.part_links import Link
 from pages.lessons.content.library import shipped
-from pages.lessons.playing.first_lesson import FIRST_LESSON
+from pages.lessons.playing.open_lesson import FIRST_LESSON
 from pages.shell.frame.navigation import page_files, tour
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs

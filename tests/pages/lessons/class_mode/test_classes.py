@@ -550,10 +550,11 @@ def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor)
 def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reload(
     visitor: Visitor, stranger: BrowserContext
 ) -> None:
-    page = visitor.open(f"lessons?class_lesson={LESSON}", whole=True)
+    page = visitor.open(f"lessons?class_lesson={LESSON}")
+    page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
     page.locator(".class-line").wait_for()
-    visitor.settle()
+    page.wait_for_function("Object.keys(sessionStorage).some((name) => name.startsWith('teacher-'))")
     page.reload()
     page.locator(".class-line").wait_for()  # still the teacher
     assert "0 joined" in page.locator(".class-line").inner_text()
