@@ -191,7 +191,7 @@ class Walker(Visitor):
     """A visitor on the walk of the Layers page.
 
     Attributes:
-        plays: whether the page runs the next step by itself, as the server last told the browser.
+        plays: whether the browser asks for the next step by itself, as the server last told it.
     """
 
     def __init__(self, *given: Any, **context: Any) -> None:
@@ -204,10 +204,10 @@ class Walker(Visitor):
     def _receive(self, frame: str | bytes) -> None:
         message = ForwardMsg.FromString(frame) if isinstance(frame, bytes) else ForwardMsg()
         match message.WhichOneof("type"):
-            case "new_session" if not message.metadata.run.fragment_ids:
-                self.plays = False
             case "auto_rerun":
                 self.plays = True
+            case "stop_auto_rerun":
+                self.plays = False
 
     def at(self, query: str) -> "Walker":
         self.open(f"layers?{query}")
