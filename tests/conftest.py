@@ -4,11 +4,17 @@ Only modules with such annotations are hooked, because the hook makes each call 
 the walk's tests alone. The worlds are not hooked, because they have no shapes.
 """
 
+import os
 from pathlib import Path
 
+from hypothesis import settings
 from jaxtyping import install_import_hook
 
 ROOT = Path(__file__).parents[1]
+# No time limit for an example, and the same examples each time: a busy machine or a rare value must not fail another change.
+# HEADLIGHT_FUZZ draws new ones (tests/fuzz/hostile.py).
+settings.register_profile("headlight", deadline=None, derandomize="HEADLIGHT_FUZZ" not in os.environ)
+settings.load_profile("headlight")
 
 install_import_hook(
     [

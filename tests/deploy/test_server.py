@@ -50,8 +50,18 @@ PREFIXES = [
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving(ROOT / "app.py") as server:
+def proxy() -> Iterator[socket.socket]:
+    """A socket that accepts what the server asks of any other host."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.setblocking(False)
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def address(proxy: socket.socket) -> Iterator[str]:
+    asked = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+    proxies = {"HTTP_PROXY": asked, "HTTPS_PROXY": asked, "http_proxy": asked, "https_proxy": asked, "NO_PROXY": ""}
+    with serving(ROOT / "app.py", environment=proxies) as server:
         yield server.address.removeprefix("http://")
 
 
@@ -211,18 +221,12 @@ def test_only_allowed_hosts_get_a_session() -> None:
     assert {status for host, status in statuses.items() if host not in allowed} == {403}
 
 
-def test_a_request_from_another_site_makes_the_server_ask_no_other_host() -> None:
+def test_a_request_from_another_site_makes_the_server_ask_no_other_host(address: str, proxy: socket.socket) -> None:
     """Streamlit alone would ask another host for this machine's public address, to compare the other site with it."""
-    with socket.create_server(("127.0.0.1", 0)) as proxy:
-        asked = f"http://127.0.0.1:{proxy.getsockname()[1]}"
-        proxies = {"HTTP_PROXY": asked, "HTTPS_PROXY": asked, "http_proxy": asked, "https_proxy": asked, "NO_PROXY": ""}
-        with serving(ROOT / "app.py", environment=proxies) as server:
-            host = server.address.removeprefix("http://")
-            assert status_of_websocket(host, "http://elsewhere.example") == 403
-            assert ask(host, "GET", "/_stcore/health", Origin="http://elsewhere.example")[0] == 200
-            proxy.settimeout(0.1)
-            with pytest.raises(TimeoutError):
-                proxy.accept()
+    assert status_of_websocket(address, "http://elsewhere.example") == 403
+    assert ask(address, "GET", "/_stcore/health", Origin="http://elsewhere.example")[0] == 200
+    with pytest.raises(BlockingIOError):
+        proxy.accept()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import app_server as server
 
@@ -24,6 +25,7 @@ ARGUMENTS = [
 ]
 SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 PATIENCE = 60_000  # ms that a test waits at most; on a loaded machine, a server's first page needs more than 20 s
+QUIET = 150  # ms without a change after which a page is at rest: longer than a chart's last frames after it is drawn
 expect.set_options(timeout=PATIENCE)
 # A page opened by a link is also asked for these two, and answers 404: docs/HOSTING.md. Any other 404 is an error.
 TRIED = re.compile(r"https?://[^/]+(?:/[\w-]+)+/_stcore/(?:health|host-config)")
@@ -51,12 +53,32 @@ def serving(script: Path) -> Iterator[str]:
         yield running.address
 
 
-# Resolves to true as soon as no script runs, no element is stale, all charts are drawn, and the page has not changed for
-# `quiet` ms. Resolves to false after 60 s.
+# Runs in each document before the app's scripts. Notes whether the server has not answered the last message yet, because
+# Streamlit shows that a run was requested only when the server's first message about the run arrives.
+WATCH_CONNECTION = """
+window.sentMessages = 0;
+window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+        super(...given);
+        this.addEventListener("message", () => { window.isUnanswered = false; });
+    }
+    send(message) {
+        window.isUnanswered = true;
+        window.sentMessages += 1;
+        super.send(message);
+    }
+};
+"""
+# Resolves to true as soon as the server has answered, no script runs, no element is stale, all charts and all parts on the
+# screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
-    const busy = () => some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
-        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])');
+    const isNear = ({top, bottom, height}) => height > 0 && top < innerHeight + 100 && bottom > -100;  // as in parts.js
+    const busy = () => window.isUnanswered
+        || !some('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]')
+        || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
+        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])')
+        || [...document.querySelectorAll('.unseen')].some((box) => isNear(box.getBoundingClientRect()));
     const start = performance.now();
     let since = start;
     const observer = new MutationObserver(() => { since = performance.now(); });
@@ -72,6 +94,13 @@ REST = """(quiet) => new Promise((resolve) => {
 })"""
 
 
+def new_context(browser: Browser, **settings: Any) -> BrowserContext:
+    """A browser context with the screen `SCREEN`, unless the settings name another one, in which a `Visitor` can settle."""
+    context = browser.new_context(**(SCREEN | settings))
+    context.add_init_script(WATCH_CONNECTION)
+    return context
+
+
 class Visitor:
     """A visitor with a browser. It opens pages, waits until they have settled, and records errors in `complaints`.
 
@@ -84,7 +113,7 @@ class Visitor:
     def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
         self.url, self.complaints = url, []
         self.fresh = isinstance(browser, Browser)
-        self.context = browser.new_context(**(SCREEN | context)) if isinstance(browser, Browser) else browser
+        self.context = new_context(browser, **context) if isinstance(browser, Browser) else browser
         self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.listeners: tuple[tuple[Any, Callable[[Any], None]], ...] = (
@@ -92,6 +121,7 @@ class Visitor:
             ("console", lambda message: self._console(message.type, message.text, message.location["url"])),
             ("request", lambda request: self._request(request.url)),
             ("response", lambda answer: self._response(answer.status, answer.url)),
+            ("websocket", self._connect),
         )
         for event, listener in self.listeners:
             self.page.on(event, listener)
@@ -123,8 +153,8 @@ class Visitor:
         self.page.mouse.move(-9, -9)
 
     def settle(self) -> None:
-        """Wait until no script runs, no element is stale, and the page has not changed for half a second."""
-        assert self.page.evaluate(REST, 500), "the page did not come to rest within 60 s"
+        """Wait until the server has answered, the page is drawn, and it has not changed for a moment (`REST`)."""
+        assert self.page.evaluate(REST, QUIET), "the page did not come to rest within 60 s"
 
     def see_all(self) -> Page:
         """Scroll down until every part of the page has been on the screen and is drawn, then back to the top."""
@@ -160,6 +190,9 @@ class Visitor:
         if kind == "error" and not (text.endswith("404 (Not Found)") and TRIED.fullmatch(address)):
             self.complaints.append(f"console: {text}")
 
+    def _connect(self, socket: WebSocket) -> None:
+        """Called when the page connects to the server."""
+
     def _response(self, status: int, address: str) -> None:
         if status >= 400 and not (status == 404 and TRIED.fullmatch(address)):
             self.complaints.append(f"{status}: {address}")
@@ -171,7 +204,26 @@ class Visitor:
 
 
 class Walker(Visitor):
-    """A visitor on the walk of the Layers page."""
+    """A visitor on the walk of the Layers page.
+
+    Attributes:
+        plays: whether the browser asks for the next step by itself, as the server last told it.
+    """
+
+    def __init__(self, *given: Any, **context: Any) -> None:
+        super().__init__(*given, **context)
+        self.plays = False
+
+    def _connect(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._receive)
+
+    def _receive(self, frame: str | bytes) -> None:
+        message = ForwardMsg.FromString(frame) if isinstance(frame, bytes) else ForwardMsg()
+        match message.WhichOneof("type"):
+            case "auto_rerun":
+                self.plays = True
+            case "stop_auto_rerun":
+                self.plays = False
 
     def at(self, query: str) -> "Walker":
         self.open(f"layers?{query}")

@@ -3,18 +3,14 @@
 import inspect
 
 import torch
-from hypothesis import settings
 
 from transformer.text.vocabulary import Vocabulary
 
 
 def prepare() -> None:
-    """Set up the checks of types, the number of threads, and Hypothesis."""
+    """Set up the checks of types and the number of threads."""
     # Tokens come from files and from people, so vocabularies check them themselves. Without this line, the import hook would
     # check them first. (The hook does not check the constructors that `validation.by_name` makes.)
     Vocabulary.__init__ = inspect.unwrap(Vocabulary.__init__)
-    # No time limit for an example: a busy machine must not fail a test.
-    settings.register_profile("headlight", deadline=None)
-    settings.load_profile("headlight")
     # On tensors this small, a second thread costs more time than it saves.
     torch.set_num_threads(1)

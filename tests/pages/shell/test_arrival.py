@@ -68,7 +68,6 @@ def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -
 
 def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=torch&part=alike")
-    page.wait_for_timeout(500)
     assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
 
 

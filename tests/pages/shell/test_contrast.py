@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import name_of, page_files
 from tests.pages.visitor import Visitor
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -248,11 +249,9 @@ def check_contrast(page: Page) -> None:
     """Check that text has contrast of level AA, and text on figures of level AAA, after the whole page has the theme."""
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     page.wait_for_function(f"({GROUND})[0] {'<' if dark else '>'} 128")
-    for _ in range(20):
-        if not (pale := too_pale(page)):
-            break
-        page.wait_for_timeout(250)
-    assert pale == []
+    # A colour that changes with the theme does so within a transition.
+    page.wait_for_function("document.getAnimations().every(({effect}) => effect?.getTiming().iterations === Infinity)")
+    wait_for(lambda: too_pale(page) == [], lambda: too_pale(page))
 
 
 def too_pale(page: Page) -> list[Any]:

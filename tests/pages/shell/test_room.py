@@ -29,9 +29,7 @@ def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
         assert (before, after) == (0, 48 if most else 0)
         assert not bar.startswith("rgba(0, 0, 0, 0)")  # visible without hovering
     page.evaluate(TO_THE_END)
-    page.wait_for_timeout(200)
-    for most, _, before, after, _ in page.evaluate(EDGES):
-        assert (before, after) == (48 if most else 0, 0)
+    page.wait_for_function(f"({EDGES})().every(([most, , before, after]) => before === (most ? 48 : 0) && after === 0)")
 
 
 def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:

@@ -5,7 +5,7 @@ import dataclasses
 import json
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from pages.ui import tab_memory
 from pages.ui.text import text
 from tests.pages.apps import Tab, on_page, shown
 from tests.pages.training.links import SHORT, TINY
+from tests.waiting import SECONDS, wait_for
 from transformer import CheckpointError, Pipeline, Transformer
 from transformer.training.live_run import Copy, LiveTraining
 from transformer.training.training_settings import LiveSettings
@@ -34,14 +35,6 @@ from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # the session id of every `AppTest`
-SECONDS = 120.0  # a process can take long to start on a busy machine
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import io
 import itertools
 import json
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from pages.ui.format import fixed, number, share
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
+from tests.waiting import wait_for
 from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.analysis.label_smoothing import least_loss
@@ -38,13 +37,6 @@ from transformer.training.short_run import ShortRun, short_run
 from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
@@ -257,7 +249,7 @@ def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: 
     assert [each.key for each in check(app).button if each.key == "run-overfit"]
     # A training that waits for another visitor's training shows its place in the line, and can be stopped.
     other = Background((experiments.FEW,))
-    wait_until(lambda: other.step > 0)
+    wait_for(lambda: other.step > 0)
     app.button(key="run-overfit").click().run()
     training = app.session_state[TRAININGS]["run-overfit"]
     assert (other.place, training.place, training.step) == (0, 1, 0)

@@ -3,7 +3,6 @@
 import functools
 import re
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from pages.shell.view.runs import Runs
 from pages.ui.caches import ABSENT, LARGE_BYTES, Store, byte_count, content_key
 from pages.ui.charts import chart
 from pages.ui.limits import CACHE_MEGABYTES
+from tests.waiting import SECONDS
 from transformer.figures.numbers import numbers
 
 PAGES = Path(__file__).parents[3] / "pages"
@@ -34,14 +34,19 @@ CONSTANTS = {
 
 def test_simultaneous_requests_compute_a_result_once() -> None:
     calls: list[str] = []
+    requests = threading.Semaphore(0)
 
     def slow(key: str) -> str:
         calls.append(key)
-        time.sleep(0.05)
+        assert all(requests.acquire(timeout=SECONDS) for _ in range(20))  # until all threads request the result
         return key
 
+    def request() -> None:
+        requests.release()
+        shared("a")
+
     shared = Store(10_000).cached(slow)
-    threads = [threading.Thread(target=shared, args=("a",)) for _ in range(20)]
+    threads = [threading.Thread(target=request) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -738,7 +738,8 @@ def test_on_a_phone_each_stop_starts_at_its_text_and_a_link_scrolls_to_its_part(
     expect(tokens).to_have_text(["<sos>", *"headlight", "<eos>"])
     section.locator("a.next").click()
     section.get_by_text("4 of 7").wait_for()
-    page.wait_for_timeout(1500)  # scrolling to a part would take less time
+    page.locator(".st-key-head-map").wait_for(state="attached")  # the part that it would be scrolled to
+    visitor.settle()
     assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.get_by_text("Yes, it changes.").click()
     section.get_by_text("Right.", exact=True).wait_for()

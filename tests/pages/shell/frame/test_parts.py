@@ -142,9 +142,10 @@ def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
     visitor.settle()
     # Check the last box, because boxes near the screen can have been reported with their real names before.
     page.evaluate("document.querySelectorAll('.unseen').forEach((box, place) => { box.dataset.part = `<b>${place}`; })")
-    last = page.evaluate(BOXES)[-1]
+    last, sent = page.evaluate(BOXES)[-1], page.evaluate("window.sentMessages")
     page.locator(".unseen").last.scroll_into_view_if_needed()
-    visitor.settle()
+    page.wait_for_function("sent => window.sentMessages > sent && !window.isUnanswered", arg=sent)
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
     assert last.startswith("<b>")
     assert last in page.evaluate(BOXES)
 

@@ -29,6 +29,7 @@ PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decodin
 KINDS = {"marian": "the cat sleeps .", "gpt2": "the cat sleeps .", "bert": "the old dog <mask> ."}
 # Components that every page has.
 FRAME = ("history", "choice", "parts", "present", "tour")
+read_again = folders._folders.cache_clear  # a server reads its folders once
 
 
 @pytest.fixture
@@ -68,10 +69,10 @@ def test_folders_are_listed_with_their_sizes_and_problems() -> None:
 
 @pytest.mark.usefixtures("named")
 def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(monkeypatch: pytest.MonkeyPatch) -> None:
-    folders._folders.cache_clear()
+    read_again()
     monkeypatch.setattr("transformer.huggingface.files.MODEL_MEGABYTES", 0.001)
     assert sentences()["gpt2"] == "'model.safetensors' in the folder 'gpt2' has 0 MB; allowed are 0.001."
-    folders._folders.cache_clear()
+    read_again()
     monkeypatch.undo()
     monkeypatch.setenv(folders.VARIABLE, str(folder_of("gpt2")))
     monkeypatch.setattr(folders, "installed", lambda _: False)
@@ -79,13 +80,13 @@ def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(m
     assert not folders.folder_models()
     app = on_page("pages/tokens/page.py", model="gpt2")
     assert "pip install -r requirements-huggingface.txt" in shown_errors(app)
-    folders._folders.cache_clear()
+    read_again()
 
 
 def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(named: Path) -> None:
     shutil.copytree(folder_of("bert"), named / "wordless")
     (named / "wordless" / "tokenizer.json").write_text("{}")
-    folders._folders.cache_clear()
+    read_again()
     with pytest.raises(HeadlightError, match="tokenizer in 'wordless' cannot be read"):
         folders.open_folder(folders.folder_models()["wordless"])
     app = on_page("pages/attention/page.py", model="wordless", source="abc")
@@ -96,7 +97,7 @@ def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(name
     listed = " ".join(shown(line.value) for line in unfold(app, "folders").sidebar.markdown)
     assert "The tokenizer in 'wordless' cannot be read" in listed
     assert "marian, a model of Hugging Face" in listed
-    folders._folders.cache_clear()
+    read_again()
 
 
 @pytest.mark.usefixtures("named")
@@ -131,11 +132,11 @@ def test_models_of_unusual_widths_are_drawn(
     save_model(name, tmp_path / "odd", **changes)
     save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert", "electra"))
     monkeypatch.setenv(folders.VARIABLE, str(tmp_path))
-    folders._folders.cache_clear()
+    read_again()
     app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
     assert shown_errors(app) == ""
     assert [*app.get("plotly_chart"), *(shown for shown in app.get("bidi_component") if shown.key not in FRAME)]
-    folders._folders.cache_clear()
+    read_again()
 
 
 @pytest.mark.usefixtures("named")
@@ -153,7 +154,7 @@ def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     """In our own network, the parts that compute steps again are drawn. The page says which network runs."""
     save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
     save_tokenizer(named / "opus")
-    folders._folders.cache_clear()
+    read_again()
     own, source = folders.own_network_name("opus"), KINDS["marian"]
     theirs, ours = (on_page("pages/layers/page.py", model=name, source=source, part="arithmetic") for name in ("opus", own))
     assert shown_errors(theirs) == shown_errors(ours) == ""
@@ -170,7 +171,7 @@ def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     # If our network cannot represent a Marian, the page says why.
     refused = on_page("pages/attention/page.py", model=folders.own_network_name("marian"), source=source)
     assert "both stacks have the same heads; in this model they are 2 and 4" in shown_errors(refused)
-    folders._folders.cache_clear()
+    read_again()
 
 
 @pytest.mark.usefixtures("named")

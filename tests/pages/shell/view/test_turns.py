@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import threading
-import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +16,13 @@ from pages.shell.view.view import View
 from pages.ui.caches import Store, cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
+from tests.waiting import SECONDS
 from transformer.pipeline.untrained import Untrained
 
 
 def test_the_number_of_runs_at_a_time_is_limited() -> None:
     lock, running, most = threading.Lock(), 0, 0
+    together = threading.Barrier(RUNS)  # as many runs as have a turn wait for one another
 
     def run() -> None:
         nonlocal running, most
@@ -29,7 +30,7 @@ def test_the_number_of_runs_at_a_time_is_limited() -> None:
             with lock:
                 running += 1
                 most = max(most, running)
-            time.sleep(0.01)
+            together.wait(SECONDS)
             with lock:
                 running -= 1
 
@@ -37,8 +38,9 @@ def test_the_number_of_runs_at_a_time_is_limited() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(SECONDS)
     assert most == RUNS
+    assert not together.broken
 
 
 def test_a_turn_within_a_turn_takes_no_second_turn() -> None:
@@ -51,7 +53,7 @@ def test_a_turn_within_a_turn_takes_no_second_turn() -> None:
             stack.enter_context(turn())
         others = threading.Thread(target=take)
         others.start()
-        others.join(10)
+        others.join(SECONDS)
         assert not others.is_alive() or RUNS == 1
 
 
@@ -75,7 +77,7 @@ def test_heavy_work_releases_its_turn_and_runs_one_at_a_time() -> None:
         with turn(), aside(), aside():
             most.append(1)
             in_the_lane.release()
-            leave.wait(10)
+            leave.wait(SECONDS)
             assert len(most) == 1
             most.pop()
 
@@ -86,17 +88,17 @@ def test_heavy_work_releases_its_turn_and_runs_one_at_a_time() -> None:
     heavies = [threading.Thread(target=heavy) for _ in range(2 * RUNS)]
     for thread in heavies:
         thread.start()
-    assert in_the_lane.acquire(timeout=10)
+    assert in_the_lane.acquire(timeout=SECONDS)
     others = [threading.Thread(target=light) for _ in range(5 * RUNS)]
     for thread in others:
         thread.start()
     for thread in others:
-        thread.join(10)
+        thread.join(SECONDS)
         assert not thread.is_alive()
     assert not in_the_lane.acquire(blocking=False)
     leave.set()
     for thread in heavies:
-        thread.join(10)
+        thread.join(SECONDS)
     assert most == []
 
 
@@ -183,7 +185,7 @@ def any_turn_is_taken() -> bool:
 
     thread = threading.Thread(target=take)
     thread.start()
-    thread.join(10)
+    thread.join(SECONDS)
     return taken[0]
 
 
@@ -200,7 +202,7 @@ def test_a_page_that_ends_early_releases_its_turn() -> None:
 
 
 def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
-    lock, drawing, most, free, ended = threading.Lock(), 0, 0, [], threading.Semaphore(0)
+    lock, drawing, most, free, ended = threading.Lock(), 0, 0, threading.Event(), threading.Semaphore(0)
 
     def draw() -> None:
         nonlocal drawing, most
@@ -211,7 +213,7 @@ def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_
                 drawing += 1
                 most = max(most, drawing)
             with aside():  # releases its turn
-                time.sleep(0.02)
+                assert free.wait(SECONDS)
             with lock:
                 drawing -= 1
         ended.release()
@@ -221,13 +223,12 @@ def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_
         thread.start()
     for _ in range(5):  # meanwhile, other runs get turns
         with turn():
-            free.append(1)
-        time.sleep(0.01)
+            pass
+    free.set()
     for thread in threads:
-        assert ended.acquire(timeout=30)
-        thread.join(30)
+        assert ended.acquire(timeout=SECONDS)
+        thread.join(SECONDS)
     assert most == 1
-    assert len(free) == 5
     with turn():
         enter_line("waiting")  # the line is free again, and below also after a run that failed
     with contextlib.suppress(ValueError), turn():

@@ -1,4 +1,4 @@
-"""What tests share lies in helper modules: no file imports from a file of tests, or from a conftest."""
+"""Rules for the tests: what they share lies in helper modules, and they wait for events, not for milliseconds."""
 
 import ast
 import re
@@ -23,3 +23,8 @@ def test_no_file_imports_from_a_file_of_tests_or_a_conftest() -> None:
     files = [file for folder in ("tests", "benchmarks", "docs") for file in (ROOT / folder).rglob("*.py")]
     assert len(files) > 100
     assert {str(file): names for file in files if (names := [*filter(TESTS.match, imported(file))])} == {}
+
+
+def test_no_browser_test_waits_for_a_fixed_time() -> None:
+    files = {file.name for file in (ROOT / "tests").rglob("*.py") if ".wait_for_timeout(" in file.read_text(encoding="utf-8")}
+    assert files - {Path(__file__).name, "test_glossary.py"} == set()  # the word that must not be explained has no event
