@@ -134,9 +134,10 @@ def memory_name(code: str) -> str:
 def keep_secret() -> None:
     """Store the teacher's secret in the tab, or ask the tab for it. Call it wherever the panel of the class is drawn."""
     place, waiting = seat(), st.session_state.get(WAITING)
-    if waiting or (place and place.secret):
-        code, secret = (waiting, "") if waiting or not place else (place.code, place.secret)
-        tab_memory(memory_name(code), secret, partial(_recall, code), waits=bool(waiting), linked=True)
+    if waiting:
+        tab_memory(memory_name(waiting), "", partial(_recall, waiting), waits=True, linked=True)
+    elif place and place.secret:
+        tab_memory(memory_name(place.code), place.secret, partial(_recall, place.code), linked=True)
 
 
 def _recall(code: str, secret: str) -> None:

@@ -53,7 +53,7 @@ def read_lesson(values: Any) -> Lesson:
     Raises:
         LessonError: the table has an unknown name, or a value of a wrong type, or a value that is too long.
     """
-    return Lesson(**_table("The lesson", {"stops": []} | values if isinstance(values, Mapping) else values, LESSON, "title"))
+    return Lesson(**_table("The lesson", {"stops": [], **values} if isinstance(values, Mapping) else values, LESSON, "title"))
 
 
 def _table(where: str, values: Any, readers: Mapping[str, Reader], *needed: str) -> dict[str, Any]:
@@ -150,7 +150,8 @@ def _flag(where: str, name: str, value: Any) -> bool:
 
 def _truth(where: str, name: str, value: Any) -> Truth:
     where = f"{where}: {name}"
-    form = TRUTHS.get(value.get("name")) if isinstance(value, Mapping) and isinstance(value.get("name"), str) else None
+    named = value.get("name") if isinstance(value, Mapping) else None
+    form = TRUTHS.get(named) if isinstance(named, str) else None
     needs, may = (form.needs, form.may) if form else ((), tuple(TRUTH))
     return Truth(**_table(where, value, {field: TRUTH[field] for field in ("name", *needs, *may)}, "name", *needs))
 
