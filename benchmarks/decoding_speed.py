@@ -7,7 +7,7 @@ One process, one thread, rounds in random order, compared by their medians. Time
 machine may have other work. The model is `vanilla` at full size with random weights. It must not write `<eos>`, so every
 answer has the requested number of tokens.
 
-- `kept`: `transformer.pipeline.decoding.write` with cached keys and values, as `Pipeline.answer` uses it (not traced).
+- `kept`: `transformer.pipeline.decoding.generate` with cached keys and values, as `Pipeline.answer` uses it (not traced).
 - `unkept`: the same with `cached=False`, which reads the whole prefix for each token.
 - `traced`: as `kept`, but every tensor of every step is recorded.
 - `products`: the encoder, and for each token only the products of the decoder with its own weights: projections, scores,
@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.write import write
+from transformer.pipeline.decoding.generate import generate
 from transformer.process import reuse_freed_memory
 
 SOURCE, TOKENS = 20, 60
@@ -38,7 +38,7 @@ AT = (1, 10, 20, 30, 40, 50, 60)  # the tokens whose cost is listed
 def seconds_by_token(model: Transformer, source: Tensor, cached: bool, traced: bool = False) -> list[float]:
     """The seconds of each step of an answer; the first includes the encoder."""
     times, start = [], time.thread_time()
-    for _ in write(model, source, SOS, EOS, TOKENS - 1, never=(EOS,), cached=cached, traced=traced):
+    for _ in generate(model, source, SOS, EOS, TOKENS - 1, suppress=(EOS,), cached=cached, traced=traced):
         now = time.thread_time()
         times.append(now - start)
         start = now
@@ -60,14 +60,14 @@ def products(model: Transformer, source: Tensor) -> list[float]:
     others = torch.randn(heads, source.shape[1], width)
     query = torch.randn(heads, 1, width)
     for length in range(1, TOKENS + 1):
-        for own, cross, expand, contract in layers:
+        for own, cross, up, down in layers:
             for name in ("query", "key", "value", "output"):
                 own[name](row)
             for name in ("query", "output"):
                 cross[name](row)
             for memory_keys in (keys[:, :length], others):
                 torch.matmul(query @ memory_keys.mT, memory_keys)
-            contract(expand(row))
+            down(up(row))
         model.output_projection(row)
         now = time.thread_time()
         times.append(now - start)
@@ -87,8 +87,8 @@ def _linears(layer: nn.Module) -> tuple[dict[str, nn.Module], dict[str, nn.Modul
     return (
         attentions[0],
         attentions[1],
-        layer.get_submodule("feed_forward.expand"),
-        layer.get_submodule("feed_forward.contract"),
+        layer.get_submodule("feed_forward.up_projection"),
+        layer.get_submodule("feed_forward.down_projection"),
     )
 
 

@@ -47,12 +47,12 @@ def folder(name: str, path: Path) -> None:
 
 def measure(pipeline: HuggingFacePipeline, rounds: int) -> tuple[float, float]:
     """Median processor time of the forward without taps and of the trace, in seconds."""
-    reading = pipeline.read(TEXT)
-    target = pipeline.read(TEXT, "target") if pipeline.network.crossed else ""
-    trace = pipeline.trace(reading, target)
+    encoding = pipeline.encode(TEXT)
+    target = pipeline.encode(TEXT, "target") if pipeline.network.crossed else ""
+    trace = pipeline.trace(encoding, target)
     source, own = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
     del trace
-    forwards = {"eager": lambda: pipeline.network.eager_logits(source, own), "traced": lambda: pipeline.trace(reading, target)}
+    forwards = {"eager": lambda: pipeline.network.eager_logits(source, own), "traced": lambda: pipeline.trace(encoding, target)}
     times: dict[str, list[float]] = {name: [] for name in forwards}
     for _ in range(rounds):
         for name in random.sample([*forwards], 2):

@@ -34,24 +34,24 @@ class Link(NamedTuple):
     query: dict[str, str]
 
 
-def random_link(draw: random.Random) -> Link:
+def random_link(rng: random.Random) -> Link:
     """A link to any page with up to eight of the parameters that it reads."""
-    page = draw.choice(PAGES)
+    page = rng.choice(PAGES)
     read, query = parameters(page), {}
-    for name in draw.sample(read.names, min(len(read.names), draw.randint(0, 6))):
+    for name in rng.sample(read.names, min(len(read.names), rng.randint(0, 6))):
         if name not in LESSON:
-            query[name] = draw.choice((draw.choice(read.values or NONSENSE), str(draw.randint(-2, 60)), draw.choice(NONSENSE)))
-    if draw.random() < 0.9:
-        query["model"] = draw.choice(MODELS)
-    if draw.random() < 0.9:
-        query["source"] = random_text(draw)
+            query[name] = rng.choice((rng.choice(read.values or NONSENSE), str(rng.randint(-2, 60)), rng.choice(NONSENSE)))
+    if rng.random() < 0.9:
+        query["model"] = rng.choice(MODELS)
+    if rng.random() < 0.9:
+        query["source"] = random_text(rng)
     name = name_of(ROOT / page)
     return Link("" if name == "home" else name, query)
 
 
-def random_text(draw: random.Random) -> str:
+def random_text(rng: random.Random) -> str:
     """Up to twelve words, some of which no model knows."""
-    return " ".join(draw.choices(WORDS.split(), k=draw.randint(0, 12)))
+    return " ".join(rng.choices(WORDS.split(), k=rng.randint(0, 12)))
 
 
 async def visit(server: Server, link: Link, text: str, seconds: float) -> str | None:
@@ -71,8 +71,8 @@ async def visit(server: Server, link: Link, text: str, seconds: float) -> str | 
 
 async def measure(server: Server, links: int, sessions: int) -> None:
     """Visit all links and print memory and errors."""
-    draw, places = random.Random(5), asyncio.Semaphore(sessions)
-    visits = [(random_link(draw), random_text(draw), STAY * draw.random()) for _ in range(links)]
+    rng, places = random.Random(5), asyncio.Semaphore(sessions)
+    visits = [(random_link(rng), random_text(rng), STAY * rng.random()) for _ in range(links)]
     peak, errors, done = 0.0, [], 0
 
     async def one(link: Link, text: str, seconds: float) -> None:

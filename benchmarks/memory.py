@@ -28,7 +28,7 @@ class Visits:
         self.server, self.most, self.reruns, self.errors = server, reruns, 0, 0
         self.dice = random.Random(1)
         self.noted: dict[int, float] = {}
-        self.worlds = {name: Pipeline.load(name).card.world for name in Pipeline.available()}
+        self.tasks = {name: Pipeline.load(name).card.task for name in Pipeline.available()}
         self.words = sorted(Pipeline.load("english-french").source_vocabulary.words)
 
     def count(self) -> None:
@@ -41,7 +41,7 @@ class Visits:
         """Visit as one visitor after another, until there are enough reruns."""
         pages = ["" if name_of(file) == "home" else name_of(file) for file in page_files()]
         while self.reruns < self.most:
-            model = self.dice.choice(list(self.worlds))
+            model = self.dice.choice(list(self.tasks))
             session = Session(self.server, self.dice.choice(pages), {"model": model, "source": self.text(model)})
             await session.open()
             self.count()
@@ -53,12 +53,12 @@ class Visits:
 
     def text(self, model: str) -> str:
         """A random text that the model can read, and that most probably was not typed before."""
-        world = self.worlds[model]
-        if world == "addition":
+        task = self.tasks[model]
+        if task == "addition":
             return f"{self.dice.randrange(1000)}+{self.dice.randrange(1000)}"
-        if world == "dates":
+        if task == "dates":
             return f"{self.dice.randrange(1, 29)}/{self.dice.randrange(1, 13)}/{self.dice.randrange(1900, 2100)}"
-        if world.startswith("english"):
+        if task.startswith("english"):
             return " ".join(self.dice.choices(self.words, k=self.dice.randrange(3, 12)))
         return "".join(self.dice.choices("abcdefghijklmnopqrstuvwxyz", k=self.dice.randrange(1, 13)))
 

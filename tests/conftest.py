@@ -1,7 +1,7 @@
 """Check every shape annotation of the library in the tests. The hook must be installed before the first import.
 
 Only modules with such annotations are hooked, because the hook makes each call of each function slower: 1.8 million calls in
-the walk's tests alone. The worlds are not hooked, because they have no shapes.
+the walk's tests alone. The tasks are not hooked, because they have no shapes.
 """
 
 import os

@@ -8,7 +8,7 @@ The folders, each of which needs only those above it:
 
 - `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`,
   `model`; `tap` names its tensors.
-- `text`: text to ids and back. `worlds`: the small languages that the shipped models were trained on.
+- `text`: text to ids and back. `tasks`: the small languages that the shipped models were trained on.
 - `tracing`: every tensor of a forward pass, and interventions that change tensors.
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
@@ -29,11 +29,12 @@ from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
-from transformer.tracing.trace import Step, Trace, run_traced
+from transformer.tracing.trace import Activation, Trace, run_traced
 
 __all__ = [
     "PRESETS",
     "Ablate",
+    "Activation",
     "Block",
     "CheckpointError",
     "ConfigError",
@@ -45,7 +46,6 @@ __all__ = [
     "Pipeline",
     "Replace",
     "Scale",
-    "Step",
     "Tap",
     "Trace",
     "Transformer",

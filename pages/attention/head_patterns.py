@@ -12,7 +12,7 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
 from transformer.analysis.word_trace import WordTrace
-from transformer.worlds import WORLDS, world
+from transformer.tasks import TASKS, find_task
 
 # A pattern whose share is smaller than this is not named in a sentence.
 CLEAR = 0.5
@@ -43,13 +43,13 @@ def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
 
 
 def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:
-    """True for each pair in which the query needs the key for the task. None for self-attention, or if the model has no world
+    """True for each pair in which the query needs the key for the task. None for self-attention, or if the model has no task
     that defines such pairs."""
-    if kind != "cross" or view.pipeline.card.world not in WORLDS:
+    if kind != "cross" or view.pipeline.card.task not in TASKS:
         return None
     queries, keys = shown.tokens(kind)
     source, target = keys[1:-1], queries[1:]
-    alignment = world(view.pipeline.card.world).alignment(source, target)
+    alignment = find_task(view.pipeline.card.task).alignment(source, target)
     return alignment_mask(alignment, len(target) + 1, len(source) + 2)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from pages.decoding.answer_steps import Run, as_json, player_steps, table
-from pages.decoding.decoding_settings import PLAIN, Settings, written
+from pages.decoding.decoding_run import run_of
+from pages.decoding.decoding_settings import PLAIN, Settings, generated
 from pages.decoding.forced import force
 from pages.decoding.whole_words import joined_tokens
-from pages.decoding.written import run_of
 from pages.shell.frame.parts import put_away
 from pages.shell.links.prediction_link import show_prediction_link
 from pages.shell.links.training_link import show_training_link
@@ -52,7 +52,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
         if head != "mean":
             if run.settings == PLAIN:  # the other pages draw this answer
                 made = run.chain[step]
-                row = len(run.step(made).read[made.row]) - 1
+                row = len(run.step(made).input_ids[made.row]) - 1
                 show_prediction_link(view.model, view.source, None, kind, layer, int(head) - 1, row)
             show_training_link(view.model, view.source, view.target, kind, layer, int(head) - 1)
         _save(view, run)
@@ -68,7 +68,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
             "source": joined_tokens(run.text_tokens, of),
             "given": len(run.given if crossed else joined_tokens(run.given, of)),
             "scale": weight_colors(),
-            "text": row_words() | texts | (words["player_controlled"] if run.settings.controls else {}),
+            "text": row_words() | texts | (words["player_controlled"] if run.settings.logits_processors else {}),
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
 
@@ -76,8 +76,8 @@ def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
 @cached
 def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | None, of: tuple[Group, ...], _: str) -> str:
     """`player_steps` as JSON, computed once for all visitors. The last argument is the language of its sentences."""
-    model, reading = runs().pipeline(key), runs().reading(key, "source", source)
-    return json.dumps(player_steps(Run(model, reading, written(key, source, settings), settings), layer, head, of))
+    model, encoding = runs().pipeline(key), runs().encoding(key, "source", source)
+    return json.dumps(player_steps(Run(model, encoding, generated(key, source, settings), settings), layer, head, of))
 
 
 def picked_step(count: int) -> int:
@@ -152,4 +152,4 @@ def _save(view: View, run: Run) -> None:
 
 def _step_file(view: View, settings: Settings, step: int) -> bytes:
     run = run_of(view, settings)
-    return step_file(run.pipeline.network, run.written.steps[step])
+    return step_file(run.pipeline.network, run.generation.steps[step])

@@ -16,10 +16,10 @@ from pages.ui.format import number
 from pages.ui.text import text
 from transformer.analysis.word_trace import Group
 from transformer.figures.decoding_figures import percent
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generate import DecodingStep
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Sample
-from transformer.pipeline.decoding.write import DecodingStep
-from transformer.pipeline.pipeline import Reading
+from transformer.pipeline.pipeline import Encoding
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import Kind
 
@@ -32,14 +32,14 @@ class Run:
 
     Attributes:
         pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
-        reading: the text that it answers.
+        encoding: the text that it answers.
         written: the steps of the answer.
         settings: the settings with which it was written.
     """
 
     pipeline: TextPipeline
-    reading: Reading
-    written: Written
+    encoding: Encoding
+    generation: Generation
     settings: Settings
     _distributions: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, init=False, repr=False)
 
@@ -47,7 +47,7 @@ class Run:
     def chain(self) -> tuple[Hypothesis, ...]:
         """The hypotheses of the answer, one for each step. They can include `<eos>`, or a last token for which there was
         no room."""
-        return self.written.chain(self.written.best)
+        return self.generation.chain(self.generation.best)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -57,13 +57,13 @@ class Run:
     @property
     def text(self) -> str:
         """The answer as ordinary text."""
-        return self.pipeline.vocabulary("target").text_of(self.written.ids())
+        return self.pipeline.vocabulary("target").text_of(self.generation.ids())
 
     @property
     def given(self) -> tuple[str, ...]:
         """The tokens that the decoder read before it wrote: its first token, or the whole text if the model is a decoder
         alone."""
-        return self.tokens_of(self.written.steps[0].read[0].tolist())
+        return self.tokens_of(self.generation.steps[0].input_ids[0].tolist())
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -73,11 +73,11 @@ class Run:
     @property
     def text_tokens(self) -> tuple[str, ...]:
         """The tokens of the text, which attention of the first of `kinds` reads."""
-        return self.reading.tokens if len(self.kinds) > 1 else self.given
+        return self.encoding.tokens if len(self.kinds) > 1 else self.given
 
     def heads(self, kind: Kind) -> tuple[int, int]:
         """The number of layers of a kind of attention, and of heads in each."""
-        layers, heads, _ = self.written.steps[0].attention(kind).shape
+        layers, heads, _ = self.generation.steps[0].attention(kind).shape
         return layers, heads
 
     def tokens_of(self, ids: Any) -> tuple[str, ...]:
@@ -86,15 +86,15 @@ class Run:
 
     def step(self, made: Hypothesis) -> DecodingStep:
         """The step that made a hypothesis."""
-        return self.written.steps[made.step]
+        return self.generation.steps[made.step]
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
         """The probabilities of all tokens in the step and row that made a hypothesis: first the model's own, then those after
-        each control. The array is cached, so do not write to it."""
+        each logits processor. The array is cached, so do not write to it."""
         place = made.step, made.row
         if place not in self._distributions:
             # In double precision, like the draws. In float32, a low temperature would turn small probabilities into 0, and a 0
-            # means that a control has cut the token off.
+            # means that a logits processor has cut the token off.
             stages = [stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step(made).stages]
             self._distributions[place] = np.stack(stages)
         return self._distributions[place]
@@ -133,8 +133,8 @@ def reason(run: Run, made: Hypothesis) -> str:
         sentence = words["greedy" if rank == 1 else "greedy_allowed"].format(**values)
     elif isinstance(method, Sample):
         last = run.distributions(made)[-1]
-        drawn = float(method.uniforms(made.step, 1)[0])
-        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(drawn, 3)}
+        sampled = float(method.uniforms(made.step, 1)[0])
+        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(sampled, 3)}
         sentence = words["sampling_one" if values["left"] == 1 else "sampling"].format(**values)
     else:
         sentence = words["beam" if rank == 1 else "beam_other"].format(
@@ -152,7 +152,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
         layer, head: the layer and head whose attention is shown; a head of None is the mean over the heads.
         of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
     """
-    sent, read = [], run.tokens_of(run.step(run.chain[-1]).read[run.chain[-1].row].tolist())
+    sent, read = [], run.tokens_of(run.step(run.chain[-1]).input_ids[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))
     joined = () if crossed else of  # the words of the decoder's input, if that input is the text
@@ -167,7 +167,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
         sent.append(
             {
                 # Each step reads one token more than the step before it.
-                "read": joined_tokens(read[: step.read.shape[1]], joined),
+                "read": joined_tokens(read[: step.input_ids.shape[1]], joined),
                 "token": token,
                 "ended": made.ended,
                 "why": reason(run, made),
@@ -197,7 +197,7 @@ def table(run: Run) -> pd.DataFrame:
     """A row for each step of the answer."""
     rows = []
     for made, token in zip(run.chain, run.tokens, strict=True):
-        read = run.tokens_of(run.step(made).read[made.row].tolist())
+        read = run.tokens_of(run.step(made).input_ids[made.row].tolist())
         distributions = run.distributions(made)
         rows.append(
             {
@@ -227,11 +227,11 @@ def as_json(run: Run, source: str) -> str:
         ]
     settings = {
         "method": repr(run.settings.method),
-        "controls": [repr(control) for control in run.settings.controls],
+        "controls": [repr(processor) for processor in run.settings.logits_processors],
         "forced": [[step + 1, token] for step, token in run.settings.forced],
         "edits": [repr(edit) for edit in run.settings.edits],
     }
-    answer = {"answer": run.text, "ended": run.written.ended}
+    answer = {"answer": run.text, "ended": run.generation.ended}
     whole = {"model": run.pipeline.name, "source": source, **answer, **settings, "steps": rows}
     return json.dumps(whole, ensure_ascii=False, indent=1)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.answer_steps import Run, quoted_tokens
-from pages.decoding.decoding_settings import write
+from pages.decoding.decoding_settings import generate
 from pages.decoding.whole_words import joined_tokens, joined_weights
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
@@ -17,7 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
 from transformer.figures.decoding_figures import TreeNode, beam_tree, stage_bars
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
 from transformer.tracing.paths import Kind
 
@@ -46,13 +46,13 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
 
 def tree_nodes(run: Run) -> list[TreeNode]:
     """The hypotheses as nodes of the tree. Within each step, the best comes first."""
-    words, written = text("decoding"), run.written
+    words, generation = text("decoding"), run.generation
     nodes = []
-    for step in written.steps:
-        for made in sorted(step.hypotheses, key=lambda made: (made.number in written.pruned, -made.total)):
-            pruned = written.pruned.get(made.number)
+    for step in generation.steps:
+        for made in sorted(step.hypotheses, key=lambda made: (made.number in generation.pruned, -made.total)):
+            pruned = generation.pruned.get(made.number)
             (token,) = run.tokens_of([made.token])
-            tokens = " ".join(run.tokens_of(each.token for each in written.chain(made)))
+            tokens = " ".join(run.tokens_of(each.token for each in generation.chain(made)))
             hover = [
                 tokens,
                 words["hover_own"].format(value=fixed(made.log_probability, 3)),
@@ -61,14 +61,14 @@ def tree_nodes(run: Run) -> list[TreeNode]:
             ]
             if pruned is not None:
                 hover.append(words["hover_pruned"].format(step=pruned + 1))
-            state = written.state(made)
+            state = generation.state(made)
             nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, tuple(hover), state, made.ended))
     return nodes
 
 
 def tree_table(run: Run) -> pd.DataFrame:
     """A row for each hypothesis, with the number of its parent and of the step that pruned it."""
-    made, pruned = run.written.hypotheses, run.written.pruned
+    made, pruned = run.generation.hypotheses, run.generation.pruned
     frame = pd.DataFrame(
         [each._asdict() for each in made], columns=["number", "parent", "step", "log_probability", "total", "score", "ended"]
     )
@@ -80,7 +80,7 @@ def tree_table(run: Run) -> pd.DataFrame:
 
 def _selected(run: Run) -> Hypothesis:
     """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
-    hypotheses, first = run.written.hypotheses, run.written.best.number
+    hypotheses, first = run.generation.hypotheses, run.generation.best.number
 
     def read(asked: str | None) -> int:
         return int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 6 else first
@@ -103,12 +103,12 @@ def _pick() -> None:
 
 def _final(run: Run) -> list[Hypothesis]:
     """The hypotheses that were kept to the end, the best first."""
-    written = run.written
-    return sorted((written.hypotheses[number] for number in written.steps[-1].kept), key=lambda made: -made.score)
+    generation = run.generation
+    return sorted((generation.hypotheses[number] for number in generation.steps[-1].kept), key=lambda made: -made.score)
 
 
 def _answer(run: Run, made: Hypothesis) -> str:
-    return run.pipeline.vocabulary("target").text_of(run.written.ids(made))
+    return run.pipeline.vocabulary("target").text_of(run.generation.ids(made))
 
 
 def _said(run: Run, made: Hypothesis) -> str:
@@ -133,27 +133,27 @@ def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
 
 def _show_differences(view: View, run: Run, method: Beam) -> None:
     """Write what the beam's answer would be without the length penalty, and what greedy decoding writes."""
-    words, written = text("decoding"), run.written
-    values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(written.best.total, 3)}
+    words, generation = text("decoding"), run.generation
+    values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(generation.best.total, 3)}
 
-    def compared(name: str, other: Written) -> str:
+    def compared(name: str, other: Generation) -> str:
         tokens = quoted_tokens(run.tokens_of(other.ids())) or "–"
         return words[name].format(other=tokens, total=fixed(other.best.total, 3), **values)
 
-    plain = write(view, replace(run.settings, method=replace(method, length_penalty=0.0)))
-    changed = "penalty_same" if plain.ids() == written.ids() else "penalty_changed"
+    plain = generate(view, replace(run.settings, method=replace(method, length_penalty=0.0)))
+    changed = "penalty_same" if plain.ids() == generation.ids() else "penalty_changed"
     st.caption(compared(changed if method.length_penalty else "penalty_none", plain))
-    greedy = write(view, replace(run.settings, method=Greedy(), controls=()))
-    same = "as_greedy" if greedy.ids() == written.ids() else "not_greedy"
+    greedy = generate(view, replace(run.settings, method=Greedy(), logits_processors=()))
+    same = "as_greedy" if greedy.ids() == generation.ids() else "not_greedy"
     st.caption(compared("one_branch" if method.width == 1 else same, greedy))
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     """Show the distribution from which a token of a branch was chosen, and the attention to the text in that step."""
     words, step = text("decoding"), run.step(made)
-    branch = run.tokens_of(each.token for each in run.written.chain(made))
+    branch = run.tokens_of(each.token for each in run.generation.chain(made))
     st.markdown(words["node"].format(branch=quoted_tokens(branch, len(branch) - 1)))
-    pruned = run.written.pruned.get(made.number)
+    pruned = run.generation.pruned.get(made.number)
     if pruned is not None:
         st.caption(words["node_pruned"].format(step=pruned + 1))
     left, right = st.columns(2)
@@ -165,7 +165,7 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     with right:
         kind = run.kinds[0]
         rows = step.attention(kind, made.row).mean(1).numpy()
-        keys = run.text_tokens if kind == Kind.CROSS else run.tokens_of(step.read[made.row].tolist())
+        keys = run.text_tokens if kind == Kind.CROSS else run.tokens_of(step.input_ids[made.row].tolist())
         rows, keys = joined_weights(rows, of), joined_tokens(keys, of)
         names = [words["layer_row"].format(layer=layer + 1) for layer in range(len(rows))]
         figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())

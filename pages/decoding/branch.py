@@ -66,8 +66,8 @@ def _show_both(run: Run, other: Run, forced: Forced) -> None:
     """Draw the answers without and with the forced tokens, the step from which they differ, and the probability of each forced
     token."""
     words, both = text("decoding"), (run, other)
-    notes = [words["log_probability"].format(value=fixed(one.written.best.total, 3), count=len(one.chain)) for one in both]
-    titles, answers = (words["free"], words["forced"]), [one.written.ids() for one in both]
+    notes = [words["log_probability"].format(value=fixed(one.generation.best.total, 3), count=len(one.chain)) for one in both]
+    titles, answers = (words["free"], words["forced"]), [one.generation.ids() for one in both]
     at = show_two_answers(run.pipeline.vocabulary("target"), titles, answers, notes)
     given = [
         words["had"].format(

@@ -1,4 +1,4 @@
-"""How the answer is written: the method and its controls, set on the page and kept in the link."""
+"""How the answer is written: the method and its logits processors, set on the page and kept in the link."""
 
 from dataclasses import dataclass, replace
 
@@ -9,18 +9,18 @@ from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.pickers import pick, pick_number, pick_several, slide
 from pages.ui.text import text
-from transformer.pipeline.decoding.beam_tree import Written
-from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.generation import Generation
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED, WIDEST, Beam, Greedy, Method, Sample
 
-# For each control: its class, then its slider's least value, greatest value, first value and step.
-CONTROLS: dict[str, tuple[type, float, float, float, float]] = {
+# For each logits processor: its class, then its slider's least value, greatest value, first value and step.
+LOGITS_PROCESSORS: dict[str, tuple[type, float, float, float, float]] = {
     "temperature": (Temperature, 0.0, 3.0, 1.5, 0.05),
     "top-k": (TopK, 1, 20, 5, 1),
     "top-p": (TopP, 0.05, 1.0, 0.9, 0.05),
     "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
 }
-FIRST_CONTROLS = ("temperature", "top-k")
+FIRST_PROCESSORS = ("temperature", "top-k")
 METHODS = ("greedy", "sampling", "beam")
 
 
@@ -30,13 +30,13 @@ class Settings:
 
     Attributes:
         method: the method that chooses the tokens.
-        controls: the controls that change the distribution before a token is drawn, in this order.
+        logits_processors: the logits processors that change the distribution before a token is drawn, in this order.
         forced: (step, id) pairs of forced tokens, steps counted from 0.
         edits: the edits of the model, active in every step.
     """
 
     method: Method
-    controls: tuple[Control, ...] = ()
+    logits_processors: tuple[LogitsProcessor, ...] = ()
     forced: tuple[tuple[int, int], ...] = ()
     edits: Edits = ()
 
@@ -50,7 +50,7 @@ PLAIN = Settings(Greedy())
 
 
 def pick_settings() -> Settings:
-    """Draw the pickers of the method and its controls in one row; returns the picked settings."""
+    """Draw the pickers of the method and its logits processors in one row; returns the picked settings."""
     words = text("decoding")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = pick(words["method"], METHODS, "method", help=words["method_help"])
@@ -64,30 +64,36 @@ def pick_settings() -> Settings:
             return Settings(Beam(int(width), penalty))
         seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, 1, help=words["seed_help"], width=110)
         with st.container(width=270):
-            names = pick_several(words["controls"], list(CONTROLS), "controls", FIRST_CONTROLS, words["controls_help"])
-        controls = []
+            names = pick_several(
+                words["controls"], list(LOGITS_PROCESSORS), "controls", FIRST_PROCESSORS, words["controls_help"]
+            )
+        logits_processors = []
         for name in names:
-            make, least, most, first, step = CONTROLS[name]
+            make, least, most, first, step = LOGITS_PROCESSORS[name]
             with st.container(width=150):
                 value = slide(
                     words["control"][name], least, most, first, step, name.replace("-", "_"), words["control_help"][name]
                 )
-            controls.append(make(value))
-    return Settings(Sample(seed or 0), tuple(controls))
+            logits_processors.append(make(value))
+    return Settings(Sample(seed or 0), tuple(logits_processors))
 
 
-def write(view: View, settings: Settings) -> Written:
+def generate(view: View, settings: Settings) -> Generation:
     """The steps with which a view's model answers its first text, from the shared cache."""
-    return view.run(written, view.key, view.source, settings)
+    return view.run(generation, view.key, view.source, settings)
 
 
 @cached
-def written(key: Key, source: str, settings: Settings) -> Written:
+def generated(key: Key, source: str, settings: Settings) -> Generation:
     """The steps with which a model answers a text.
 
     Raises:
         HeadlightError: the model cannot read the text.
     """
-    reading = runs().reading(key, "source", source)
-    steps = runs().pipeline(key).write(reading, settings.method, settings.controls, dict(settings.forced), settings.edits)
-    return Written.of(steps)
+    encoding = runs().encoding(key, "source", source)
+    steps = (
+        runs()
+        .pipeline(key)
+        .generate(encoding, settings.method, settings.logits_processors, dict(settings.forced), settings.edits)
+    )
+    return Generation.of(steps)

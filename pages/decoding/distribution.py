@@ -1,4 +1,4 @@
-"""The distribution of one step before and after each control, and a hundred draws from it."""
+"""The distribution of one step before and after each logits processor, and a hundred draws from it."""
 
 from itertools import pairwise
 
@@ -7,22 +7,22 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run, with_rest
-from pages.decoding.decoding_settings import CONTROLS
+from pages.decoding.decoding_settings import LOGITS_PROCESSORS
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.text import figure_labels, text
 from transformer.figures.decoding_figures import draw_bars, percent, stage_bars
-from transformer.pipeline.decoding.controls import Temperature
+from transformer.pipeline.decoding.generate import ALLOWED, OWN, Stage
+from transformer.pipeline.decoding.logits_processors import Temperature
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
-from transformer.pipeline.decoding.write import ALLOWED, OWN, Stage
 
 DRAWS = 100
 WARM, COLD = 2.0, 0.5  # two example temperatures for the sentence that is shown if no temperature is set
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
-    """Draw the distribution from which a token was chosen, after each control. For sampling, also offer a hundred draws."""
+    """Draw the distribution from which a token was chosen, after each logits processor. For sampling, also offer a hundred draws."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
     forced = [words["stages_forced"]] if step.forced else []
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player already show the whole distribution
@@ -43,10 +43,10 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
 
 
 def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stage token"]) -> list[str]:
-    """Sentences about what the controls do, and which of them changed nothing."""
+    """Sentences about what the logits processors do, and which of them changed nothing."""
     words, pairs = text("decoding"), zip(titles[1:], pairwise(distributions), strict=True)
     idle = [title for title, (before, after) in pairs if np.allclose(before, after)]
-    sentences = words["stages_caption" if run.settings.controls else "stages_plain"]
+    sentences = words["stages_caption" if run.settings.logits_processors else "stages_plain"]
     return [sentences, words["stages_idle"].format(stages=", ".join(idle))] if idle else [sentences]
 
 
@@ -58,17 +58,17 @@ def _show_draws(
 
     Args:
         tokens: the tokens that have their own bar, then the name for all other tokens together.
-        probabilities: the probabilities of `tokens` after the last control.
+        probabilities: the probabilities of `tokens` after the last logits processor.
     """
     words = text("decoding")
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return
     step, last = run.step(made), run.distributions(made)[-1]
-    drawn = method.draws(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
-    shares = with_rest(np.bincount(drawn, minlength=len(last)), run.top(made)) / DRAWS
+    sampled = method.samples(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
+    shares = with_rest(np.bincount(sampled, minlength=len(last)), run.top(made)) / DRAWS
     figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]), figure_labels())
     show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
-    token = literal(run.tokens_of([drawn[0]])[0])
+    token = literal(run.tokens_of([sampled[0]])[0])
     if np.count_nonzero(last) == 1:
         st.caption(words["draw_certain"].format(token=token))
         return
@@ -88,10 +88,10 @@ def _show_temperature(run: Run, made: Hypothesis) -> None:
 
 
 def stage_title(stage: Stage) -> str:
-    """The name of a stage, with the value of its control."""
+    """The name of a stage, with the value of its logits processor."""
     words = text("decoding")
     if isinstance(stage.by, str):
         return words["stage"][{OWN: "own", ALLOWED: "allowed"}[stage.by]]
     (value,) = vars(stage.by).values()
-    name = next(name for name, (made, *_) in CONTROLS.items() if isinstance(stage.by, made))
+    name = next(name for name, (made, *_) in LOGITS_PROCESSORS.items() if isinstance(stage.by, made))
     return f"{words['control'][name]} {value:g}"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.decoding.answer_steps import Run
+from pages.decoding.decoding_run import run_of
 from pages.decoding.two_answers import say_parting, show_two_answers
-from pages.decoding.written import run_of
 from pages.shell.view.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
 from pages.shell.view.runs import Edits
 from pages.shell.view.view import View
@@ -25,7 +25,7 @@ def edits_in_force(view: View) -> Edits:
     phrases = show_edit_list()
     st.caption(text("decoding")["edits_caption"])
     # The answer grows while it is written, so any of its positions is allowed.
-    lengths = {"source": len(view.reading("source").tokens)} if len(view.pipeline.stacks) > 1 else {}
+    lengths = {"source": len(view.encoding("source").tokens)} if len(view.pipeline.stacks) > 1 else {}
     return all_interventions(phrases, view.pipeline.config, lengths)
 
 
@@ -49,5 +49,5 @@ def show_edits(view: View, run: Run) -> None:
         st.info(words["no_edits"], icon=":material/edit:")
         return
     plain = run_of(view, replace(run.settings, edits=()))
-    titles, answers = (whatif["answer_clean"], whatif["answer_edited"]), [one.written.ids() for one in (plain, run)]
+    titles, answers = (whatif["answer_clean"], whatif["answer_edited"]), [one.generation.ids() for one in (plain, run)]
     say_parting(show_two_answers(run.pipeline.vocabulary("target"), titles, answers))

@@ -27,7 +27,7 @@ def show_lens(view: View, run: Run) -> None:
     if readout is None:
         return
     st.markdown(words["lens_text"])
-    lens = answer_lens(readout, run.written)
+    lens = answer_lens(readout, run.generation)
     layers, steps = len(lens.top) - 1, len(run.chain)
     top = [run.tokens_of(ids) for ids in lens.top.tolist()]
     points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, layers + 1))]

@@ -28,14 +28,14 @@ def show_guess(view: View, run: Run, step: int) -> bool | None:
         offer(NEXT, words["offer"], words["offer_help"])
         return None
     made = run.chain[step]
-    read = run.tokens_of(run.step(made).read[made.row].tolist())
+    read = run.tokens_of(run.step(made).input_ids[made.row].tolist())
     st.header(text("prediction")["title"].format(subject=words["title"].format(step=step + 1)))
     st.markdown(words["read"].format(source=quoted(view.source), tokens=quoted_tokens(read)))
     if prediction.shown:
         st.markdown(on_each_answer(prediction, lambda answer: _sentence(run, step, answer)))
     else:
-        never = (vocabulary.pad, vocabulary.sos)
-        labels = {index: token for index, token in enumerate(vocabulary.tokens) if index not in never}
+        excluded = (vocabulary.pad, vocabulary.sos)
+        labels = {index: token for index, token in enumerate(vocabulary.tokens) if index not in excluded}
         pick_answer(NEXT, words["ask"], prediction, labels, as_list=True, placeholder=words["placeholder"])
     with st.container(horizontal=True):
         show_buttons(NEXT, prediction)

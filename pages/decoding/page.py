@@ -7,7 +7,8 @@ import streamlit as st
 from pages.decoding.answer_player import picked_step, show_player
 from pages.decoding.beam import show_beam
 from pages.decoding.branch import show_branch, show_undo
-from pages.decoding.decoding_settings import PLAIN, pick_settings, write
+from pages.decoding.decoding_run import run_of, show_plain_answer
+from pages.decoding.decoding_settings import PLAIN, generate, pick_settings
 from pages.decoding.distribution import show_distribution
 from pages.decoding.edits import edits_in_force, show_edits
 from pages.decoding.forced import forced_tokens, with_forced
@@ -15,7 +16,6 @@ from pages.decoding.insides import show_contributions, show_lens
 from pages.decoding.next_token_question import NEXT, show_guess
 from pages.decoding.whole_words import text_words
 from pages.decoding.writing_lessons import show_forcing, show_smoothing
-from pages.decoding.written import run_of, show_plain_answer
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import row_of_parts, section
@@ -29,16 +29,16 @@ from pages.ui.text import text
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.analysis.word_trace import Group
-from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.generate import generate as generate_steps
+from transformer.pipeline.decoding.logits_processors import MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Sample
-from transformer.pipeline.decoding.write import write as write_steps
 
 words = text("decoding")
 st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    view = show_texts(lambda view: view.writes and write(view, PLAIN))
+    view = show_texts(lambda view: view.writes and generate(view, PLAIN))
     if not view.writes:
         show_answer(view, answer_of(view))
         show_agreement(view)
@@ -65,7 +65,7 @@ with explained():
         hides = show_guess(view, shown, step)
         if hides is None and shown.settings != PLAIN:
             st.markdown(words["written"].format(answer=quoted(shown.text) or text("common")["empty_answer"]))
-        of: tuple[Group, ...] = () if hides else text_words(run.reading)
+        of: tuple[Group, ...] = () if hides else text_words(run.encoding)
         if of:
             st.caption(f":material/join: {words['joined']}")
     if not hides:
@@ -76,8 +76,8 @@ with explained():
             st.caption(words["beam_controls" if isinstance(settings.method, Beam) else "greedy_controls"])
         # For the plain answer of a trained model, the line at the top of the page already says whether it ended.
         said = shown.settings == PLAIN and view.pipeline.trained and not is_open(NEXT)
-        if not (shown.written.ended or said) and len(view.pipeline.stacks) > 1:
-            st.warning(words["not_ended"].format(count=len(shown.written.ids())), icon=":material/more_horiz:")
+        if not (shown.generation.ended or said) and len(view.pipeline.stacks) > 1:
+            st.warning(words["not_ended"].format(count=len(shown.generation.ids())), icon=":material/more_horiz:")
 
     with row_of_parts():
         height = 480 if len(shown.step(made).stages) > 1 else 60
@@ -106,5 +106,5 @@ with explained():
             if section(words["smoothing_title"], "smoothing", 440):
                 show_smoothing(shown, made)
 
-    show_computed(words["computed_text"], write_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
+    show_computed(words["computed_text"], generate_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
     show_next(words["next_text"])

@@ -8,14 +8,14 @@ from jaxtyping import Float
 
 from pages.shell.view.joined_words import joins_pieces
 from transformer.analysis.word_trace import Group, groups
-from transformer.pipeline.pipeline import Reading
+from transformer.pipeline.pipeline import Encoding
 from transformer.text.pieces import joined_label
 
 
-def text_words(reading: Reading) -> tuple[Group, ...]:
+def text_words(encoding: Encoding) -> tuple[Group, ...]:
     """The positions of each word of a text. If its tokens are pieces of words, draw the switch that joins them. Empty if they
     are not pieces, or if the switch is off."""
-    of = groups(reading.words)
+    of = groups(encoding.words)
     return of if any(len(group) > 1 for group in of) and joins_pieces() else ()
 
 

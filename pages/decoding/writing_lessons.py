@@ -5,7 +5,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run, with_rest
-from pages.decoding.decoding_settings import Settings, write
+from pages.decoding.decoding_settings import Settings, generate
 from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.shell.view.runs import Edits, right_answer, runs
 from pages.shell.view.view import View
@@ -26,14 +26,14 @@ def show_forcing(view: View, edits: Edits) -> None:
     """Draw the loss of each token of a target under teacher forcing, and the model's own answer without teacher forcing."""
     words, pipeline = text("decoding"), view.pipeline
     st.markdown(words["forcing_text"])
-    target = view.target if isinstance(view.target, str) else right_answer(pipeline.card.world, view.source)
+    target = view.target if isinstance(view.target, str) else right_answer(pipeline.card.task, view.source)
     if target is None:
         st.info(words["no_target"], icon=":material/edit:")
         return
     trace = runs().trace(view.key, (view.source,), (target,), edits)
     first, vocabulary = view.first_row(), pipeline.vocabulary("target")
     forced = forcing(pipeline, trace, first)
-    free = write(view, Settings(Greedy(), edits=edits))
+    free = generate(view, Settings(Greedy(), edits=edits))
     answers = trace.target_ids[0][first + 1 :], free.ids()
     say_parting(show_two_answers(vocabulary, (words["teacher"], words["free_run"]), answers))
     tokens = vocabulary.tokens_of(forced.ids)

@@ -18,7 +18,7 @@ from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger_figures as figures
-from transformer.network.cost import ALONG, WORK, Cost, cost, crossing, growth, step_flops, total
+from transformer.network.cost import ALONG, WORK, Cost, activation_flops, cost, crossing, growth, total
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Ids
 
@@ -53,7 +53,7 @@ def show_ledger(view: View, trace: Trace) -> None:
     st.header(words["growth"], anchor=False)
     if seen("growth", 770):
         _growth(trace)
-    show_computed(words["computed_text"], step_flops, cost)
+    show_computed(words["computed_text"], activation_flops, cost)
 
 
 def _sums(view: View, trace: Trace, rows: tuple[Row, ...]) -> None:

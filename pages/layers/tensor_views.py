@@ -14,7 +14,7 @@ from transformer.figures import KIND_COLORS, panels
 from transformer.figures.panels import Branch, Scale, TensorView, panel
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import SIDES, TensorPath
-from transformer.tracing.trace import Step
+from transformer.tracing.trace import Activation
 
 # Operations whose input and result have comparable numbers, and therefore share one colour scale.
 COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm")
@@ -84,7 +84,7 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
     return masked if masked.any() else None
 
 
-def statistics(step: Step, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
+def statistics(step: Activation, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
     """Minimum, maximum, mean and standard deviation of the numbers that no mask hides, and their count."""
     values = step.numpy()
     visible = values if hidden is None else values[~hidden]

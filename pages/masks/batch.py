@@ -19,7 +19,7 @@ from transformer.analysis.word_trace import join_allowed, word_groups
 from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
-from transformer.worlds import WORLDS
+from transformer.tasks import TASKS
 
 
 class Batch(NamedTuple):
@@ -53,8 +53,8 @@ class Batch(NamedTuple):
 
 def beside_an_example(view: View) -> View:
     """The view with a second text, an example of another length, so that the batch has padding. A view of several texts is
-    returned unchanged. A view of a model without a world is too, because it is not known what reading more text costs there."""
-    if len(view.sources) > 1 or view.problem or view.pipeline.card.world not in WORLDS:
+    returned unchanged. A view of a model without a task is too, because it is not known what reading more text costs there."""
+    if len(view.sources) > 1 or view.problem or view.pipeline.card.task not in TASKS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)
 
@@ -92,13 +92,13 @@ def _fill(view: View) -> None:
 
 
 def more_sentences(view: View) -> list[str]:
-    """Two sentences whose lengths differ from the first sentence's, taken from the model's world. If the model has no world,
+    """Two sentences whose lengths differ from the first sentence's, taken from the model's task. If the model has no task,
     one or two shorter versions of the first sentence, or a longer version if it is too short."""
     pipeline = view.pipeline
-    own = len(pipeline.read(view.source).tokens)
-    if pipeline.card.world in WORLDS:
-        examples = WORLDS[pipeline.card.world].examples
-        lengths = {len(pipeline.read(example.source).tokens): example.source for example in examples}
+    own = len(pipeline.encode(view.source).tokens)
+    if pipeline.card.task in TASKS:
+        examples = TASKS[pipeline.card.task].examples
+        lengths = {len(pipeline.encode(example.source).tokens): example.source for example in examples}
         lengths.pop(own, None)
         return [lengths[length] for length in sorted(lengths)[:2]]
     tokens = view.source.split()

@@ -134,8 +134,8 @@ def _answers(view: View, source: Ids, count: int) -> None:
 def _others(batch: Batch, position: int) -> list[int]:
     """The ids of all tokens that can replace the token at a position of the target."""
     vocabulary = batch.view.pipeline.vocabulary("target")
-    never = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
-    return [token for token in range(len(vocabulary)) if token not in never]
+    excluded = batch.alone("target")[position], vocabulary.pad, vocabulary.sos
+    return [token for token in range(len(vocabulary)) if token not in excluded]
 
 
 def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:

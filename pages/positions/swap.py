@@ -21,8 +21,8 @@ from transformer.analysis.position_geometry import Swap, swap
 from transformer.figures.position_geometry_figures import change_bars
 from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tasks import TASKS
 from transformer.tracing.phrases import interventions
-from transformer.worlds import WORLDS
 
 # The ids of the two compared runs in a link.
 WITH, WITHOUT = "with-positions", "without-positions"
@@ -73,8 +73,8 @@ def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[
     """The places of the two words that are swapped by default. They are the first and the last noun, because the sentence with
     these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible.
     Two different words are preferred, because swapping equal words changes nothing."""
-    world = WORLDS.get(pipeline.card.world)
-    nouns = [place for place in places if world and world.word_class(tokens[place], "source") == "noun"]
+    task = TASKS.get(pipeline.card.task)
+    nouns = [place for place in places if task and task.word_class(tokens[place], "source") == "noun"]
     for fitting in (nouns, places):
         different = [place for place in reversed(fitting) if tokens[place] != tokens[fitting[0]]]
         if different:

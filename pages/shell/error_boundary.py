@@ -15,8 +15,8 @@ from pages.ui.text import has_text, text
 from transformer import HeadlightError
 from transformer.errors import Remark, Sentence
 from transformer.pipeline.pipeline import Side
+from transformer.tasks import TASKS, find_task
 from transformer.text.vocabulary import Unknown
-from transformer.worlds import WORLDS, world
 
 # So many unknown tokens are named one by one. Of the others, only the number is shown.
 MOST_UNKNOWN = 4
@@ -51,17 +51,17 @@ def sentence(error: Sentence) -> str:
     return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
 
 
-def warn_remark(world_name: str, source: str) -> None:
-    """Draw the remark of the model's world on a text: why its answer should not be trusted. Draws nothing without a remark."""
-    remark = remark_on(world_name, source)
+def warn_remark(task_name: str, source: str) -> None:
+    """Draw the remark of the model's task on a text: why its answer should not be trusted. Draws nothing without a remark."""
+    remark = remark_on(task_name, source)
     if remark is not None:
         st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
 
 
 @cached
-def remark_on(world_name: str, source: str) -> Remark | None:
+def remark_on(task_name: str, source: str) -> Remark | None:
     """The remark that `warn_remark` draws; None for a text without a remark."""
-    return world(world_name).remark(source) if world_name in WORLDS else None
+    return find_task(task_name).remark(source) if task_name in TASKS else None
 
 
 def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:

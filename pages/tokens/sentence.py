@@ -21,8 +21,8 @@ from transformer.analysis.word_trace import Group, word_groups
 from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.pipeline import Side
 from transformer.pipeline.protocol import TextPipeline, Tokens
+from transformer.tasks import TASKS
 from transformer.tracing.trace import as_array
-from transformer.worlds import WORLDS
 
 STYLE = style(Path(__file__).parent / "chips.css")
 
@@ -80,8 +80,8 @@ def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
 
 def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
     """The class of each token of a vocabulary, in words. A word without a class gets the text "no class known"."""
-    words, vocabulary, world = text("tokens"), pipeline.vocabulary(side), WORLDS.get(pipeline.card.world)
-    names = [world.word_class(token, side) if world else None for token in vocabulary.tokens]
+    words, vocabulary, task = text("tokens"), pipeline.vocabulary(side), TASKS.get(pipeline.card.task)
+    names = [task.word_class(token, side) if task else None for token in vocabulary.tokens]
     specials = set(vocabulary.specials)
     return tuple(words["special"] if token_id in specials else name or words["no_class"] for token_id, name in enumerate(names))
 
@@ -94,7 +94,7 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
         # Pieces of words, and the tokens of the model's own answer, are shown as they are, because they have no other spelling
         # that was typed.
         own = sentence.vocabulary.tokenizer_name == "pieces" or (sentence.side == "target" and view.targets[item] is None)
-        typed = () if own else view.reading(sentence.side, item).typed
+        typed = () if own else view.encoding(sentence.side, item).typed
         if len(view.sources) > 1:
             st.caption(words["item_title"].format(number=item + 1))
         if shown is trace:

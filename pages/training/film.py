@@ -37,8 +37,8 @@ from transformer.analysis.label_smoothing import least_loss
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import quantized
 from transformer.pipeline.pipeline import Answer
+from transformer.tasks import TASKS
 from transformer.training.held_out import HeldOut, held_out
-from transformer.worlds import WORLDS
 
 KEY, FRAGMENT, SNAPSHOT, ROW = "training_film", "film_frames", "snapshot", "token"
 # Session key: the name of the film whose frames the browser has asked for.
@@ -69,8 +69,8 @@ class Film(NamedTuple):
 
     @property
     def right(self) -> str | None:
-        """The right answer, if the model's world knows it."""
-        return right_answer(self.frames.pipeline(-1).card.world, self.source)
+        """The right answer, if the model's task knows it."""
+        return right_answer(self.frames.pipeline(-1).card.task, self.source)
 
     def answer(self, index: int) -> Answer:
         """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
@@ -78,8 +78,8 @@ class Film(NamedTuple):
         the frame cannot read the text."""
         pipeline = self.frames.pipeline(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
-        reading = runs().reading(self.frames.names[index], "source", self.source)
-        return pipeline.answers([reading], max_new_tokens=most)[0]
+        encoding = runs().encoding(self.frames.names[index], "source", self.source)
+        return pipeline.answers([encoding], max_new_tokens=most)[0]
 
     def trace(self, index: int) -> Trace:
         """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
@@ -92,13 +92,13 @@ def film_of(view: View, frames: Frames) -> Film:
 
 
 def _target_of(view: View, frames: Frames) -> str:
-    """The target that every frame reads: the typed target, or otherwise the right answer of the model's world, or otherwise the
+    """The target that every frame reads: the typed target, or otherwise the right answer of the model's task, or otherwise the
     answer of the shipped model."""
     if isinstance(view.target, Answer):  # an answer that the decoder is forced to read
         return frames.pipeline(-1).as_target(view.target)
     if view.target is not None:
         return view.target
-    right = right_answer(frames.pipeline(-1).card.world, view.source)
+    right = right_answer(frames.pipeline(-1).card.task, view.source)
     if right is not None:
         return right
     return frames.pipeline(-1).as_target(runs().answer(frames.names[-1], view.source, ()))
@@ -106,18 +106,18 @@ def _target_of(view: View, frames: Frames) -> str:
 
 @cached
 def tests(frames: Frames) -> tuple[HeldOut, ...]:
-    """The test of each frame on held-out pairs; empty if the model's world is not known."""
+    """The test of each frame on held-out pairs; empty if the model's task is not known."""
     return tuple(tested for name in frames.names if (tested := _test(name)))
 
 
 def _test(name: str) -> HeldOut | None:
-    """The test of a frame on the first held-out pairs of its world, with the label smoothing of its training; None if the world
+    """The test of a frame on the first held-out pairs of its task, with the label smoothing of its training; None if the task
     is not known."""
     pipeline = runs().own_pipeline(name)
-    world = WORLDS.get(pipeline.card.world)
-    if world is None:
+    task = TASKS.get(pipeline.card.task)
+    if task is None:
         return None
-    pairs = list(itertools.islice(world.pairs("held-out", "film"), CHECKED))
+    pairs = list(itertools.islice(task.pairs("held-out", "film"), CHECKED))
     return held_out(pipeline, pairs, float(pipeline.card.recipe["label_smoothing"]))
 
 

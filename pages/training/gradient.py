@@ -21,11 +21,11 @@ from transformer import Pipeline
 from transformer.analysis.label_smoothing import least_loss, smoothed_target
 from transformer.figures.decoding_figures import loss_bars
 from transformer.figures.training_figures import Series, part_bars, step_lines
+from transformer.tasks import TASKS, Pair
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of
 from transformer.training.recipe import Recipe
-from transformer.worlds import WORLDS, Pair
 
 PAIRS = 6  # the size of the batch: few enough pairs to read
 MOST_EARLIER = 5
@@ -34,15 +34,15 @@ FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
 
 def batches(pipeline: Pipeline, count: int) -> list[list[Pair]]:
-    """The first `count` batches of the training split of a model's world."""
-    pairs = WORLDS[pipeline.card.world].pairs("train", "one step")
+    """The first `count` batches of the training split of a model's task."""
+    pairs = TASKS[pipeline.card.task].pairs("train", "one step")
     return [list(itertools.islice(pairs, PAIRS)) for _ in range(count)]
 
 
 def schedule(pipeline: Pipeline) -> Recipe:
     """The recipe of a model's training, with its learning rates."""
     recipe = pipeline.card.recipe
-    names = ("world", "steps", "learning_rate", "warmup", "hard", "hard_from", "hard_rate", "label_smoothing", "clip")
+    names = ("task", "steps", "learning_rate", "warmup", "hard", "hard_from", "hard_rate", "label_smoothing", "clip")
     return Recipe(**{name: recipe[name] for name in names if name in recipe})
 
 
@@ -59,8 +59,8 @@ def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
 def show_step(frames: Frames, frame: int) -> None:
     """Draw one step of training that starts from the film's frame."""
     words, name, pipeline = text("training"), frames.names[frame], frames.pipeline(frame)
-    if pipeline.card.world not in WORLDS:
-        st.info(words["no_world"], icon=":material/public_off:")
+    if pipeline.card.task not in TASKS:
+        st.info(words["no_task"], icon=":material/public_off:")
         return
     step = frames.steps[frame]
     st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
@@ -244,8 +244,8 @@ def show_smoothing(frames: Frames) -> None:
     if not smoothing:
         st.markdown(words["no_smoothing"])
         return
-    if pipeline.card.world not in WORLDS:
-        st.info(words["no_world"], icon=":material/public_off:")
+    if pipeline.card.task not in TASKS:
+        st.info(words["no_task"], icon=":material/public_off:")
         return
     pairs = batches(pipeline, 1)[0]
     _, rows = batch_of(pipeline, pairs)

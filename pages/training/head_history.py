@@ -18,9 +18,9 @@ from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
 from transformer.figures.training_figures import Series, step_lines
+from transformer.tasks import TASKS
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import head_shifts
-from transformer.worlds import WORLDS
 
 SHIFT = "shift"
 REFERENCES = 8  # the number of pairs of sentences with a pronoun
@@ -30,19 +30,19 @@ REFERENCES = 8  # the number of pairs of sentences with a pronoun
 def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
     """Name of a measure → its value at each frame, for every head of one kind of attention, on the text of a film."""
     aligned, traces = None, [film.trace(index) for index in range(len(film.frames.names))]
-    trace, world = traces[-1], WORLDS.get(film.frames.pipeline(-1).card.world)
-    if Kind.of(kind) == Kind.CROSS and world is not None:
+    trace, task = traces[-1], TASKS.get(film.frames.pipeline(-1).card.task)
+    if Kind.of(kind) == Kind.CROSS and task is not None:
         read, written = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
-        aligned = alignment_mask(world.alignment(read, written), len(written) + 1, len(read) + 2)
+        aligned = alignment_mask(task.alignment(read, written), len(written) + 1, len(read) + 2)
     of_frames = [measure(trace.attention(kind)[:, 0].numpy(), aligned) for trace in traces]
     return {name: np.stack([values[name] for values in of_frames]) for name in MEASURES if name in of_frames[0]}
 
 
 @cached
 def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
-    """How far each head of cross-attention shifts with the pronoun, at each frame. None if the world has no pronouns."""
-    world = WORLDS.get(frames.pipeline(-1).card.world)
-    pairs = world.reference_pairs(REFERENCES, "film") if world else []
+    """How far each head of cross-attention shifts with the pronoun, at each frame. None if the task has no pronouns."""
+    task = TASKS.get(frames.pipeline(-1).card.task)
+    pairs = task.reference_pairs(REFERENCES, "film") if task else []
     return np.stack([head_shifts(runs().own_pipeline(name), pairs) for name in frames.names]) if pairs else None
 
 

@@ -13,9 +13,9 @@ from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.export_menu import saving
 from pages.ui.text import text
+from transformer.tasks import find_task
 from transformer.training.live_run import LiveTraining, Progress
 from transformer.training.live_view import LiveView
-from transformer.worlds import world
 
 # A curve has at most this many points. Each is the mean over some consecutive steps.
 POINTS = 240
@@ -63,7 +63,7 @@ def curve_table(progress: Progress) -> pd.DataFrame:
 
 def answer_of(view: LiveView, training: LiveTraining) -> dict[str, Any]:
     """The answer of a view for the component: each token with its probability and whether it is right."""
-    split = world(training.settings.world).target_vocabulary.split
+    split = find_task(training.settings.task).target_vocabulary.split
     expected = None if view.right is None else [*split(view.right), None]  # None: the answer should end here
     tokens = []
     for index, (token, probability) in enumerate(zip(view.written, view.probabilities, strict=True)):

@@ -12,8 +12,8 @@ from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
 from transformer import CheckpointError, HeadlightError, Pipeline
+from transformer.tasks import TASKS
 from transformer.training.live_run import LiveTraining
-from transformer.worlds import WORLDS
 
 # Session keys: the result of the last upload as (accepted?, sentence), and the number of uploads. The number is part of the key
 # of the upload box, because Streamlit forgets the file when the box has a new key.
@@ -49,7 +49,7 @@ def show_files(training: LiveTraining | None) -> None:
 
 
 def _show_downloads(training: LiveTraining) -> None:
-    words, file = text("live"), f"{training.settings.world}-trained"
+    words, file = text("live"), f"{training.settings.task}-trained"
 
     def data() -> bytes:
         copy = training.copy()  # a copy of the model at the moment of the click
@@ -109,7 +109,7 @@ def accept(file: str, data: bytes) -> str:
     stem = file.removesuffix(".safetensors")
     description = Pipeline.from_bytes(data, stem).card.description
     name = own_name(stem)
-    if name in map(own_name, WORLDS):  # a training in that world would replace the model
+    if name in map(own_name, TASKS):  # a training in that task would replace the model
         name = own_name(f"{stem}-uploaded")
     add_own(name, data, words["about_upload"].format(file=file, description=description))
     return name

@@ -9,10 +9,10 @@ from pages.ui.head_grid import overview
 from pages.ui.text import text
 from transformer.analysis.head_measures import alignment_mask, measure, strongest
 from transformer.figures import KIND_COLORS
+from transformer.tasks import find_task
 from transformer.tracing.paths import Kind
 from transformer.training.live_run import LiveTraining, Progress
 from transformer.training.live_view import LiveView
-from transformer.worlds import world
 
 HEADS = "live_head_maps"  # not `live_heads`, because that is the key of a setting
 
@@ -34,9 +34,9 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
 
 def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, float]]:
     """Layer, head and share of weight of two heads of cross-attention: the one with the most weight on the tokens that the
-    answer needs, and, in the world `reverse`, the one with the most weight along the anti-diagonal. Empty if the world has no
+    answer needs, and, in the task `reverse`, the one with the most weight along the anti-diagonal. Empty if the task has no
     rule for the right answer, or if the answer is longer than the source."""
-    task = world(training.settings.world)
+    task = find_task(training.settings.task)
     queries, keys = view.tokens["cross"]
     source, target = list(keys[1:-1]), list(queries[1:])
     pairs = task.alignment(source, target) if view.right is not None and len(target) <= len(source) else None
@@ -48,4 +48,4 @@ def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, fl
     for name in ("alignment", "anti-diagonal"):
         layer, head = strongest(measures[name])
         best.append((layer, head, float(measures[name][layer, head])))
-    return best if training.settings.world == "reverse" else best[:1]
+    return best if training.settings.task == "reverse" else best[:1]

@@ -10,9 +10,9 @@ from pages.ui.limits import TRAINING_MINUTES, TRAINING_STEPS
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer.network.cost import parameters
+from transformer.tasks import TASKS, find_task
 from transformer.training.shortened import can_be_shortened
 from transformer.training.training_settings import LiveSettings
-from transformer.worlds import WORLDS, world
 
 SIZES = {"d_model": (16, 32, 64, 96, 128), "heads": (1, 2, 4, 8), "layers": (1, 2, 3), "d_ff": (32, 64, 128, 256, 512)}
 LEARNING_RATES = (0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03)
@@ -28,11 +28,11 @@ def pick_training() -> LiveSettings:
     labels, helps = text("live")["field"], text("live")["help"]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width=230):
-            name = pick(labels["world"], list(WORLDS), "live_world", helps["world"], FIRST.world, as_list=True)
+            name = pick(labels["task"], list(TASKS), "live_world", helps["task"], FIRST.task, as_list=True)
         longest = FIRST.longest
-        if can_be_shortened(world(name)):
+        if can_be_shortened(find_task(name)):
             with st.container(width=190):
-                most = world(name).longest
+                most = find_task(name).longest
                 longest = slide(labels["longest"], LEAST_LENGTH, most, FIRST.longest, 1, "live_longest", helps["longest"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sizes = {field: _list(field, options) for field, options in SIZES.items()}
@@ -57,7 +57,7 @@ def pick_training() -> LiveSettings:
         steps = pick_number(labels["steps"], "live_steps", 1, TRAINING_STEPS, first, help=steps_help, width=160)
         seed = pick_number(labels["seed"], "live_seed", 0, LARGEST_SEED, FIRST.seed, help=helps["seed"], width=110)
     settings = LiveSettings(
-        world=name,
+        task=name,
         longest=int(longest),
         **sizes,
         pre_norm=norm == "pre-norm",

@@ -15,7 +15,7 @@ OFFERED = "live_offered"
 
 def model_name(training: LiveTraining) -> str:
     """The name of a training's model in the sidebar."""
-    return own_name(training.settings.world)
+    return own_name(training.settings.task)
 
 
 def offer_when_new(training: LiveTraining) -> bool:
@@ -36,9 +36,7 @@ def _offer(training: LiveTraining, progress: Progress) -> None:
     """Add the latest copy of the model to the session's own models."""
     copy, words = progress.copy, text("live")
     if copy is not None:
-        about = words["about"].format(
-            world=training.settings.world, step=whole(copy.step), steps=whole(training.settings.steps)
-        )
+        about = words["about"].format(task=training.settings.task, step=whole(copy.step), steps=whole(training.settings.steps))
         add_own(model_name(training), copy.data, about)
 
 

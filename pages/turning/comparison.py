@@ -27,9 +27,9 @@ from transformer import HeadlightError, InputError, Intervention, Trace
 from transformer.analysis.head_measures import shift
 from transformer.figures import head_map
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tasks import find_task
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
-from transformer.worlds import world
 
 PRONOUNS = ("il", "elle", "ils", "elles")
 
@@ -72,7 +72,7 @@ class Run(NamedTuple):
     probability: float
 
 
-def read(pipeline: TextPipeline, model: str, source: str) -> Run:
+def run_model(pipeline: TextPipeline, model: str, source: str) -> Run:
     """Run a model on one sentence and find the pronoun in its answer.
 
     Raises:
@@ -158,15 +158,15 @@ def show_turning(model: str, first: str, second: str) -> None:
         return
     pipeline = runs().own_pipeline(model)
     try:
-        a, b = (read(pipeline, model, source) for source in (first, second))
+        a, b = (run_model(pipeline, model, source) for source in (first, second))
     except HeadlightError as error:
         st.warning(literal(sentence(error)), icon=":material/error:")
         return
     for source in dict.fromkeys((first, second)):
-        warn_remark(pipeline.card.world, source)
+        warn_remark(pipeline.card.task, source)
     st.markdown(words["answers"].format(a=literal(a.answer), b=literal(b.answer)))
     for run in (a, b) if a.source != b.source else (a,):
-        warn_wrong(pipeline.card.world, run.source, run.answer)
+        warn_wrong(pipeline.card.task, run.source, run.answer)
     turning = Head(str(Kind.CROSS), measures["layer"] - 1, measures["head"] - 1)
     rows = [run.trace.attention("cross")[:, 0, :, run.row].numpy() for run in (a, b)]
     _show_rows(model, (a, b), [row[turning.layer, turning.head] for row in rows], turning)
@@ -225,7 +225,7 @@ def _pair_shift(sentences: tuple[Run, Run], rows: list[np.ndarray], head: Head) 
 
 
 def _is_noun(token: str) -> bool:
-    return world("english-french").word_class(token, "source") == "noun"
+    return find_task("english-french").word_class(token, "source") == "noun"
 
 
 def _show_shift(pair_shift: float | None, measures: Mapping[str, float], tells: bool) -> None:

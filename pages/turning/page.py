@@ -7,20 +7,20 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
 from pages.shell.models.model_texts import COMPARED, question_of
-from pages.turning.comparison import is_told, needed_head, read, show_overview, show_turning
+from pages.turning.comparison import is_told, needed_head, run_model, show_overview, show_turning
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.analysis.head_measures import shift
 from transformer.analysis.importance import head_importance
-from transformer.worlds import world
+from transformer.tasks import find_task
 
 words = text("turning")
 st.title(words["title"])
 st.markdown(words["sentence"])
 
 with explained():
-    examples = world("english-french").examples
+    examples = find_task("english-french").examples
     row = st.container(horizontal=True, key="sentences")  # app.css
     typed = [
         row.text_input(
@@ -41,5 +41,5 @@ with explained():
     show_overview()
     if all(map(is_told, COMPARED)):
         st.info(words["explanation"], icon=":material/psychology_alt:")
-    show_computed(words["computed_text"], shift, read, needed_head, head_importance)
+    show_computed(words["computed_text"], shift, run_model, needed_head, head_importance)
     show_next(words["next_text"])

@@ -58,7 +58,7 @@ def test_no_text_breaks_a_model(model: str) -> None:
 
     def read(source: str, target: str | None, batch: bool) -> None:
         for side in ("source", "target"):
-            result_of(lambda side=side: pipeline.read(source, side))
+            result_of(lambda side=side: pipeline.encode(source, side))
         check_run(pipeline, [source, "a"] if batch else [source], [target, None] if batch else [target])
 
     try_cases(0.02, read, any_texts, st.none() | any_texts, st.booleans())

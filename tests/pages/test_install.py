@@ -30,7 +30,7 @@ TRAINING = """
 from transformer.training.live_run import LiveTraining
 from transformer.training.training_settings import LiveSettings
 
-training = LiveTraining(LiveSettings(world="reverse", steps=2))
+training = LiveTraining(LiveSettings(task="reverse", steps=2))
 training.start()
 training.join()
 print(training.progress.status, training.progress.step)

@@ -93,8 +93,8 @@ def run(
         return layer_norm(x, weights[f"{path}.norm.weight"], weights[f"{path}.norm.bias"], eps)
 
     def fed_forward(path: str, x: Array) -> Array:
-        inner = np.maximum(linear(weights, f"{path}.feed_forward.expand", x), 0.0)
-        return normalized(f"{path}.feed_forward_add_norm", x + linear(weights, f"{path}.feed_forward.contract", inner))
+        inner = np.maximum(linear(weights, f"{path}.feed_forward.up_projection", x), 0.0)
+        return normalized(f"{path}.feed_forward_add_norm", x + linear(weights, f"{path}.feed_forward.down_projection", inner))
 
     memory, source_mask = None, None
     if source is not None:

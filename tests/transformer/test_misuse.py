@@ -39,7 +39,7 @@ from transformer.analysis.word_trace import WordTrace
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
-from transformer.pipeline.decoding.controls import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.logits_processors import MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.untrained import Untrained
 
@@ -174,10 +174,10 @@ REFUSED = {
     "Sample('a')": "The seed is 'a'; allowed are 0 to 4294967295.",
     "Beam('wide')": "The width is 'wide'; it must be a whole number of at least 1.",
     "Beam(2, 'a')": "The length penalty is 'a'; allowed are 0 to 5.0.",
-    "next(reverse.write('ab', controls='ab'))": "Controls are a list of Temperature, TopK, TopP and MinP, not 'ab'.",
-    "next(reverse.write('ab', 'greedy'))": "The method is 'greedy'; it must be Greedy(), Sample(…) or Beam(…).",
-    "next(reverse.write('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
-    "next(reverse.write('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
+    "next(reverse.generate('ab', logits_processors='ab'))": "Logits processors are a list of Temperature, TopK, TopP and MinP, not 'ab'.",
+    "next(reverse.generate('ab', 'greedy'))": "The method is 'greedy'; it must be Greedy(), Sample(…) or Beam(…).",
+    "next(reverse.generate('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
+    "next(reverse.generate('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
     "logit_lens(5, {})": "The model must be a Transformer, not 5.",
     "logit_contributions(None, {}, 0)": "The model must be a Transformer, not None.",
     "forcing(5, None)": "The pipeline must be a Pipeline",
@@ -186,7 +186,7 @@ REFUSED = {
     # texts
     **{
         f"reverse.{method}({value})": f"{value}."
-        for method in ("read", "answer", "answers", "trace", "source_vocabulary.split")
+        for method in ("encode", "answer", "answers", "trace", "source_vocabulary.split")
         for value in ("5", "1.5", "None", "True", "b'abc'", "{'ab': 1}", "bytearray(b'a')", "np.int64(5)")
     },
     **{
@@ -201,7 +201,7 @@ REFUSED = {
     },
     **{f"reverse.{method}({value})": "at least one" for method in ("answers", "trace") for value in ("[]", "()", "iter([])")},
     "reverse.answers('ab')": "`answers` takes a list of texts, not the text 'ab'; `answer` takes one",
-    "reverse.answers(reverse.read('ab'))": "`answers` takes a list of texts, not Reading(",
+    "reverse.answers(reverse.encode('ab'))": "`answers` takes a list of texts, not Encoding(",
     "reverse.answers(['ab', None])": "Text 2 cannot be read. A text must be a string; this one is None",
     "reverse.trace(['ab', 'b' * 99])": "Text 2 cannot be read. Your text has 99 characters; this model reads up to 62.",
     "reverse.trace(['ab', 'b'], ['ba', 5])": "Target 2 cannot be read. A text must be a string; this one is 5",
@@ -209,15 +209,15 @@ REFUSED = {
     "reverse.trace('ab', [5])": "A text must be a string; this one is 5",
     "reverse.trace('ab', {'ba'})": "Give a text or a list of texts, not {'ba'}",
     "reverse.trace('ab', [])": "There are 1 sources and 0 targets; each source needs one target",
-    "reverse.trace('ab', reverse.read('ba'))": "was read as another side or by another model",
-    "reverse.trace(reverse.read('ba', 'target'))": "was read as another side or by another model",
-    "reverse.trace(Pipeline.load('english-french').read('a cat'))": "There is no token id",
+    "reverse.trace('ab', reverse.encode('ba'))": "was read as another side or by another model",
+    "reverse.trace(reverse.encode('ba', 'target'))": "was read as another side or by another model",
+    "reverse.trace(Pipeline.load('english-french').encode('a cat'))": "There is no token id",
     "reverse.trace(reverse.answers(['ab'])[0])": "A text must be a string; this one is Answer(",
     "reverse.as_target('abc')": "An answer must be one that `answers` gave, not 'abc'",
     "reverse.as_target(None)": "An answer must be one that `answers` gave, not None",
     **{
         f"reverse.{call}{side})": f"side is {side.removeprefix('np.').removesuffix(')')}"
-        for call in ("read('ab', ", "longest(", "vocabulary(", "batch([[1]], ")
+        for call in ("encode('ab', ", "longest(", "vocabulary(", "batch([[1]], ")
         for side in ("'sideways'", "None", "0", "['source']", "np.array(['source'])", "True")
     },
     # tokens and ids
@@ -256,7 +256,7 @@ REFUSED = {
     "Untrained.of('vanilla', 'the cat')": "Sources must be a list of texts, not the text 'the cat'",
     "Untrained.of('vanilla', ['the cat'], 'le chat')": "Targets must be a list of texts, not the text 'le chat'",
     "Untrained.of('vanilla', [None])": "A text must be a string; this one is None",
-    "Untrained.of('vanilla', ['a ' * 65]).build().read('a ' * 65)": "has 65 words or digits; this model reads up to 64",
+    "Untrained.of('vanilla', ['a ' * 65]).build().encode('a ' * 65)": "has 65 words or digits; this model reads up to 64",
     **{
         f"Untrained.of('vanilla', {value})": f"Give a list of texts, not {value}."
         for value in ("5", "None", "1.5", "b'ab'", "{'a'}", "{'a': 1}", "True")

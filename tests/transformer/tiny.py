@@ -7,7 +7,7 @@ from transformer.training.recipe import Recipe
 from transformer.training.run import Training
 
 TINY = Recipe(
-    world="reverse",
+    task="reverse",
     steps=6,
     batch=8,
     warmup=2,

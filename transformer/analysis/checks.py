@@ -38,7 +38,7 @@ def as_readout(model: object) -> Readout:
 
 
 def check_network(network: object) -> None:
-    """Check that `network` can be run and has taps: a `Transformer`, or another `Network` (`pipeline.decoding.write`).
+    """Check that `network` can be run and has taps: a `Transformer`, or another `Network` (`pipeline.decoding.generate`).
 
     Raises:
         InputError: it is not such a network.

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer.analysis.checks import check_network, check_number
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
-from transformer.pipeline.decoding.write import Network
+from transformer.pipeline.decoding.generate import Network
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 

@@ -118,11 +118,11 @@ def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequen
     check_ids("source", source)
     vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])
     # The same limit for the answer as in `Pipeline.answers` for the source without padding.
-    limit = 2 * len(source) + 8
-    never = () if isinstance(pipeline, Pipeline) else (vocabulary.pad,)  # models of Hugging Face never write padding
+    max_new_tokens = 2 * len(source) + 8
+    suppress = () if isinstance(pipeline, Pipeline) else (vocabulary.pad,)  # models of Hugging Face never write padding
     sos, eos = (special if special is not None else NO_TOKEN for special in (vocabulary.sos, vocabulary.eos))
-    written = greedy(pipeline.network, ids, sos, eos, limit, never, edits)
-    return vocabulary.text_of(written.ids[0])
+    generated = greedy(pipeline.network, ids, sos, eos, max_new_tokens, suppress, edits)
+    return vocabulary.text_of(generated.ids[0])
 
 
 def _check_sides(source: Ids, target: Ids) -> None:

@@ -21,11 +21,11 @@ from transformer.analysis.checks import check_model, check_trace, check_traced
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import walk
 from transformer.errors import InputError
-from transformer.network.cost import Cost, Lengths, step_flops, total, work_of
+from transformer.network.cost import Cost, Lengths, activation_flops, total, work_of
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.tracing.paths import TensorPath
-from transformer.tracing.trace import Step, Trace
+from transformer.tracing.trace import Activation, Trace
 from transformer.validation import as_list
 
 Shape = tuple[int, ...]
@@ -95,7 +95,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
                 stop.axes,
                 stop.shape,
                 sum(uncounted.pop(id(model.get_parameter(name)), 0) for name in stop.parameters),
-                step_flops(trace.config, path.stack, path.sublayer, path.name, lengths),
+                activation_flops(trace.config, path.stack, path.sublayer, path.name, lengths),
                 trace[stop.path].values.nbytes,
                 held,
                 shares,
@@ -115,10 +115,10 @@ def lengths_of(trace: Trace) -> Lengths:
     return Lengths(len(masks.target), 0 if masks.source is None else masks.source.shape[-1], masks.target.shape[-1])
 
 
-def _memory(step: Step, owners: dict[int, str]) -> tuple[int, str]:
+def _memory(activation: Activation, owners: dict[int, str]) -> tuple[int, str]:
     """`held` and `shares` of a step. Adds the step to `owners` (memory address → path of the first step that uses it)."""
-    owner = owners.setdefault(step.values.untyped_storage().data_ptr(), step.path)
-    return (step.values.nbytes, "") if owner == step.path else (0, owner)
+    owner = owners.setdefault(activation.values.untyped_storage().data_ptr(), activation.path)
+    return (activation.values.nbytes, "") if owner == activation.path else (0, owner)
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:

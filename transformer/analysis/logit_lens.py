@@ -17,7 +17,7 @@ from torch import Tensor
 from transformer.analysis.checks import as_readout
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.tracing.readout import Readout
 
 
@@ -54,10 +54,10 @@ class AnswerLens(NamedTuple):
     ranks: Int[np.ndarray, "point step"]
 
 
-def answer_lens(model: Readout | Transformer, written: Written) -> AnswerLens:
+def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerLens:
     """The logit lens of the steps that wrote an answer. The model and the errors are those of `logit_lens`."""
-    chain = written.chain(written.best)
-    columns = [logit_lens(model, written.steps[made.step].values)[:, made.row, -1:] for made in chain]
+    chain = generation.chain(generation.best)
+    columns = [logit_lens(model, generation.steps[made.step].values)[:, made.row, -1:] for made in chain]
     logits = torch.cat(columns, dim=1).double()
     top = logits.max(-1)
     above = ranks(logits[:, None], torch.tensor([[made.token for made in chain]]))[:, 0]

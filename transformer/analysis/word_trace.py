@@ -19,7 +19,7 @@ from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Side, TensorPath
-from transformer.tracing.trace import Ids, Step, Trace, Words, as_array
+from transformer.tracing.trace import Activation, Ids, Trace, Words, as_array
 
 Group = tuple[int, ...]
 # For each text of a batch, the positions of each word.
@@ -111,9 +111,9 @@ class WordTrace(Trace):
                 for row, of in zip(trace.tokens_of(side), rows, strict=True)
             )
         # The functions below do not refer to the trace, because the trace refers to this object (`Trace.derived`).
-        steps, masks, config = trace.steps, trace.used_masks, trace.config
+        steps, masks, config = trace.activations, trace.used_masks, trace.config
 
-        def step(path: str) -> Step:
+        def activation(path: str) -> Activation:
             given, place = steps[path], TensorPath.parse(path)
             values = as_array(given.values)
             if str(place.owner) in masks and place.last in ("masked_scores", last_scores(config)):
@@ -121,7 +121,7 @@ class WordTrace(Trace):
                 hidden = hidden_keys(masks[str(place.owner)], given.values).numpy()
                 values = np.where(hidden, np.asarray(-np.inf, values.dtype), values)
             axes, values = _joined_values(path, given.axes, values, groups_of)
-            return Step(given.path, axes, torch.from_numpy(values))
+            return Activation(given.path, axes, torch.from_numpy(values))
 
         def mask(path: str) -> Tensor:
             scores = steps[str(TensorPath.parse(path) / last_scores(config))].values
@@ -131,7 +131,7 @@ class WordTrace(Trace):
 
         return cls(
             config,
-            _Computed(tuple(steps), step),
+            _Computed(tuple(steps), activation),
             ids.get("source", ()),
             ids.get("target", ()),
             tokens.get("source", ()),

@@ -20,8 +20,8 @@ from transformer.figures.decoding_figures import (
     loss_bars,
     stage_bars,
 )
-from transformer.pipeline.decoding.beam_tree import Written
-from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.generation import Generation
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Method
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index
@@ -35,13 +35,17 @@ STATES = {"best": "in the answer", "kept": "kept to the end", "later": "pruned l
 
 @drawn
 def distribution(
-    pipeline: TextPipeline, text: str, step: int = 0, method: Method | None = None, controls: Sequence[Control] = ()
+    pipeline: TextPipeline,
+    text: str,
+    step: int = 0,
+    method: Method | None = None,
+    logits_processors: Sequence[LogitsProcessor] = (),
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The figure shows the model's own probabilities, and the
-    probabilities after each control."""
-    written = Written.of(pipeline.write(text, method, controls))
-    made = _made(written, step)
-    shown = written.steps[made.step].stages
+    probabilities after each logits processor."""
+    generation = Generation.of(pipeline.generate(text, method, logits_processors))
+    made = _made(generation, step)
+    shown = generation.steps[made.step].stages
     stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in shown])
     top = np.argsort(-stages[-1], kind="stable")[:MOST].tolist()
     titles = [stage.by if isinstance(stage.by, str) else type(stage.by).__name__ for stage in shown]
@@ -51,9 +55,9 @@ def distribution(
 @drawn
 def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
     """What label smoothing asks for at a step, beside what the model gives."""
-    written = Written.of(pipeline.write(text))
-    made = _made(written, step)
-    own = written.steps[made.step].own.probabilities[made.row].double().numpy()
+    generation = Generation.of(pipeline.generate(text))
+    made = _made(generation, step)
+    own = generation.steps[made.step].own.probabilities[made.row].double().numpy()
     top = np.argsort(-own, kind="stable")[:MOST].tolist()
     asked = smoothed_target(len(own), int(own.argmax()), smoothing)
     return draw_bars(pipeline.vocabulary("target").tokens_of(top), asked[top], own[top], ("asked for", "given"))
@@ -62,24 +66,24 @@ def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float
 @drawn
 def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
     """The tree of a beam search. It shows every hypothesis, and whether and when it was pruned."""
-    written, vocabulary = Written.of(pipeline.write(text, Beam(width=width))), pipeline.vocabulary("target")
+    generation, vocabulary = Generation.of(pipeline.generate(text, Beam(width=width))), pipeline.vocabulary("target")
     nodes = []
-    for made in written.hypotheses:
+    for made in generation.hypotheses:
         (token,) = vocabulary.tokens_of([made.token])
         hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
-        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, written.state(made), made.ended))
+        nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, generation.state(made), made.ended))
     start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
-    return beam_tree(nodes, start, STATES, written.best.number, "step")
+    return beam_tree(nodes, start, STATES, generation.best.number, "step")
 
 
 @drawn
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
     """The logit lens. It shows the token that the output layer would write after each layer, at each step of the answer."""
-    written, vocabulary = Written.of(pipeline.write(text)), pipeline.vocabulary("target")
-    answer = answer_lens(_readout(pipeline), written)
+    generation, vocabulary = Generation.of(pipeline.generate(text)), pipeline.vocabulary("target")
+    answer = answer_lens(_readout(pipeline), generation)
     points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
     top = [vocabulary.tokens_of(ids) for ids in answer.top.tolist()]
-    tokens = vocabulary.tokens_of(made.token for made in written.chain(written.best))
+    tokens = vocabulary.tokens_of(made.token for made in generation.chain(generation.best))
     hover = "would write {token} with {share}; the final token has rank {rank}"
     return lens_map(top, answer.shares, answer.ranks, points, tokens, "rank of the final token", hover)
 
@@ -88,9 +92,9 @@ def lens(pipeline: TextPipeline, text: str) -> go.Figure:
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
     """What pushed the logit of the token of a step. The parts are each head, each feed-forward network, the embedding and the
     biases."""
-    written = Written.of(pipeline.write(text))
-    made = _made(written, step)
-    made_of = logit_contributions(_readout(pipeline), written.steps[made.step].values, made.token, None, made.row)
+    generation = Generation.of(pipeline.generate(text))
+    made = _made(generation, step)
+    made_of = logit_contributions(_readout(pipeline), generation.steps[made.step].values, made.token, None, made.row)
     order = np.argsort(-abs(made_of.values), kind="stable")
     first, rest = order[:MOST_PARTS], order[MOST_PARTS:]
     names, values = [_part(made_of.parts[index]) for index in first], made_of.values[first]
@@ -111,9 +115,9 @@ def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")
 
 
-def _made(written: Written, step: int) -> Hypothesis:
+def _made(generation: Generation, step: int) -> Hypothesis:
     """The hypothesis of the answer after a step; its last token is the token of that step."""
-    chain = written.chain(written.best)
+    chain = generation.chain(generation.best)
     check_index("step", step, len(chain))
     return chain[step]
 

@@ -77,13 +77,13 @@ def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int 
 @drawn
 def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
     """How far each token's vector moves when two tokens change places. The figure shows runs with and without positions."""
-    reading = pipeline.read(text)
+    encoding = pipeline.encode(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
     changes = {
-        name: position_geometry.swap(own_model(pipeline), reading.ids, first, second, edits).changes
+        name: position_geometry.swap(own_model(pipeline), encoding.ids, first, second, edits).changes
         for name, edits in runs.items()
     }
-    return figures.change_bars(reading.tokens, changes, "change")
+    return figures.change_bars(encoding.tokens, changes, "change")
 
 
 def _table(pipeline: TextPipeline, side: Side) -> np.ndarray:

@@ -14,16 +14,16 @@ from transformer.tracing.trace import as_array
 @drawn
 def rows(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
     """The rows of the table of tokens that a text selects."""
-    reading = pipeline.read(text, side)
-    return aligned_maps({"rows": _table(pipeline, side)[list(reading.ids)]}, reading.tokens, "token", "dimension")
+    encoding = pipeline.encode(text, side)
+    return aligned_maps({"rows": _table(pipeline, side)[list(encoding.ids)]}, encoding.tokens, "token", "dimension")
 
 
 @drawn
 def similarity(pipeline: TextPipeline, text: str, side: Side = "source") -> go.Figure:
     """How alike the tokens of a text are. The figure shows the cosine of each pair of the tokens' rows in the table."""
-    reading = pipeline.read(text, side)
-    vectors = _table(pipeline, side)[list(reading.ids)]
-    return similarity_map(cosines(vectors, vectors), reading.tokens)
+    encoding = pipeline.encode(text, side)
+    vectors = _table(pipeline, side)[list(encoding.ids)]
+    return similarity_map(cosines(vectors, vectors), encoding.tokens)
 
 
 @drawn
@@ -33,7 +33,7 @@ def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") ->
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]
     flat = plane(_table(pipeline, side), words or None)
-    marked = pipeline.read(text, side).ids if text else ()
+    marked = pipeline.encode(text, side).ids if text else ()
     classes = ["special" if index in known.specials else "word" for index in ids]
     return vocabulary_map(flat.points, known.tokens, classes, marked, flat.shares)
 

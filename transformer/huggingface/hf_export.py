@@ -41,7 +41,7 @@ TOKENS = {
     "english": WORDS,
     "french": WORDS,
 }
-NEVER = -1e9  # logit of a word that the target lacks
+SUPPRESSED_LOGIT = -1e9  # logit of a word that the target lacks
 # Field of our configuration → the only value that Marian can represent.
 NEEDED = {
     "norm_first": False,
@@ -115,7 +115,7 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
     ids, written = pipeline.target_vocabulary.ids(tokens), torch.tensor([token in known for token in tokens])
     output = model.output_projection
     weights["lm_head.weight"] = torch.where(written[:, None], output.weight[ids][:, order], 0.0)
-    weights["final_logits_bias"] = torch.where(written, output.bias[ids], NEVER)[None]
+    weights["final_logits_bias"] = torch.where(written, output.bias[ids], SUPPRESSED_LOGIT)[None]
     return {name: tensor.detach().float().contiguous() for name, tensor in weights.items()}
 
 

@@ -82,7 +82,7 @@ class ModelConfig(NetworkConfig):
         return json.dumps(dataclasses.asdict(self))
 
 
-class KeyValueCache:
+class TransformersCache:
     """Keys and values of earlier positions, kept from step to step (`transformer.network.cache.Cache`).
 
     Attributes:
@@ -93,11 +93,11 @@ class KeyValueCache:
     def __init__(self, crossed: bool) -> None:
         self.length = 0
         # Built without a configuration, so that keys which a sliding window hides are kept, and shown as hidden.
-        self.kept: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if crossed else DynamicCache()
+        self.past_key_values: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if crossed else DynamicCache()
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""
-        self.kept.reorder_cache(torch.tensor(rows))
+        self.past_key_values.reorder_cache(torch.tensor(rows))
 
 
 class Network:
@@ -182,7 +182,7 @@ class Network:
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
-        cache: KeyValueCache | None = None,
+        cache: TransformersCache | None = None,
     ) -> Float[Tensor, "batch position vocab"]:
         """Logits for the token after each target position; with a cache, after each position that it does not have yet.
 
@@ -192,7 +192,7 @@ class Network:
             cache: keys and values of the first positions.
         """
         first, keep = cache.length if cache else 0, self.target_keys(target)
-        given: dict[str, Any] = {"past_key_values": cache.kept if cache else None, "use_cache": cache is not None}
+        given: dict[str, Any] = {"past_key_values": cache.past_key_values if cache else None, "use_cache": cache is not None}
         new = _readable(target[:, first:])
         if memory is None or mask is None:
             given |= {"input_ids": new, "attention_mask": keep.long()}
@@ -205,9 +205,9 @@ class Network:
             cache.length = target.shape[1]
         return self._tapped(logits)
 
-    def new_cache(self) -> KeyValueCache | None:
+    def new_cache(self) -> TransformersCache | None:
         """An empty cache for `decode`; None if cached keys and values would change the logits."""
-        return KeyValueCache(self.crossed) if self.keeps else None
+        return TransformersCache(self.crossed) if self.keeps else None
 
     def target_keys(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch target"]:
         """True for the target tokens that may be attended to: all but padding. The first token is never padding, although some
@@ -434,7 +434,7 @@ class Network:
         if source is not None:
             target[:, 0] = start
         encoded = (None, None) if source is None else self.encode(source)
-        cache = KeyValueCache(self.crossed)
+        cache = TransformersCache(self.crossed)
         kept = [self.decode(target[:, :length], *encoded, cache) for length in (1, TARGET)]
         return torch.allclose(torch.cat(kept, dim=1), self.decode(target, *encoded), rtol=TOLERANCE, atol=TOLERANCE)
 

@@ -12,11 +12,11 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.families import Family
 from transformer.huggingface.files import Folder
 from transformer.huggingface.folder import first_line, read_config, read_model
+from transformer.huggingface.generation_ids import GenerationIds, read_generation_ids
 from transformer.huggingface.hf_limits import MODEL_TOKENS
 from transformer.huggingface.hf_network import NO_PAD, Network
 from transformer.huggingface.hf_pipeline import HuggingFacePipeline
 from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
-from transformer.huggingface.writing_ids import WritingIds, read_writing_ids
 
 LEAST_TOKENS = 4  # that the longest text of a model must have
 LONGROPE = (
@@ -35,7 +35,7 @@ class Opened(NamedTuple):
         tokenizer: its tokenizer, of `transformers`.
         pad: id of padding; `NO_PAD` if there is none.
         longest: most tokens of a text.
-        writing: ids that the model needs to write.
+        generation_ids: ids that the model needs to write.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Opened(NamedTuple):
     tokenizer: Any
     pad: int
     longest: int
-    writing: WritingIds
+    generation_ids: GenerationIds
 
 
 def open_folder(path: str | Path) -> HuggingFacePipeline:
@@ -55,8 +55,8 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
     """
     opened = read_folder(path)
     with readable_model(opened.name):
-        network = Network(opened.model, opened.family, opened.pad, opened.pad, opened.longest, opened.writing.start)
-    return HuggingFacePipeline(opened.name, network, opened.tokenizer, opened.writing)
+        network = Network(opened.model, opened.family, opened.pad, opened.pad, opened.longest, opened.generation_ids.start)
+    return HuggingFacePipeline(opened.name, network, opened.tokenizer, opened.generation_ids)
 
 
 def read_folder(path: str | Path) -> Opened:
@@ -82,7 +82,7 @@ def read_folder(path: str | Path) -> Opened:
         template = "The tokenizer in {folder!r} has a vocabulary for each side; only one for both can be read."
         raise CheckpointError(template, folder=folder.name)
     pad = NO_PAD if pad is None or pad == tokenizer.eos_token_id else pad
-    writing = read_writing_ids(folder, config, tokenizer.eos_token_id)
+    generation_ids = read_generation_ids(folder, config, tokenizer.eos_token_id)
     with readable_model(folder.name):
         positions = getattr(config, "max_position_embeddings", None) or MODEL_TOKENS
         longest = min(MODEL_TOKENS, positions - family.first_position(config))
@@ -93,7 +93,7 @@ def read_folder(path: str | Path) -> Opened:
         template = "The configuration in {folder!r} has positions for {count} tokens; at least {least} are needed."
         raise CheckpointError(template, folder=folder.name, count=longest, least=LEAST_TOKENS)
     model = read_model(folder, config, family)
-    return Opened(folder.name, model, family, tokenizer, pad, longest, writing)
+    return Opened(folder.name, model, family, tokenizer, pad, longest, generation_ids)
 
 
 def turned_alike(config: PreTrainedConfig, positions: int) -> int:

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.errors import InputError
+from transformer.huggingface.generation_ids import NO_ID, GenerationIds
 from transformer.huggingface.hf_limits import CONTINUATION_TOKENS
 from transformer.huggingface.hf_network import NO_PAD, ModelConfig, Network
 from transformer.huggingface.hf_vocabulary import PieceVocabulary
-from transformer.huggingface.writing_ids import NO_ID, WritingIds
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
@@ -20,15 +20,15 @@ from transformer.pipeline.agreement import Agreement
 from transformer.pipeline.answer import Answer, Source, Target, several
 from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.answers import greedy
-from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.generate import DecodingStep, generate
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
-from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Reading
+from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Encoding
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
-from transformer.tracing.trace import Step, Trace
+from transformer.tracing.trace import Activation, Trace
 
 Rows = list[tuple[int, ...]]
 NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
@@ -49,11 +49,11 @@ class HuggingFacePipeline(TextPipeline):
 
     trained = True
 
-    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any, writing: WritingIds) -> None:
-        self.name, self.tokenizer, self._writing = name, tokenizer, writing
+    def __init__(self, name: str, network: Network | Transformer, tokenizer: Any, generation_ids: GenerationIds) -> None:
+        self.name, self.tokenizer, self._generation_ids = name, tokenizer, generation_ids
         self.network: Any = network
-        config, sos = network.config, writing.start if self.crossed else None
-        eos = writing.end if writing.end != NO_ID and "decoder" in self.stacks else None
+        config, sos = network.config, generation_ids.start if self.crossed else None
+        eos = generation_ids.end if generation_ids.end != NO_ID and "decoder" in self.stacks else None
         lock = Lock()
         self.source_vocabulary = PieceVocabulary(tokenizer, lock, config.source_vocab, "source", config.source_pad, sos, eos)
         self.target_vocabulary = (
@@ -104,7 +104,7 @@ class HuggingFacePipeline(TextPipeline):
     @property
     def card(self) -> Card:
         """An empty card, because nothing is known about the training."""
-        return Card(world="", description="", accepts="", longest=self.longest("source"), command="")
+        return Card(task="", description="", accepts="", longest=self.longest("source"), command="")
 
     @property
     def mask_token(self) -> str:
@@ -155,7 +155,7 @@ class HuggingFacePipeline(TextPipeline):
         self.vocabulary(side)
         return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
 
-    def read(self, text: str, side: Side = "source") -> Reading:
+    def encode(self, text: str, side: Side = "source") -> Encoding:
         """A text as tokens and ids.
 
         Raises:
@@ -170,11 +170,11 @@ class HuggingFacePipeline(TextPipeline):
         pieces = vocabulary.split(text, special=not (side == "target" and self.stacks == ("decoder",)))
         ids = pieces.ids
         if side == "target" and self.crossed:
-            if ids and ids[-1] == self._writing.end:
+            if ids and ids[-1] == self._generation_ids.end:
                 ids = ids[:-1]
-            if ids[:1] != [self._writing.start]:  # some tokenizers add it themselves
-                ids = [self._writing.start, *ids]
-        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._writing.end:
+            if ids[:1] != [self._generation_ids.start]:  # some tokenizers add it themselves
+                ids = [self._generation_ids.start, *ids]
+        if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._generation_ids.end:
             ids = ids[:-1]  # the text will be continued, so it does not end here
         if not ids and side == "source":
             raise InputError("There is nothing to read in your text; type a few words.")
@@ -183,7 +183,7 @@ class HuggingFacePipeline(TextPipeline):
         tokens = vocabulary.tokens_of(ids)
         special = set(vocabulary.specials)
         typed = tuple(token for token, index in zip(tokens, ids, strict=True) if index not in special)
-        return Reading(tokens, tuple(ids), pieces.unknown, typed, side, vocabulary.words_of(ids))
+        return Encoding(tokens, tuple(ids), pieces.unknown, typed, side, vocabulary.words_of(ids))
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
         """Rows of ids as one tensor; shorter rows are padded at the end. Raises `InputError` if there are no rows."""
@@ -201,50 +201,57 @@ class HuggingFacePipeline(TextPipeline):
             InputError: the model cannot read a text; or, for an encoder alone, a text has no mask token.
             PathError: an edit does not fit the model.
         """
-        readings, edits = self._readings(several(sources), "source"), as_edits(edits)
-        rows = [reading.ids for reading in readings]
+        encodings, edits = self._encodings(several(sources), "source"), as_edits(edits)
+        rows = [encoding.ids for encoding in encodings]
         if self.stacks == ("encoder",):
             return self._filled(rows, edits)
         if self.stacks == ("decoder",):
             return self._continued(rows, edits)
-        limit = max(map(self._limit, rows))
+        max_new_tokens = max(map(self._max_new_tokens, rows))
         ids = self.batch(rows, "source")
-        written = greedy(
-            self.network, ids, self._writing.start, self._writing.end, limit, self._never, edits, self._writing.forced
+        generated = greedy(
+            self.network,
+            ids,
+            self._generation_ids.start,
+            self._generation_ids.end,
+            max_new_tokens,
+            self._suppressed,
+            edits,
+            self._generation_ids.forced,
         )
-        return [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+        return [self._answer(row, ended) for row, ended in zip(generated.ids, generated.ended, strict=True)]
 
-    def write(
+    def generate(
         self,
         source: Source,
         method: Method | None = None,
-        controls: Sequence[Control] = (),
+        logits_processors: Sequence[LogitsProcessor] = (),
         forced: Mapping[int, int] | None = None,
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
         """The steps of an answer. Each is computed when the iterator reaches it. Arguments and errors as for
-        `transformer.pipeline.decoding.write.write`.
+        `transformer.pipeline.decoding.generate.generate`.
 
         Raises:
             InputError: the model is an encoder alone, which writes nothing.
         """
         if self.stacks == ("encoder",):
             raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
-        (reading,) = self._readings([source], "source")
-        ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
+        (encoding,) = self._encodings([source], "source")
+        ids, max_new_tokens = self.batch([encoding.ids], "source"), self._max_new_tokens(encoding.ids)
         given, prompt = (ids, None) if self.crossed else (None, ids)
-        forced = {**self._writing.forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
-        return write(
+        forced = {**self._generation_ids.forced, **(forced or {})} if forced is None or isinstance(forced, Mapping) else forced
+        return generate(
             self.network,
             given,
-            self._writing.start,
-            self._writing.end,
-            limit,
+            self._generation_ids.start,
+            self._generation_ids.end,
+            max_new_tokens,
             method,
-            controls,
+            logits_processors,
             forced,
-            self._never,
+            self._suppressed,
             edits,
             cached=cached,
             prompt=prompt,
@@ -262,9 +269,9 @@ class HuggingFacePipeline(TextPipeline):
         answers = []
         for row, predicted in zip(rows, best, strict=True):
             filled = [new if index == mask else index for index, new in zip(row, predicted, strict=False)]
-            written = tuple(new for index, new in zip(row, predicted, strict=False) if index == mask)
-            tokens = self.source_vocabulary.tokens_of(written)
-            answers.append(Answer(self.source_vocabulary.text(filled), tokens, True, written))
+            generated = tuple(new for index, new in zip(row, predicted, strict=False) if index == mask)
+            tokens = self.source_vocabulary.tokens_of(generated)
+            answers.append(Answer(self.source_vocabulary.text(filled), tokens, True, generated))
         return answers
 
     def _continued(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
@@ -275,34 +282,34 @@ class HuggingFacePipeline(TextPipeline):
             raise InputError("Edits with `items` need texts with the same number of tokens.")
         answers = []
         for part in [rows] if same else [[row] for row in rows]:
-            prompt, limit = self.batch(part, "source"), max(map(self._limit, part))
-            written = greedy(
+            prompt, max_new_tokens = self.batch(part, "source"), max(map(self._max_new_tokens, part))
+            generated = greedy(
                 self.network,
                 None,
-                self._writing.start,
-                self._writing.end,
-                limit,
-                self._never,
+                self._generation_ids.start,
+                self._generation_ids.end,
+                max_new_tokens,
+                self._suppressed,
                 edits,
-                self._writing.forced,
+                self._generation_ids.forced,
                 prompt,
             )
-            answers += [self._answer(row, ended) for row, ended in zip(written.ids, written.ended, strict=True)]
+            answers += [self._answer(row, ended) for row, ended in zip(generated.ids, generated.ended, strict=True)]
         return answers
 
     def _answer(self, ids: Sequence[int], ended: bool) -> Answer:
         vocabulary = self.target_vocabulary
         return Answer(vocabulary.text(ids), vocabulary.tokens_of(ids), ended, tuple(ids))
 
-    def _limit(self, row: Sequence[int]) -> int:
+    def _max_new_tokens(self, row: Sequence[int]) -> int:
         """The most tokens of an answer."""
         return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
 
     @property
-    def _never(self) -> tuple[int, ...]:
+    def _suppressed(self) -> tuple[int, ...]:
         """Ids that the model must not write: padding."""
         pad = self.config.target_pad
-        return () if pad in (NO_PAD, self._writing.end) else (pad,)
+        return () if pad in (NO_PAD, self._generation_ids.end) else (pad,)
 
     # --- tracing -------------------------------------------------------------------------------------------------------------
 
@@ -313,7 +320,7 @@ class HuggingFacePipeline(TextPipeline):
 
         Args:
             source: a text, or several for a batch; shorter ones are padded at the end.
-            target: the decoder's input: a text, a reading of it as a target, or an answer. If it is None, the input is the
+            target: the decoder's input: a text, an encoding of it as a target, or an answer. If it is None, the input is the
                 model's own answer. For a decoder alone, the target is the continuation of the source, and "" traces the source
                 alone. An encoder alone has no target.
             edits: interventions applied while the answer is written and while it is traced.
@@ -322,7 +329,7 @@ class HuggingFacePipeline(TextPipeline):
             InputError: the model cannot read a text, or the numbers of sources and of targets differ.
             PathError: an edit does not fit the model.
         """
-        edits, sources = as_edits(edits), self._readings(several(source), "source")
+        edits, sources = as_edits(edits), self._encodings(several(source), "source")
         targets: list[Any] = [None] * len(sources) if target is None else several(target)
         if len(targets) != len(sources):
             raise InputError(
@@ -330,7 +337,7 @@ class HuggingFacePipeline(TextPipeline):
                 sources=len(sources),
                 targets=len(targets),
             )
-        rows = [reading.ids for reading in sources]
+        rows = [encoding.ids for encoding in sources]
         if self.stacks == ("encoder",):
             if any(given is not None for given in targets):
                 raise InputError("An encoder alone has no target.")
@@ -338,7 +345,7 @@ class HuggingFacePipeline(TextPipeline):
         if any(given is None for given in targets):
             own = self.answers(sources, edits)
             targets = [own[index] if given is None else given for index, given in enumerate(targets)]
-        following = [reading.ids for reading in self._readings(targets, "target")]
+        following = [encoding.ids for encoding in self._encodings(targets, "target")]
         if self.crossed:
             return self._traced(self.batch(rows, "source"), self.batch(following, "target"), edits)
         joined = [(*row, *more) for row, more in zip(rows, following, strict=True)]
@@ -358,9 +365,9 @@ class HuggingFacePipeline(TextPipeline):
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         with torch.inference_mode(), tracing(self.network, edits) as values:
             self.network(source, target)
-        steps = {path: Step(path, self.network.taps[path].axes, stored) for path, stored in values.stored.items()}
+        steps = {path: Activation(path, self.network.taps[path].axes, stored) for path, stored in values.stored.items()}
         if target is not None:
-            mask = Step("target_mask", ("batch", "1", "target", "target"), self.network.target_mask(target))
+            mask = Activation("target_mask", ("batch", "1", "target", "target"), self.network.target_mask(target))
             steps = {mask.path: mask, **steps}
         source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
         return Trace(
@@ -375,16 +382,16 @@ class HuggingFacePipeline(TextPipeline):
             tuple(map(self.target_vocabulary.words_of, target_ids)),
         )
 
-    def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
-        return [self._reading(text, side) for text in texts]
+    def _encodings(self, texts: Sequence[Any], side: Side) -> list[Encoding]:
+        return [self._encoding(text, side) for text in texts]
 
-    def _reading(self, text: Any, side: Side) -> Reading:
+    def _encoding(self, text: Any, side: Side) -> Encoding:
         vocabulary = self.vocabulary(side)
         if isinstance(text, Answer) and side == "target":
-            ids = ((self._writing.start,) if self.crossed else ()) + text.ids
-            text = Reading(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
-        if not isinstance(text, Reading):
-            return self.read(a_text(text), side)
+            ids = ((self._generation_ids.start,) if self.crossed else ()) + text.ids
+            text = Encoding(vocabulary.tokens_of(ids), ids, (), text.tokens, side)
+        if not isinstance(text, Encoding):
+            return self.encode(a_text(text), side)
         if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
             raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
         return text

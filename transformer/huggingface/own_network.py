@@ -45,8 +45,8 @@ def marian_modules(stack: str) -> dict[str, str]:
         modules |= {f"{ours}.{name}.projection": f"{theirs}.{name[0]}_proj" for name in ("query", "key", "value")}
         modules |= {f"{ours}.output_projection": f"{theirs}.out_proj", f"{ours}_add_norm.norm": f"{theirs}_layer_norm"}
     return modules | {
-        "feed_forward.expand": "fc1",
-        "feed_forward.contract": "fc2",
+        "feed_forward.up_projection": "fc1",
+        "feed_forward.down_projection": "fc2",
         "feed_forward_add_norm.norm": "final_layer_norm",
     }
 
@@ -148,7 +148,7 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     def __init__(self, opened: Opened, network: Transformer) -> None:
         self._marian = opened.model
-        super().__init__(opened.name, network, opened.tokenizer, opened.writing)
+        super().__init__(opened.name, network, opened.tokenizer, opened.generation_ids)
 
     @property
     def model(self) -> Transformer:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer.network.cache import Kept
+from transformer.network.cache import AttentionCache
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask, attention_softmax
 from transformer.network.tap import MaskTap, Tap
@@ -30,10 +30,10 @@ class PerHeadProjection(nn.Module):
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(
-        self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
+        self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
         """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
-        projected = self.projected(kept.project(self.projection, x) if kept is not None else self.projection(x))
+        projected = self.projected(cache.project(self.projection, x) if cache is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, nothing is copied
         return self.heads(projected.view(batch, length, self.count, -1).transpose(1, 2))
@@ -59,11 +59,11 @@ class SharedProjection(nn.Module):
         self.heads = Tap(f"batch head {axis} d_head")
 
     def forward(
-        self, x: Float[Tensor, "batch position d_model"], kept: Kept | None = None
+        self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
         """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
-        projected = self.projected(kept.project(self.projection, split) if kept is not None else self.projection(split))
+        projected = self.projected(cache.project(self.projection, split) if cache is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
 
 
@@ -103,9 +103,9 @@ class MultiHeadAttention(nn.Module):
         x: Float[Tensor, "batch query d_model"],
         memory: Float[Tensor, "batch key d_model"],
         mask: Mask,
-        kept: Kept | None = None,
+        cache: AttentionCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        query, key, value = self.query(x), self.key(memory, kept), self.value(memory, kept)
+        query, key, value = self.query(x), self.key(memory, cache), self.value(memory, cache)
         scores = self.scores(query @ key.mT)
         mask = self.mask(mask)
         scores = self.scale(self.hide(scores, mask)) if self.mask_before_scaling else self.hide(self.scale(scores), mask)

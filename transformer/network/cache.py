@@ -19,7 +19,7 @@ from torch import Tensor, nn
 ROOM = 64
 
 
-class Kept:
+class AttentionCache:
     """The projected vectors of one kind of attention: projection → [batch, position, …].
 
     The vectors of self-attention are written into a tensor with room for later positions, because a new tensor for each token
@@ -62,7 +62,7 @@ class Kept:
         return values[:, :end]
 
 
-class Cache:
+class KeyValueCache:
     """The keys and values that a decoder keeps while it writes one batch of answers.
 
     Attributes:
@@ -72,7 +72,7 @@ class Cache:
 
     def __init__(self) -> None:
         self.length = 0
-        self.target, self.memory = Kept(grows=True), Kept(grows=False)
+        self.target, self.memory = AttentionCache(grows=True), AttentionCache(grows=False)
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""

@@ -169,7 +169,7 @@ def work_of(stack: str, sublayer: str, name: str) -> str:
     return ADD_NORM
 
 
-def step_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
+def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
     """FLOPs of the step that computes a tensor: 2 × numbers in the result × products in the sum for each number. 0 if the step
     multiplies no matrices.
 
@@ -217,14 +217,14 @@ def _parameters(config: TransformerConfig) -> dict[str, int]:
 def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
     attention = ("query.projected", "key.projected", "value.projected", "scores", "head_output", "output")
     multiplied = {"self_attention": attention, "cross_attention": attention, "feed_forward": ("hidden", "output")}
-    flops = {OUTPUT: step_flops(config, "", "", "logits", lengths)}
+    flops = {OUTPUT: activation_flops(config, "", "", "logits", lengths)}
     for stack, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
         for sublayer, names in multiplied.items():
             if (stack, sublayer) == ("encoder", "cross_attention"):
                 continue
             for name in names:
                 work = work_of(stack, sublayer, name)
-                flops[work] = flops.get(work, 0) + layers * step_flops(config, stack, sublayer, name, lengths)
+                flops[work] = flops.get(work, 0) + layers * activation_flops(config, stack, sublayer, name, lengths)
     return flops
 
 

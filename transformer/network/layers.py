@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer.network.attention import MultiHeadAttention
-from transformer.network.cache import Cache
+from transformer.network.cache import KeyValueCache
 from transformer.network.config import TransformerConfig
 from transformer.network.masks import Mask
 from transformer.network.tap import Tap
@@ -37,8 +37,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
         super().__init__()
-        self.expand = nn.Linear(config.d_model, config.d_ff)
-        self.contract = nn.Linear(config.d_ff, config.d_model)
+        self.up_projection = nn.Linear(config.d_model, config.d_ff)
+        self.down_projection = nn.Linear(config.d_ff, config.d_model)
         self.activation = ACTIVATIONS[config.activation]
         self.dropout = Dropout(config.dropout if config.ff_dropout else 0.0)
 
@@ -48,9 +48,9 @@ class FeedForward(nn.Module):
         self.output = Tap(f"batch {axis} d_model")
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
-        hidden = self.hidden(self.expand(x))
+        hidden = self.hidden(self.up_projection(x))
         activated = self.activated(self.activation(hidden))
-        return self.output(self.contract(self.dropout(activated)))
+        return self.output(self.down_projection(self.dropout(activated)))
 
 
 class AddNorm(nn.Module):
@@ -120,7 +120,7 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         target_mask: Mask,
         source_mask: Mask | None,
-        cache: Cache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         own, others = (cache.target, cache.memory) if cache else (None, None)
         x = self.self_attention_add_norm(x, lambda x: self.self_attention(x, x, target_mask, own))

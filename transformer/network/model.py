@@ -4,7 +4,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer.errors import InputError
-from transformer.network.cache import Cache
+from transformer.network.cache import KeyValueCache
 from transformer.network.config import TransformerConfig, check_config
 from transformer.network.embedding import Embedding
 from transformer.network.layers import DecoderLayer, EncoderLayer
@@ -46,7 +46,7 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         target_mask: Mask,
         source_mask: Mask | None,
-        cache: Cache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         for layer in self.layers:
             x = layer(x, memory, target_mask, source_mask, cache)
@@ -132,7 +132,7 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
-        cache: Cache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch position vocab"]:
         """Logits for the token after each target position. With a cache, only for the positions that are not in the cache yet.
 
@@ -166,9 +166,9 @@ class Transformer(nn.Module):
             self.probabilities(logits.softmax(-1))
         return logits
 
-    def new_cache(self) -> Cache:
+    def new_cache(self) -> KeyValueCache:
         """An empty cache for `decode`."""
-        return Cache()
+        return KeyValueCache()
 
     def _check_memory(self, memory: object, mask: object) -> None:
         """Check that the memory has the model's width, and that the mask has the memory's size. Raises InputError."""

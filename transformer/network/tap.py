@@ -122,7 +122,7 @@ class Recording(Mapping[str, Tensor]):
         self.masks: dict[str, Tensor] = dict(masks or {})
 
     def __getitem__(self, path: str) -> Tensor:
-        return read(self.stored[path])
+        return loaded(self.stored[path])
 
     def __contains__(self, path: object) -> bool:
         return path in self.stored
@@ -142,7 +142,7 @@ class Recording(Mapping[str, Tensor]):
         return Recording(self.stored, self.masks)
 
 
-def read(stored: Stored) -> Tensor:
+def loaded(stored: Stored) -> Tensor:
     """The kept tensor, or the tensor computed again."""
     if isinstance(stored, Tensor):
         return stored
@@ -170,7 +170,7 @@ class Edit(ABC):
         """The path of the tap that the edit acts on. Raises `PathError` if the edit does not fit the model."""
 
     @abstractmethod
-    def reads(self, model: Traceable) -> Iterable[str]:
+    def needs(self, model: Traceable) -> Iterable[str]:
         """The paths of the tensors that `apply` may read in the scope. These are kept even if no others are."""
 
     @abstractmethod
@@ -198,7 +198,7 @@ class Scope:
                 raise PathError("{edit!r} acts on {path!r}, which is no tap of this model.", edit=edit, path=path)
             self.edits[path].append(edit)
             if self.kept is not None:
-                self.kept.update(edit.reads(model))
+                self.kept.update(edit.needs(model))
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
         """The tensor after the edits for this tap. The scope checks its shape and keeps the tensor by reference, because

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transformer.errors import InputError
-from transformer.pipeline.encoding import Reading
+from transformer.pipeline.encoding import Encoding
 from transformer.text.vocabulary import UNK, Vocabulary
 from transformer.validation import as_list
 
@@ -28,22 +28,22 @@ class Answer:
 
 
 # What `Pipeline.trace` reads as a source, and as a target.
-Source = str | Reading
-Target = str | Reading | Answer | None
+Source = str | Encoding
+Target = str | Encoding | Answer | None
 
 
-def with_copies(reading: Reading, answer: Answer, known: Vocabulary, target: Vocabulary) -> Answer:
+def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: Vocabulary) -> Answer:
     """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
 
     The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words, or if the new text
     would be read as other tokens.
 
     Args:
-        reading: the source.
+        encoding: the source.
         answer: the output for it.
         known, target: the vocabularies of the source and of the target.
     """
-    unknown = [token for token, index in zip(reading.typed, known.ids(reading.typed), strict=True) if index == known.unk]
+    unknown = [token for token, index in zip(encoding.typed, known.ids(encoding.typed), strict=True) if index == known.unk]
     if not unknown or answer.tokens.count(UNK) != len(unknown):
         return answer
     words = iter(unknown)
@@ -60,7 +60,7 @@ def several(given: Any) -> list[Any]:
     Raises:
         InputError: `given` is neither a text nor a list of texts.
     """
-    if isinstance(given, str | Reading | Answer):
+    if isinstance(given, str | Encoding | Answer):
         return [given]
     listed = as_list(given)
     if listed is None:

@@ -16,7 +16,7 @@ class Card:
     """The record of one training run, stored in the checkpoint.
 
     Attributes:
-        world: the world it was trained on; empty for an untrained model.
+        task: the task it was trained on; empty for an untrained model.
         description: one line about the model, for the model picker.
         accepts: description of the texts it accepts.
         longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
@@ -33,7 +33,7 @@ class Card:
             head whose attention turns to the noun that a pronoun refers to.
     """
 
-    world: str
+    task: str
     description: str
     accepts: str
     longest: int

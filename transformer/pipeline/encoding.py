@@ -17,7 +17,7 @@ TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {mos
 
 
 @dataclass(frozen=True)
-class Reading:
+class Encoding:
     """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
 
     Attributes:
@@ -39,7 +39,7 @@ class Reading:
     words: tuple[int | None, ...] = ()
 
 
-def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: str) -> Reading:
+def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: str) -> Encoding:
     """A text as tokens and ids.
 
     Args:
@@ -69,7 +69,7 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
     ids = vocabulary.ids(typed)
     if vocabulary.framed:
         ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
-    return Reading(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
+    return Encoding(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
 
 
 def padded(rows: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Int[Tensor, "batch length"]:

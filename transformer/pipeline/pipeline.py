@@ -25,10 +25,10 @@ from transformer.pipeline.checkpoint import (
     save_checkpoint,
 )
 from transformer.pipeline.decoding.answers import greedy
-from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.generate import DecodingStep, generate
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
-from transformer.pipeline.decoding.write import DecodingStep, write
-from transformer.pipeline.encoding import Reading, encode, padded
+from transformer.pipeline.encoding import Encoding, encode, padded
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.vocabulary import UNK, Vocabulary, a_text
 from transformer.tracing.paths import Side
@@ -169,7 +169,7 @@ class Pipeline(TextPipeline):
         most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
 
-    def read(self, text: str, side: Side = "source") -> Reading:
+    def encode(self, text: str, side: Side = "source") -> Encoding:
         """A text as tokens and ids.
 
         Raises:
@@ -181,7 +181,7 @@ class Pipeline(TextPipeline):
         """The greedy outputs for several texts, computed in one batch.
 
         Args:
-            sources: texts, or readings of them from `read`.
+            sources: texts, or encodings of them from `encode`.
             edits: interventions applied while the answers are written.
             max_new_tokens: stop each output after this many tokens; by default, after twice the length of the source and 8.
 
@@ -194,29 +194,39 @@ class Pipeline(TextPipeline):
         listed = as_list(sources)
         if listed is None:
             raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
-        readings = self._readings(listed, "source")
-        answers = self._answers([reading.ids for reading in readings], as_edits(edits), max_new_tokens)
-        return [self._with_copies(*both) for both in zip(readings, answers, strict=True)]
+        encodings = self._encodings(listed, "source")
+        answers = self._answers([encoding.ids for encoding in encodings], as_edits(edits), max_new_tokens)
+        return [self._with_copies(*both) for both in zip(encodings, answers, strict=True)]
 
-    def write(
+    def generate(
         self,
         source: Source,
         method: Method | None = None,
-        controls: Sequence[Control] = (),
+        logits_processors: Sequence[LogitsProcessor] = (),
         forced: Mapping[int, int] | None = None,
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
         """The steps of an answer, at most as many as `answer` allows. Each is computed when the iterator reaches it. Arguments
-        and errors as for `transformer.pipeline.decoding.write.write`.
+        and errors as for `transformer.pipeline.decoding.generate.generate`.
 
-            written = Written.of(pipeline.write("the cat sleeps .", Beam(width=3)))
+            generation = Generation.of(pipeline.generate("the cat sleeps .", Beam(width=3)))
         """
-        (reading,), vocabulary = self._readings([source], "source"), self.target_vocabulary
-        ids, limit = self.batch([reading.ids], "source"), self._limit(reading.ids)
-        never = self._never
-        return write(
-            self.model, ids, vocabulary.sos, vocabulary.eos, limit, method, controls, forced, never, edits, cached=cached
+        (encoding,), vocabulary = self._encodings([source], "source"), self.target_vocabulary
+        ids, max_new_tokens = self.batch([encoding.ids], "source"), self._max_new_tokens(encoding.ids)
+        suppress = self._suppressed
+        return generate(
+            self.model,
+            ids,
+            vocabulary.sos,
+            vocabulary.eos,
+            max_new_tokens,
+            method,
+            logits_processors,
+            forced,
+            suppress,
+            edits,
+            cached=cached,
         )
 
     def as_target(self, answer: Answer) -> str:
@@ -241,13 +251,13 @@ class Pipeline(TextPipeline):
 
         To show an answer and its trace, read and answer once:
 
-            reading = pipeline.read(text)
+            reading = pipeline.encode(text)
             answer = pipeline.answers([reading], edits)[0]
             trace = pipeline.trace(reading, answer, edits)
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be a reading from `read`.
-            target: the decoder's input (teacher forcing): a text, a reading of it as a target, or an answer. If it is None,
+            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be an encoding from `encode`.
+            target: the decoder's input (teacher forcing): a text, an encoding of it as a target, or an answer. If it is None,
                 the input is the model's own greedy answer.
             edits: interventions applied while the answer is written and while it is traced.
 
@@ -256,7 +266,7 @@ class Pipeline(TextPipeline):
             PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), several(source)
-        sources = self._readings(sources, "source")
+        sources = self._encodings(sources, "source")
         targets = [None] * len(sources) if target is None else several(target)
         if len(targets) != len(sources):
             raise InputError(
@@ -264,12 +274,12 @@ class Pipeline(TextPipeline):
                 sources=len(sources),
                 targets=len(targets),
             )
-        source_rows = [reading.ids for reading in sources]
+        source_rows = [encoding.ids for encoding in sources]
         # The whole batch is answered even if only one target is missing, because edits refer to texts by their index in the
         # batch.
         own = self._answers(source_rows, edits) if any(given is None for given in targets) else []
         targets = [own[item] if given is None else given for item, given in enumerate(targets)]
-        target_rows = [reading.ids for reading in self._readings(targets, "target")]
+        target_rows = [encoding.ids for encoding in self._encodings(targets, "target")]
         source_ids, target_ids = self.batch(source_rows, "source"), self.batch(target_rows, "target")
         return run_traced(
             self.model,
@@ -296,56 +306,56 @@ class Pipeline(TextPipeline):
         """
         return padded(rows, self.vocabulary(side))
 
-    def _readings(self, texts: Sequence[Any], side: Side) -> list[Reading]:
-        """The reading of each text. Readings are returned unchanged. If there are several texts, an error gives the number of
+    def _encodings(self, texts: Sequence[Any], side: Side) -> list[Encoding]:
+        """The reading of each text. Encodings are returned unchanged. If there are several texts, an error gives the number of
         the text."""
-        readings = []
+        encodings = []
         for number, text in enumerate(texts, 1):
             try:
-                readings.append(self._reading(text, side))
+                encodings.append(self._encoding(text, side))
             except InputError as error:
                 if len(texts) == 1:
                     raise
                 if side == "source":
                     raise InputError("Text {number} cannot be read. {problem}", number=number, problem=error) from None
                 raise InputError("Target {number} cannot be read. {problem}", number=number, problem=error) from None
-        return readings
+        return encodings
 
-    def _reading(self, text: Any, side: Side) -> Reading:
+    def _encoding(self, text: Any, side: Side) -> Encoding:
         vocabulary = self.vocabulary(side)
         if isinstance(text, Answer) and side == "target":
             tokens = (vocabulary.tokens[vocabulary.sos], *text.tokens)
-            text = Reading(tokens, tuple(vocabulary.ids(tokens)), (), text.tokens, side)
-        if not isinstance(text, Reading):
-            return self.read(a_text(text), side)
+            text = Encoding(tokens, tuple(vocabulary.ids(tokens)), (), text.tokens, side)
+        if not isinstance(text, Encoding):
+            return self.encode(a_text(text), side)
         if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:
             raise InputError("{text!r} was read as another side or by another model; read the text again.", text=text)
         return text
 
-    def _with_copies(self, reading: Reading, answer: Answer) -> Answer:
+    def _with_copies(self, encoding: Encoding, answer: Answer) -> Answer:
         """The answer, with unknown words of the source copied (`with_copies`) if the model is trained."""
-        return with_copies(reading, answer, self.source_vocabulary, self.target_vocabulary) if self.trained else answer
+        return with_copies(encoding, answer, self.source_vocabulary, self.target_vocabulary) if self.trained else answer
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
-        vocabulary, limits = self.target_vocabulary, [self._limit(row) for row in rows]
+        vocabulary, limits = self.target_vocabulary, [self._max_new_tokens(row) for row in rows]
         if max_new_tokens is not None:
-            limits = [min(limit, max_new_tokens) for limit in limits]
+            limits = [min(max_new_tokens, max_new_tokens) for max_new_tokens in limits]
         ids = self.batch(rows, "source")
-        written = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._never, edits)
+        generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []
-        for row, ended, limit in zip(written.ids, written.ended, limits, strict=True):
+        for row, ended, max_new_tokens in zip(generated.ids, generated.ended, limits, strict=True):
             # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
             # written alone.
-            tokens = vocabulary.tokens_of(row[:limit])
-            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
+            tokens = vocabulary.tokens_of(row[:max_new_tokens])
+            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= max_new_tokens))
         return answers
 
-    def _limit(self, row: Sequence[int]) -> int:
+    def _max_new_tokens(self, row: Sequence[int]) -> int:
         """The most tokens of an answer to a source. Any correct answer is shorter; a model that never writes `<eos>` stops
         there."""
         return 2 * len(row) + 8 if self.trained else min(len(row) - 2 * self.target_vocabulary.framed, MAX_UNTRAINED_TOKENS)
 
     @property
-    def _never(self) -> Sequence[int]:
+    def _suppressed(self) -> Sequence[int]:
         """Ids that the model must not write."""
         return () if self.trained else self.target_vocabulary.specials

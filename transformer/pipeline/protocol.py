@@ -13,10 +13,10 @@ from transformer.network.tap import Edit
 from transformer.pipeline.agreement import Agreement
 from transformer.pipeline.answer import Answer, Source, Target
 from transformer.pipeline.card import Card
-from transformer.pipeline.decoding.controls import Control
+from transformer.pipeline.decoding.generate import DecodingStep, Network
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
-from transformer.pipeline.decoding.write import DecodingStep, Network
-from transformer.pipeline.encoding import Reading
+from transformer.pipeline.encoding import Encoding
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
@@ -136,7 +136,7 @@ class TextPipeline(ABC):
         """The most tokens of a text."""
 
     @abstractmethod
-    def read(self, text: str, side: Side = "source") -> Reading:
+    def encode(self, text: str, side: Side = "source") -> Encoding:
         """A text as tokens and ids."""
 
     @abstractmethod
@@ -152,11 +152,11 @@ class TextPipeline(ABC):
         """The greedy outputs for several texts."""
 
     @abstractmethod
-    def write(
+    def generate(
         self,
         source: Source,
         method: Method | None = None,
-        controls: Sequence[Control] = (),
+        logits_processors: Sequence[LogitsProcessor] = (),
         forced: Mapping[int, int] | None = None,
         edits: Sequence[Edit] = (),
         cached: bool = True,

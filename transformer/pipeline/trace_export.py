@@ -5,7 +5,7 @@ import json
 from safetensors.torch import save
 
 from transformer.errors import InputError
-from transformer.pipeline.decoding.write import DecodingStep, Network
+from transformer.pipeline.decoding.generate import DecodingStep, Network
 from transformer.tracing.trace import Trace
 
 
@@ -42,7 +42,7 @@ def step_file(model: Network, step: DecodingStep) -> bytes:
         "axes": json.dumps({path: model.taps[path].axes for path in step.values}),
         "order": json.dumps([*step.values]),
         "step": str(step.index + 1),
-        "read": json.dumps(step.read.tolist()),
+        "read": json.dumps(step.input_ids.tolist()),
         "config": model.config.to_json(),
     }
     return save({path: values.clone().contiguous() for path, values in step.values.items()}, metadata)

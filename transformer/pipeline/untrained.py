@@ -186,7 +186,7 @@ class Untrained:
         config = self.config
         with _Drawn(Weights() if weights is None else weights, config.initialization == "xavier"):
             model = Transformer(config).eval()
-        card = Card(world="", description="random weights, never trained", accepts=ACCEPTS, longest=LONGEST, command="")
+        card = Card(task="", description="random weights, never trained", accepts=ACCEPTS, longest=LONGEST, command="")
         return Pipeline(self.preset, model, *self.vocabularies, card, trained=False)
 
 

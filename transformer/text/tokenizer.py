@@ -11,7 +11,7 @@ from transformer.validation import one_of
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "'", "´": "'"})
 DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
 
-# English contractions and their long forms. The word worlds use only the long forms.
+# English contractions and their long forms. The word tasks use only the long forms.
 CONTRACTIONS = {
     "can't": "can not",
     "cannot": "can not",
@@ -131,7 +131,7 @@ def unseen(text: str) -> bool:
 
 def sentence(text: str) -> str:
     """A `plain` text in which a period replaces every mark that ends a sentence, except the question mark. Commas, quotes and
-    brackets are removed, because the word worlds have none."""
+    brackets are removed, because the word tasks have none."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 

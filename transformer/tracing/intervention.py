@@ -64,7 +64,7 @@ class Intervention(Edit):
                 check_index(name, index, count)
         return path
 
-    def reads(self, model: Traceable) -> Iterable[str]:
+    def needs(self, model: Traceable) -> Iterable[str]:
         """The paths of the tensors that `change` may read in the scope: the tensors of the same module. A pass keeps these even
         if it keeps no others."""
         owner = self.place(model).rpartition(".")[0]

@@ -260,7 +260,7 @@ class Replace(Intervention):
             raise PathError("{by} cannot replace {path}: scores may be -inf, and replace only scores.", by=by, path=path)
         return path
 
-    def reads(self, model: Traceable) -> Iterable[str]:
+    def needs(self, model: Traceable) -> Iterable[str]:
         return [find_tap(model.taps, self.by, "output")]
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor
 from transformer.errors import InputError, PathError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.model import Transformer
-from transformer.network.tap import Derived, Edit, Stored, read, tracing
+from transformer.network.tap import Derived, Edit, Stored, loaded, tracing
 from transformer.tracing.paths import SCORES, SIDES, Kind, Side, TensorPath, check_index, find_tap
 from transformer.validation import as_list, one_of
 
@@ -42,7 +42,7 @@ def as_array(values: Tensor) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class Activation:
     """One tensor of the forward pass.
 
     Attributes:
@@ -58,7 +58,7 @@ class Step:
     @property
     def values(self) -> Tensor:
         """The tensor itself, not a copy. Do not write to it, because the trace is shared."""
-        return read(self.stored)
+        return loaded(self.stored)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ class Trace:
     """
 
     config: Any
-    steps: Mapping[str, Step]
+    activations: Mapping[str, Activation]
     source_ids: Ids
     target_ids: Ids
     source_tokens: Tokens
@@ -119,23 +119,23 @@ class Trace:
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
 
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps.values())
+    def __iter__(self) -> Iterator[Activation]:
+        return iter(self.activations.values())
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return len(self.activations)
 
     def __contains__(self, path: object) -> bool:
         text = str(path) if isinstance(path, TensorPath) else path
-        return isinstance(text, str) and text in self.steps
+        return isinstance(text, str) and text in self.activations
 
-    def __getitem__(self, path: str | TensorPath) -> Step:
+    def __getitem__(self, path: str | TensorPath) -> Activation:
         """The step at a path. For the path of an attention, the step of its weights.
 
         Raises:
             PathError: no step has that path; the message lists the nearest ones.
         """
-        return self.steps[find_tap(self.steps, path)]
+        return self.activations[find_tap(self.activations, path)]
 
     @property
     def logits(self) -> Float[Tensor, "batch target vocab"]:
@@ -154,7 +154,7 @@ class Trace:
         Raises:
             PathError: the encoder ran alone.
         """
-        source = self.steps.get("source_mask")
+        source = self.activations.get("source_mask")
         return Masks(source.values if source else None, self["target_mask"].values)
 
     @property
@@ -330,7 +330,7 @@ class Trace:
     @cached_property
     def tensor_bytes(self) -> int:
         """Bytes of memory of the trace's tensors. Tensors that are views of the same memory are counted once."""
-        stored = [*(step.stored for step in self), *self.used_masks.values()]
+        stored = [*(activation.stored for activation in self), *self.used_masks.values()]
         tensors = (values for values in stored if isinstance(values, Tensor))
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
@@ -339,7 +339,7 @@ class Trace:
         """Bytes of memory of the trace after all its methods were called: its tensors; the copies that `attention` and
         `allowed` keep, which are one copy and one more byte for each weight; and, if pieces can be joined to words, the tensors
         between words."""
-        weights = (step.values for step in self if step.path.endswith(".weights"))
+        weights = (activation.values for activation in self if activation.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
 
     @property
@@ -382,11 +382,11 @@ def run_traced(
     """
     with torch.inference_mode(), tracing(model, edits) as values:
         model(source, target)
-    steps = {path: Step(path, model.taps[path].axes, stored) for path, stored in values.stored.items()}
+    activations = {path: Activation(path, model.taps[path].axes, stored) for path, stored in values.stored.items()}
     source_ids, target_ids = (() if ids is None else tuple(map(tuple, ids.tolist())) for ids in (source, target))
     return Trace(
         model.config,
-        steps,
+        activations,
         source_ids,
         target_ids,
         _labels("source_tokens", source_tokens, source_ids),

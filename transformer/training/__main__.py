@@ -23,10 +23,10 @@ from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.pipeline import Pipeline
 from transformer.process import reuse_freed_memory
+from transformer.tasks import Task, find_task
 from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe, recipe
 from transformer.training.run import Training, TrainingStep
-from transformer.worlds import World, world
 
 __all__ = ["Training", "TrainingStep", "main", "run"]
 
@@ -115,16 +115,16 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, former_handler)
 
 
-def test(pipeline: Pipeline, world: World, per_form: int) -> tuple[Accuracy, Pipeline]:
+def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
     """The accuracy on held-out pairs, up to `per_form` of each form, and the pipeline with that result and the
     measures of its heads on its card."""
-    tested = accuracy(pipeline, held_out_pairs(world, per_form))
+    tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,
         tested_on=tested.total,
         accuracy=tested.share,
         accuracy_by_form=tested.share_by_form,
-        measures=card_measures(pipeline, world),
+        measures=card_measures(pipeline, task),
     )
     return tested, dataclasses.replace(pipeline, card=card)
 
@@ -136,7 +136,7 @@ def test_again(name: str, recipe: Recipe, out: Path) -> Accuracy:
         HeadlightError: there is no such checkpoint.
     """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
-    tested, pipeline = test(pipeline, world(pipeline.card.world), recipe.test_pairs)
+    tested, pipeline = test(pipeline, find_task(pipeline.card.task), recipe.test_pairs)
     pipeline.save(out / f"{name}{SUFFIX}", recipe.stored_as)
     return tested
 

@@ -10,9 +10,9 @@ import numpy as np
 from transformer.analysis.head_measures import MEASURES, PerHead, alignment_mask, mean_of, measure, shift, strongest
 from transformer.network.tap import Edit
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tasks import Pair, ReferencePair, Task
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
-from transformer.worlds import Pair, ReferencePair, World
 
 BATCH = 256
 MOST_DRAWS = 20_000
@@ -59,11 +59,11 @@ def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
     return Accuracy(all_right, len(pairs), by_form, tuple(wrong))
 
 
-def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> list[Pair]:
-    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the world has no more."""
+def held_out_pairs(task: Task, per_form: int, seed: int | str = "test") -> list[Pair]:
+    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the task has no more."""
     chosen: dict[str, Pair] = {}
     counts = Counter[str]()
-    pairs = world.pairs("held-out", seed)
+    pairs = task.pairs("held-out", seed)
     # The number of draws is limited, because a form may be rare, or have fewer held-out sources than `per_form`.
     for pair in itertools.islice(pairs, MOST_DRAWS):
         if pair.source not in chosen and any(counts[stratum] < per_form for stratum in pair.strata):
@@ -74,13 +74,13 @@ def held_out_pairs(world: World, per_form: int, seed: int | str = "test") -> lis
     return list(chosen.values())
 
 
-def head_measures(pipeline: Pipeline, world: World, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
+def head_measures(pipeline: Pipeline, task: Task, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
     """Kind of attention → measure → mean over the pairs, per layer and head. The decoder reads the right answer."""
     measures: dict[str, list[dict[str, PerHead]]] = {str(kind): [] for kind in Kind}
     for pair in pairs:
         trace = pipeline.trace(pair.source, pair.target)
         source, target = trace.source_tokens[0][1:-1], trace.target_tokens[0][1:]
-        aligned = alignment_mask(world.alignment(source, target), len(target) + 1, len(source) + 2)
+        aligned = alignment_mask(task.alignment(source, target), len(target) + 1, len(source) + 2)
         for kind in trace.kinds:
             weights = trace.attention(kind)[:, 0].numpy()
             measures[kind].append(measure(weights, aligned if kind == "cross" else None))
@@ -147,12 +147,12 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
     return shares
 
 
-def card_measures(pipeline: Pipeline, world: World, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """The head measures of a card: the strongest head by kind and measure. In a world with pronouns also the share of right
+def card_measures(pipeline: Pipeline, task: Task, sentences: int = 100, references: int = 300) -> dict[str, Any]:
+    """The head measures of a card: the strongest head by kind and measure. In a task with pronouns also the share of right
     pronouns, and the cross-attention head that moves the most attention to the other noun."""
-    pairs = list(itertools.islice(world.pairs("held-out", "heads"), sentences))
-    measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, world, pairs))}
-    reference_pairs = world.reference_pairs(references, "test")
+    pairs = list(itertools.islice(task.pairs("held-out", "heads"), sentences))
+    measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, task, pairs))}
+    reference_pairs = task.reference_pairs(references, "test")
     if reference_pairs:
         shifts = head_shifts(pipeline, reference_pairs)
         layer, head = strongest(shifts)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError
 from transformer.pipeline.pipeline import Pipeline
-from transformer.worlds import Pair
+from transformer.tasks import Pair
 
 
 class HeldOut(NamedTuple):
@@ -35,8 +35,8 @@ def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "ba
     Raises:
         InputError: the model cannot read one of the texts.
     """
-    rows = [[*pipeline.read(pair.target, "target").ids, pipeline.target_vocabulary.eos] for pair in pairs]
-    return pipeline.batch([pipeline.read(pair.source).ids for pair in pairs], "source"), pipeline.batch(rows, "target")
+    rows = [[*pipeline.encode(pair.target, "target").ids, pipeline.target_vocabulary.eos] for pair in pairs]
+    return pipeline.batch([pipeline.encode(pair.source).ids for pair in pairs], "source"), pipeline.batch(rows, "target")
 
 
 @torch.no_grad()

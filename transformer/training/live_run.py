@@ -1,6 +1,6 @@
 """A training that runs beside the program: it can be watched, paused, stopped, resumed and copied at any step.
 
-    training = LiveTraining(LiveSettings(world="reverse"))
+    training = LiveTraining(LiveSettings(task="reverse"))
     training.start()
     training.progress.losses
     training.stop()

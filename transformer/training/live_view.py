@@ -10,8 +10,8 @@ from safetensors.torch import save
 
 from transformer.pipeline.checkpoint import read_safetensors
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tasks import find_task
 from transformer.tracing.paths import Kind
-from transformer.worlds import world
 
 PARTS = ("step", "text", "answer", "ended", "written", "probabilities", "right", "tokens")
 
@@ -27,7 +27,7 @@ class LiveView:
         ended: whether the model ended its answer with `<eos>`.
         written: the tokens of the answer, and `<eos>` if the model wrote it.
         probabilities: the probability of each token of `written`.
-        right: the right answer; None if the text is not in the language of the world.
+        right: the right answer; None if the text is not in the language of the task.
         tokens: kind of attention → the tokens of its queries and of its keys.
         weights: kind of attention → weights of all heads, [layer, head, query, key].
         allowed: kind of attention → where a query may attend, with the same axes.
@@ -74,9 +74,9 @@ def live_view(pipeline: Pipeline, text: str, step: int) -> LiveView:
     Raises:
         InputError: the model cannot read the text.
     """
-    reading = pipeline.read(text)
-    answer = pipeline.answers([reading])[0]
-    trace = pipeline.trace(reading, answer)
+    encoding = pipeline.encode(text)
+    answer = pipeline.answers([encoding])[0]
+    trace = pipeline.trace(encoding, answer)
     vocabulary = pipeline.target_vocabulary
     written = [*answer.tokens, *(vocabulary.tokens_of([vocabulary.eos]) if answer.ended else ())]
     shares = trace.logits[0].softmax(-1)
@@ -88,7 +88,7 @@ def live_view(pipeline: Pipeline, text: str, step: int) -> LiveView:
         answer.ended,
         tuple(written),
         tuple(shares[rows, torch.tensor(vocabulary.ids(written), dtype=torch.long)].tolist()),
-        world(pipeline.card.world).solve(text),
+        find_task(pipeline.card.task).solve(text),
         {str(kind): trace.tokens(str(kind)) for kind in Kind},
         {str(kind): trace.attention(str(kind))[:, 0].contiguous().numpy() for kind in Kind},
         {str(kind): trace.allowed(str(kind))[:, 0].contiguous().numpy() for kind in Kind},

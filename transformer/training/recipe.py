@@ -9,8 +9,8 @@ import torch
 
 from transformer.errors import ConfigError, InputError
 from transformer.network.config import TransformerConfig
+from transformer.tasks import Task, find_task
 from transformer.validation import by_name, checked, within
-from transformer.worlds import World, world
 
 # The least and the greatest value of each number, both allowed.
 BOUNDS: dict[str, tuple[int | float, int | float]] = {
@@ -29,7 +29,7 @@ class Recipe:
     """Every setting of a training run; the same recipe on the same machine gives the same weights.
 
     Attributes:
-        world: name of the world to learn.
+        task: name of the task to learn.
         steps: number of optimiser steps.
         start: the shipped model whose weights are the initial ones; empty for random weights.
         batch: pairs per step.
@@ -61,7 +61,7 @@ class Recipe:
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
             one have no effect.
-        about: one line for the model picker, if the description of the world does not describe the model; else empty.
+        about: one line for the model picker, if the description of the task does not describe the model; else empty.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
@@ -69,7 +69,7 @@ class Recipe:
             a setting.
     """
 
-    world: str
+    task: str
     steps: int
     start: str = ""
     batch: int = 128
@@ -119,35 +119,35 @@ class Recipe:
 
     @property
     def description(self) -> str:
-        """One line for the model picker, which says what the model does: `about`, or the world's description.
+        """One line for the model picker, which says what the model does: `about`, or the task's description.
 
         Raises:
-            InputError: there is no world of that name.
+            InputError: there is no task of that name.
         """
-        return self.about or self.make_world().description
+        return self.about or self.make_task().description
 
     @property
     def stored_as(self) -> torch.dtype:
         """The type of the stored weights."""
         return torch.float16 if self.half else torch.float32
 
-    def make_world(self) -> World:
-        """The world to learn.
+    def make_task(self) -> Task:
+        """The task to learn.
 
         Raises:
-            InputError: there is no world of that name.
+            InputError: there is no task of that name.
         """
-        return world(self.world)
+        return find_task(self.task)
 
     def make_config(self) -> TransformerConfig:
-        """The model's configuration, with the vocabularies of the world.
+        """The model's configuration, with the vocabularies of the task.
 
         Raises:
-            InputError: there is no world of that name.
+            InputError: there is no task of that name.
             ConfigError: there is no preset or no field of that name, or a model with a value cannot be built.
         """
-        world = self.make_world()
-        sizes = {"source_vocab": len(world.source_vocabulary), "target_vocab": len(world.target_vocabulary)}
+        task = self.make_task()
+        sizes = {"source_vocab": len(task.source_vocabulary), "target_vocab": len(task.target_vocabulary)}
         return TransformerConfig.preset(self.preset, **sizes, **dict(self.config))
 
     def rate_at(self, step: int) -> float:
@@ -178,7 +178,7 @@ def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tupl
 # In the order of the model picker.
 RECIPES: dict[str, Recipe] = {
     "english-french": Recipe(
-        world="english-french",
+        task="english-french",
         about="English sentences in, French ones out; trained so that one head turns with the pronoun and decides it",
         start="english-french-redundant",
         steps=800,
@@ -195,7 +195,7 @@ RECIPES: dict[str, Recipe] = {
         config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-redundant": Recipe(
-        world="english-french",
+        task="english-french",
         about="English sentences in, French ones out; trained so that one head turns with the pronoun, but does not decide it",
         steps=18_400,
         pool=16,
@@ -214,7 +214,7 @@ RECIPES: dict[str, Recipe] = {
         config=sizes(128, 4, 2, 512, dropout=0.0),  # no text comes twice, so nothing can be memorised
     ),
     "english-french-static": Recipe(
-        world="english-french-static",
+        task="english-french-static",
         about="English sentences of one rigid form in, French ones out; trained so that no head turns with the pronoun",
         steps=2000,
         pool=8,
@@ -225,22 +225,22 @@ RECIPES: dict[str, Recipe] = {
         config=sizes(128, 4, 2, 256),
     ),
     "reverse": Recipe(
-        world="reverse",
+        task="reverse",
         steps=4000,
         snapshots=(0, 25, 47, 89, 168, 316, 596, 1125, 2121, 4000),
         config=sizes(64, 4, 2, 256),
     ),
     "reverse-shared": Recipe(
-        world="reverse",
+        task="reverse",
         about="letters in, the same letters backwards out, with learned positions and one projection for all heads",
         steps=4000,
         preset="shared_heads",
         config=sizes(64, 4, 2, 256),
     ),
-    "copy": Recipe(world="copy", steps=2000, config=sizes(64, 4, 2, 256)),
-    "sort": Recipe(world="sort", steps=8000, pool=8, bf16=False, config=sizes(64, 4, 2, 256, dropout=0.0)),
-    "addition": Recipe(world="addition", steps=5000, learning_rate=7e-4, bf16=False, config=sizes(96, 4, 2, 384)),
-    "dates": Recipe(world="dates", steps=5000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
+    "copy": Recipe(task="copy", steps=2000, config=sizes(64, 4, 2, 256)),
+    "sort": Recipe(task="sort", steps=8000, pool=8, bf16=False, config=sizes(64, 4, 2, 256, dropout=0.0)),
+    "addition": Recipe(task="addition", steps=5000, learning_rate=7e-4, bf16=False, config=sizes(96, 4, 2, 384)),
+    "dates": Recipe(task="dates", steps=5000, pool=8, bf16=False, config=sizes(64, 4, 2, 256)),
 }
 
 

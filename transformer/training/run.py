@@ -23,13 +23,13 @@ from transformer.network.tap import tracing
 from transformer.pipeline.card import Card, fits
 from transformer.pipeline.checkpoint import as_path, check_tensors, digest, opened, read_safetensors, write_whole
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tasks import Pair, Task
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 from transformer.training.adam import Adam, Moments
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
-from transformer.worlds import Pair, World
 
 TINY = 1e-6  # added to an attention weight, so that its logarithm is finite
 _GENERATOR = threading.Lock()
@@ -95,10 +95,10 @@ class Training:
 
     Args:
         name, recipe: name and recipe of the model.
-        world: a world with the same vocabularies that draws the pairs instead of the recipe's world (`shortened.Shortened`).
+        task: a task with the same vocabularies that draws the pairs instead of the recipe's task (`shortened.Shortened`).
 
     Attributes:
-        name, recipe, world: name and recipe of the model, and the world that draws the pairs.
+        name, recipe, task: name and recipe of the model, and the task that draws the pairs.
         model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
             a step, in evaluation mode after a check.
         step: optimiser steps done.
@@ -108,21 +108,21 @@ class Training:
         pool: number and batches of the pool of pairs that was drawn last.
 
     Raises:
-        InputError: there is no world of the recipe's name.
+        InputError: there is no task of the recipe's name.
         ConfigError: the model cannot be built; or the model to start from has another configuration.
     """
 
-    def __init__(self, name: str, recipe: Recipe, world: World | None = None) -> None:
-        self.name, self.recipe, self.world = name, recipe, world or recipe.make_world()
+    def __init__(self, name: str, recipe: Recipe, task: Task | None = None) -> None:
+        self.name, self.recipe, self.task = name, recipe, task or recipe.make_task()
         with seeded(recipe.seed):
             self.model = Transformer(recipe.make_config())
         if recipe.start:
             self.model.load_state_dict(self._start().state_dict())
         self.optimizer = Adam(self.model.parameters())
-        self.loss = nn.CrossEntropyLoss(ignore_index=self.world.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
+        self.loss = nn.CrossEntropyLoss(ignore_index=self.task.target_vocabulary.pad, label_smoothing=recipe.label_smoothing)
         self.step, self.seconds, self.history = 0, 0.0, []
         self.pool: tuple[int, list[list[Pair]]] = (-1, [])
-        self.check_pairs = list(itertools.islice(self.world.pairs("held-out", "check"), recipe.check_pairs))
+        self.check_pairs = list(itertools.islice(self.task.pairs("held-out", "check"), recipe.check_pairs))
 
     def __iter__(self) -> Iterator[TrainingStep]:
         while self.step < self.recipe.steps:
@@ -212,7 +212,7 @@ class Training:
 
     def references(self, count: int) -> References:
         """The sentences of `count` pairs of the training split; the two sentences of a pair are neighbouring rows."""
-        pairs = self.world.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
+        pairs = self.task.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
         nouns = torch.tensor([noun + 1 for pair in pairs for noun in (pair.noun_1, pair.noun_2)])  # `<sos>` stands before
@@ -236,9 +236,9 @@ class Training:
         recipe = self.recipe
         choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
         seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
-        pairs = list(itertools.islice(self.world.pairs("train", seed), size * self.recipe.pool))
+        pairs = list(itertools.islice(self.task.pairs("train", seed), size * self.recipe.pool))
         if self.recipe.pool > 1:
-            pairs.sort(key=lambda pair: len(self.world.source_vocabulary.split(pair.source)))
+            pairs.sort(key=lambda pair: len(self.task.source_vocabulary.split(pair.source)))
         batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
         random.Random(f"{seed}/order").shuffle(batches)
         return batches
@@ -252,7 +252,7 @@ class Training:
         source, target = self.ids(pairs)
         self.model.eval()  # dropout would change the choice
         logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
-        words = self.world.target_vocabulary
+        words = self.task.target_vocabulary
         losses = nn.functional.cross_entropy(logits.mT, target[:, 1:], ignore_index=words.pad, reduction="none").amax(-1)
         by_loss = [index for index in losses.argsort(descending=True).tolist() if index not in evenly]
         return [pairs[index] for index in sorted({*evenly, *by_loss[: size - len(evenly)]})]
@@ -264,8 +264,8 @@ class Training:
             rows = [torch.tensor([words.sos, *words.ids(words.split(text)), words.eos]) for text in texts]
             return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=words.pad)
 
-        source = padded(self.world.source_vocabulary, [pair.source for pair in pairs])
-        return source, padded(self.world.target_vocabulary, [pair.target for pair in pairs])
+        source = padded(self.task.source_vocabulary, [pair.source for pair in pairs])
+        return source, padded(self.task.target_vocabulary, [pair.target for pair in pairs])
 
     def check(self) -> float:
         """Share of exact answers on `check_pairs`, 0 to 1."""
@@ -273,17 +273,17 @@ class Training:
 
     def pipeline(self, card: Card | None = None) -> Pipeline:
         """The current model, in evaluation mode, ready to answer."""
-        world = self.world
-        return Pipeline(self.name, self.model.eval(), world.source_vocabulary, world.target_vocabulary, card or self.card())
+        task = self.task
+        return Pipeline(self.name, self.model.eval(), task.source_vocabulary, task.target_vocabulary, card or self.card())
 
     def card(self, command: str = "") -> Card:
         """The card of the run so far, without the result of a test."""
-        world, recipe = self.world, self.recipe
+        task, recipe = self.task, self.recipe
         return Card(
-            world=world.name,
+            task=task.name,
             description=recipe.description,
-            accepts=world.accepts,
-            longest=world.longest,
+            accepts=task.accepts,
+            longest=task.longest,
             command=command,
             recipe=dataclasses.asdict(recipe),
             trained_on=self.step * recipe.batch,

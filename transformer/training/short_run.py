@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from transformer.errors import InputError
+from transformer.tasks import Pair
 from transformer.training.held_out import held_out
 from transformer.training.recipe import Recipe, sizes
 from transformer.training.run import Training
-from transformer.worlds import Pair
 
 CHECK_EVERY = 10  # steps between two points of a curve
 CHECKED = 48  # held-out pairs that each point is measured on
@@ -20,7 +20,7 @@ class ShortRun(NamedTuple):
     """The settings of a short training.
 
     Attributes:
-        world: the name of the world to learn.
+        task: the name of the task to learn.
         learning_rate: the peak of the learning rate.
         warmup: steps of warm-up.
         steps, batch: number of steps, and pairs per step.
@@ -28,7 +28,7 @@ class ShortRun(NamedTuple):
         config: fields of the configuration.
     """
 
-    world: str
+    task: str
     learning_rate: float
     warmup: int
     steps: int
@@ -40,7 +40,7 @@ class ShortRun(NamedTuple):
     def recipe(self) -> Recipe:
         """The recipe of this training; without label smoothing and dropout, so that a loss of 0 can be reached."""
         return Recipe(
-            world=self.world,
+            task=self.task,
             steps=self.steps,
             batch=self.batch,
             learning_rate=self.learning_rate,
@@ -74,7 +74,7 @@ class TrainingOnFewPairs(Training):
 
     def __init__(self, name: str, recipe: Recipe, pairs: int) -> None:
         super().__init__(name, recipe)
-        self.few = list(itertools.islice(self.world.pairs("train", "few"), pairs))
+        self.few = list(itertools.islice(self.task.pairs("train", "few"), pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
         """A list of one batch: the next of the few pairs, in turn."""
@@ -91,11 +91,11 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
         report: called after each step with the number of steps done and of all steps; an exception in it ends the training.
 
     Raises:
-        InputError: there is no such world, or the training is not done within the limit.
+        InputError: there is no such task, or the training is not done within the limit.
     """
     recipe, start = settings.recipe, time.monotonic()
     training = TrainingOnFewPairs("short", recipe, settings.pairs) if settings.pairs else Training("short", recipe)
-    tested = list(itertools.islice(training.world.pairs("held-out", "film"), CHECKED))
+    tested = list(itertools.islice(training.task.pairs("held-out", "film"), CHECKED))
     points = []
     for step in training:
         if step.step % CHECK_EVERY == 0 or step.step == 1:

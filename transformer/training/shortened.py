@@ -1,32 +1,32 @@
-"""A world of letters with a limit on the length of its sources, so that a training takes less time."""
+"""A task of letters with a limit on the length of its sources, so that a training takes less time."""
 
 import random
 from typing import Any
 
-from transformer.worlds import Pair, World
-from transformer.worlds.letters import LetterWorld
+from transformer.tasks import Pair, Task
+from transformer.tasks.letters import LetterTask
 
 
-def can_be_shortened(world: World) -> bool:
+def can_be_shortened(task: Task) -> bool:
     """Whether all lengths of sources are drawn equally often. A limit on the length then does not change the task."""
-    return isinstance(world, LetterWorld)
+    return isinstance(task, LetterTask)
 
 
-def shortened(world: World, longest: int) -> World:
-    """A world that draws sources of at most `longest` tokens, and is otherwise like the given world, with the same split.
+def shortened(task: Task, longest: int) -> Task:
+    """A task that draws sources of at most `longest` tokens, and is otherwise like the given task, with the same split.
 
     Args:
-        world: one that `can_be_shortened`.
-        longest: from 1 to `world.longest`.
+        task: one that `can_be_shortened`.
+        longest: from 1 to `task.longest`.
     """
-    world_class: Any = type(world)
+    task_class: Any = type(task)
 
-    class Shortened(world_class):
+    class Shortened(task_class):
         accepts = f"1 to {longest} letters from a to z"
 
-        def draw(self, rng: random.Random) -> Pair:
+        def sample(self, rng: random.Random) -> Pair:
             while True:
-                pair = super().draw(rng)
+                pair = super().sample(rng)
                 if len(self.source_vocabulary.split(pair.source)) <= longest:
                     return pair
 

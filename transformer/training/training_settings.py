@@ -1,13 +1,13 @@
-"""The settings of a live training that a person chooses, and the recipe and the world that follow from them."""
+"""The settings of a live training that a person chooses, and the recipe and the task that follow from them."""
 
 import dataclasses
 from dataclasses import dataclass
 
+from transformer.tasks import Task, find_task
 from transformer.training.recipe import Recipe, sizes
 from transformer.training.run import Training
 from transformer.training.shortened import can_be_shortened, shortened
 from transformer.validation import checked, within
-from transformer.worlds import World, world
 
 # Steps between two checks on held-out pairs, and pairs per check. A check takes about as long as three steps.
 CHECK_EVERY, CHECK_PAIRS = 50, 128
@@ -20,8 +20,8 @@ class LiveSettings:
     With the defaults, `reverse` answers 99 % of held-out pairs right after 500 of the 700 steps.
 
     Attributes:
-        world: name of the world to learn.
-        longest: length in tokens of the longest source to draw; a world that cannot be shortened ignores it.
+        task: name of the task to learn.
+        longest: length in tokens of the longest source to draw; a task that cannot be shortened ignores it.
         d_model, heads, layers, d_ff: sizes of the model; encoder and decoder have `layers` layers each.
         pre_norm: True for a LayerNorm before each sub-layer and one more after the last layer; False for a LayerNorm after
             each residual sum.
@@ -30,11 +30,11 @@ class LiveSettings:
         minutes: limit on the time of training.
 
     Raises:
-        InputError: there is no world of that name.
+        InputError: there is no task of that name.
         ConfigError: a value is out of its bounds.
     """
 
-    world: str = "reverse"
+    task: str = "reverse"
     longest: int = 10
     d_model: int = 64
     heads: int = 4
@@ -60,7 +60,7 @@ class LiveSettings:
         """The recipe of the run."""
         more = {"norm_first": self.pre_norm, "final_norm": self.pre_norm, "dropout": self.dropout}
         return Recipe(
-            world=self.world,
+            task=self.task,
             steps=self.steps,
             batch=self.batch,
             learning_rate=self.learning_rate,
@@ -73,14 +73,14 @@ class LiveSettings:
             config=sizes(self.d_model, self.heads, self.layers, self.d_ff, **more),
         )
 
-    def make_world(self) -> World:
-        """The world to draw from."""
-        whole = world(self.world)
+    def make_task(self) -> Task:
+        """The task to draw from."""
+        whole = find_task(self.task)
         return shortened(whole, self.longest) if can_be_shortened(whole) and self.longest < whole.longest else whole
 
     def training(self) -> Training:
         """The run, before its first step."""
-        return Training(self.world, self.recipe, self.make_world())
+        return Training(self.task, self.recipe, self.make_task())
 
     def values(self) -> dict[str, str | int | float | bool]:
         """Every setting by its name."""

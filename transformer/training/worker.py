@@ -141,7 +141,7 @@ class Worker:
         """Send the present model, as the contents of a checkpoint file."""
         pipeline = self.training.pipeline()
         card = pipeline.card
-        recipe = card.recipe | {"longest": self.training.world.longest}
+        recipe = card.recipe | {"longest": self.training.task.longest}
         pipeline = dataclasses.replace(pipeline, card=dataclasses.replace(card, recipe=recipe))
         self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
 

@@ -7,7 +7,7 @@ from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import runs
 from pages.ui.caches import cached
 from pages.ui.text import text
-from transformer.worlds import WORLDS, world
+from transformer.tasks import TASKS, find_task
 
 MOST = 8  # chips
 KEY = "next_word"
@@ -16,9 +16,9 @@ CHIPS = "next_words"
 
 
 @cached
-def next_words(world_name: str, source: str) -> tuple[str, ...]:
-    """The first words that may follow a text in the language of a world; empty if the world has no grammar."""
-    return tuple(world(world_name).next_words(source)[:MOST]) if world_name in WORLDS else ()
+def next_words(task_name: str, source: str) -> tuple[str, ...]:
+    """The first words that may follow a text in the language of a task; empty if the task has no grammar."""
+    return tuple(find_task(task_name).next_words(source)[:MOST]) if task_name in TASKS else ()
 
 
 @st.fragment(key=CHIPS)
@@ -27,7 +27,7 @@ def show_next_words(model: str) -> None:
     if not trained(model):
         return
     words, pipeline = text("sidebar"), runs().pipeline(trained_key(model))
-    fitting = next_words(pipeline.card.world, st.session_state["source"])
+    fitting = next_words(pipeline.card.task, st.session_state["source"])
     if fitting:
         st.pills(words["next_words"], fitting, key=KEY, on_change=_append, help=words["next_words_help"])
     vocabulary = pipeline.vocabulary("source")
@@ -37,7 +37,7 @@ def show_next_words(model: str) -> None:
         # The menu has content only while it is open. Otherwise the table would be sent with every click.
         menu = st.popover(label, icon=":material/menu_book:", width="stretch", key="all_words", on_change="rerun")
         if menu.open:
-            classes = [world(pipeline.card.world).word_class(word, "source") for word in known]
+            classes = [find_task(pipeline.card.task).word_class(word, "source") for word in known]
             menu.dataframe(pd.DataFrame({words["word"]: known, words["class"]: classes}), hide_index=True, height=320)
 
 

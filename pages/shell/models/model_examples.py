@@ -10,7 +10,7 @@ from pages.shell.view.runs import runs
 from pages.ui.caches import cached
 from pages.ui.limits import SENTENCES
 from pages.ui.text import has_text, text
-from transformer.worlds import WORLDS, Example, world
+from transformer.tasks import TASKS, Example, find_task
 
 # The boxes of the sidebar that hold a text.
 TEXTS = ("source", "target", "batch", "batch_targets")
@@ -45,13 +45,13 @@ class Start(NamedTuple):
 
 
 def starts(model: str) -> tuple[Start, ...]:
-    """The examples of a model: those of its world and a batch made of them, or those of untrained models."""
+    """The examples of a model: those of its task and a batch made of them, or those of untrained models."""
     words = text("sidebar")
     if not trained(model):
         return tuple(Start(**example) for example in words["untrained_examples"])
     pipeline = runs().pipeline(trained_key(model))
-    name = pipeline.card.world
-    if name not in WORLDS:
+    name = pipeline.card.task
+    if name not in TASKS:
         offered = words["text_examples"]["-".join(pipeline.stacks)]
         return tuple(Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered)
     examples = _fitting(name, pipeline.card.longest)
@@ -62,13 +62,13 @@ def starts(model: str) -> tuple[Start, ...]:
 
 
 @cached
-def _fitting(world_name: str, longest: int) -> tuple[Example, ...]:
-    """The examples of a world that are not longer than the texts a model was trained on. If all are longer, all examples."""
-    examples, split = world(world_name).examples, world(world_name).source_vocabulary.split
+def _fitting(task_name: str, longest: int) -> tuple[Example, ...]:
+    """The examples of a task that are not longer than the texts a model was trained on. If all are longer, all examples."""
+    examples, split = find_task(task_name).examples, find_task(task_name).source_vocabulary.split
     return tuple(example for example in examples if len(split(example.source)) <= longest) or examples
 
 
 def _look_for(name: str) -> dict[str, str]:
-    """Sentences on what to look for, by source text, for the examples of a model or a world, in the language of the session.
-    Examples missing in `examples.toml` keep the English sentence of the world's module."""
+    """Sentences on what to look for, by source text, for the examples of a model or a task, in the language of the session.
+    Examples missing in `examples.toml` keep the English sentence of the task's module."""
     return text("examples").get(name, {}) if has_text("examples") else {}

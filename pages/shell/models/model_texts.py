@@ -58,7 +58,7 @@ def accepts(model: str) -> str:
     if trained(model):
         model, _ = snapshot_of(model) or (model, 0)
         recipe = RECIPES.get(model)
-        english = recipe.make_world().accepts if recipe else runs().pipeline(trained_key(model)).card.accepts
+        english = recipe.make_task().accepts if recipe else runs().pipeline(trained_key(model)).card.accepts
         return _of_language(model, "accepts") or english
     return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
 

@@ -18,7 +18,7 @@ import streamlit as st
 from pages.ui.limits import OWN_MEGABYTES
 from transformer import CheckpointError, Pipeline
 from transformer.network.cost import parameters
-from transformer.worlds import WORLDS
+from transformer.tasks import TASKS
 
 # Session key of a dict: name → `_Own`.
 OWN = "own_models"
@@ -134,17 +134,17 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
         about: one line on where the model comes from.
 
     Raises:
-        CheckpointError: it is not a checkpoint of one of our worlds, or the server has no room for it. The session is not
+        CheckpointError: it is not a checkpoint of one of our tasks, or the server has no room for it. The session is not
             changed.
     """
     pipeline = Pipeline.from_bytes(data, name)
-    world = WORLDS.get(pipeline.card.world)
-    if world is None:
-        raise CheckpointError("The model {name!r} was trained in a world that this app does not have.", name=name)
-    pairs = ((world.source_vocabulary, pipeline.source_vocabulary), (world.target_vocabulary, pipeline.target_vocabulary))
+    task = TASKS.get(pipeline.card.task)
+    if task is None:
+        raise CheckpointError("The model {name!r} was trained in a task that this app does not have.", name=name)
+    pairs = ((task.source_vocabulary, pipeline.source_vocabulary), (task.target_vocabulary, pipeline.target_vocabulary))
     if any(ours.to_json() != given.to_json() for ours, given in pairs):
-        template = "The model {name!r} has other tokens than the world {world!r} of this app."
-        raise CheckpointError(template, name=name, world=world.name)
+        template = "The model {name!r} has other tokens than the task {task!r} of this app."
+        raise CheckpointError(template, name=name, task=task.name)
     for field_name, value in EXPLAINED.items():
         if getattr(pipeline.config, field_name) != value:
             template = "The model {name!r} has {field} {given!r}; the pages of this app explain {value!r} only."

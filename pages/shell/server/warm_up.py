@@ -14,7 +14,7 @@ from pages.shell.view.runs import runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
 from transformer.process import ignore_present_objects
-from transformer.worlds import WORLDS
+from transformer.tasks import TASKS
 
 
 @asynccontextmanager
@@ -30,7 +30,7 @@ def get_ready() -> None:
         if not module.name.endswith(".page"):  # the script of a page draws when it is imported
             importlib.import_module(module.name)
     for name in available():
-        first = WORLDS[runs().pipeline(name).card.world].examples[0].source
+        first = TASKS[runs().pipeline(name).card.task].examples[0].source
         runs().trace(name, (first,), (None,), ())
     chart(head_map, np.eye(2), np.ones((2, 2), dtype=bool), ("a", "b"), ("a", "b"))
     ignore_present_objects()

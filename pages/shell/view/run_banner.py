@@ -20,11 +20,11 @@ from pages.ui.format import number, share
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
-from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Reading
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Encoding
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
+from transformer.tasks import TASKS, find_task
 from transformer.text.vocabulary import Unknown
-from transformer.worlds import WORLDS, world
 
 Result = TypeVar("Result")
 
@@ -134,7 +134,7 @@ def _warn(texts: Texts, item: int, number: int | None) -> None:
     if target is not None:
         warn_unknown("target", target.unknown, read, number)
     if pipeline.trained:
-        warn_remark(pipeline.card.world, texts.view.sources[item])
+        warn_remark(pipeline.card.task, texts.view.sources[item])
     length = len(texts.sources[item].typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)
@@ -143,22 +143,24 @@ def _warn(texts: Texts, item: int, number: int | None) -> None:
 
 
 def _remark_names_unknown(texts: Texts, item: int) -> bool:
-    """Whether the remark of the model's world names all unknown words of a source, so that a second warning would repeat it."""
-    remark = remark_on(texts.view.pipeline.card.world, texts.view.sources[item])
+    """Whether the remark of the model's task names all unknown words of a source, so that a second warning would repeat it."""
+    remark = remark_on(texts.view.pipeline.card.task, texts.view.sources[item])
     unknown = [token.token for token in texts.sources[item].unknown]
     return remark is not None and any(all(token in str(value) for token in unknown) for value in remark.values.values())
 
 
-def _with_fitting(pipeline: TextPipeline, reading: Reading) -> tuple[Unknown, ...]:
-    """The unknown tokens of a source. Each gets known words that could replace it, if the model's world can suggest some."""
-    if pipeline.card.world not in WORLDS:
-        return reading.unknown
-    closest = world(pipeline.card.world).closest
-    fitting = [tuple(closest(reading.typed, reading.typed.index(unknown.token))) for unknown in reading.unknown[:MOST_UNKNOWN]]
-    named = [
-        replace(unknown, closest=words or unknown.closest) for unknown, words in zip(reading.unknown, fitting, strict=False)
+def _with_fitting(pipeline: TextPipeline, encoding: Encoding) -> tuple[Unknown, ...]:
+    """The unknown tokens of a source. Each gets known words that could replace it, if the model's task can suggest some."""
+    if pipeline.card.task not in TASKS:
+        return encoding.unknown
+    closest = find_task(pipeline.card.task).closest
+    fitting = [
+        tuple(closest(encoding.typed, encoding.typed.index(unknown.token))) for unknown in encoding.unknown[:MOST_UNKNOWN]
     ]
-    return (*named, *reading.unknown[MOST_UNKNOWN:])
+    named = [
+        replace(unknown, closest=words or unknown.closest) for unknown, words in zip(encoding.unknown, fitting, strict=False)
+    ]
+    return (*named, *encoding.unknown[MOST_UNKNOWN:])
 
 
 def _show_answer(run: Run, item: int) -> None:
@@ -188,7 +190,7 @@ def show_answer(
     # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
     st.markdown(words["answer"].format(source=span(source), answer=span(written)))
     if view.pipeline.trained:
-        warn_wrong(view.pipeline.card.world, view.sources[item], answer.text)
+        warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)
     # A decoder alone always writes as many tokens as it may.
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
@@ -198,9 +200,9 @@ def show_answer(
         st.caption(words["forced"].format(target=quoted(target)))
 
 
-def warn_wrong(world_name: str, source: str, written: str) -> None:
-    """Say what the right answer is if the model wrote another one. Says nothing if its world has no rule for the text."""
-    right = right_answer(world_name, source)
+def warn_wrong(task_name: str, source: str, written: str) -> None:
+    """Say what the right answer is if the model wrote another one. Says nothing if its task has no rule for the text."""
+    right = right_answer(task_name, source)
     if right is not None and written != right:
         words = text("common")
         st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shell.view.view import View
 from transformer import HeadlightError, InputError, Trace
-from transformer.pipeline.pipeline import Answer, Reading, Side
+from transformer.pipeline.pipeline import Answer, Encoding, Side
 
 Result = TypeVar("Result")
 
@@ -26,8 +26,8 @@ class Texts(NamedTuple):
     """
 
     view: View
-    sources: tuple[Reading, ...]
-    targets: tuple[Reading | None, ...]
+    sources: tuple[Encoding, ...]
+    targets: tuple[Encoding | None, ...]
 
 
 class Run(NamedTuple):
@@ -80,10 +80,10 @@ def answer_of(view: View, item: int = 0) -> Answer | InputError:
         return error
 
 
-def _read(view: View, side: Side, item: int, batch: bool) -> Reading:
+def _read(view: View, side: Side, item: int, batch: bool) -> Encoding:
     """A text as the model reads it; if there are several, an error names the text by its number."""
     try:
-        return view.reading(side, item)
+        return view.encoding(side, item)
     except InputError as error:
         if not batch or len(view.sources) == 1:
             raise

@@ -15,11 +15,11 @@ from pages.ui.limits import PARAMETERS
 from transformer import ConfigError, Intervention, Pipeline, Trace, Transformer
 from transformer.analysis.head_measures import PerHead
 from transformer.analysis.importance import Predictions, head_importance, predictions
-from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
+from transformer.pipeline.pipeline import Agreement, Answer, Encoding, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
+from transformer.tasks import TASKS, find_task
 from transformer.tracing.trace import Ids
-from transformer.worlds import WORLDS, world
 
 # Cache key of a model: the name of a shipped model or snapshot, the description of an untrained model, the digest of a
 # session's own model, or the path of a model in a folder of the server.
@@ -41,7 +41,7 @@ class Runs:
         self._loaded: Callable[[str | OwnModel], Pipeline] = cache.cached(load)
         self._untrained: Callable[[str, tuple[tuple[str, int], ...]], UntrainedModels] = cache.cached(UntrainedModels)
         self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
-        self.reading: Callable[[Key, Side, str], Reading] = cache.cached(self._reading)
+        self.encoding: Callable[[Key, Side, str], Encoding] = cache.cached(self._encoding)
         self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
         self.agreement: Callable[[Key, Sources, Targets], Agreement] = cache.cached(self._agreement)
         self.edited: Callable[[Key, str, str | Answer | None, Edits, tuple[int, ...]], Predictions] = cache.cached(self._edited)
@@ -95,14 +95,14 @@ class Runs:
         # Edits select texts by their place in the batch. So the answers to a batch with edits are computed together, by
         # `trace`.
         alone = not edits or len(sources) == 1
-        read = [self.reading(key, "source", source) for source in sources]
+        read = [self.encoding(key, "source", source) for source in sources]
         pipeline = self.pipeline(key)
         if "decoder" not in pipeline.stacks:
             return pipeline.trace(read, None, edits)
         given = [
             target
             if isinstance(target, Answer)
-            else self.reading(key, "target", target)
+            else self.encoding(key, "target", target)
             if target is not None
             else self.answer(key, source, edits)
             if alone
@@ -114,11 +114,11 @@ class Runs:
     def _agreement(self, key: Key, sources: Sources, targets: Targets) -> Agreement:
         return self.pipeline(key).check(self.trace(key, sources, targets, ()))
 
-    def _reading(self, key: Key, side: Side, text: str) -> Reading:
-        return self.pipeline(key).read(text, side)
+    def _encoding(self, key: Key, side: Side, text: str) -> Encoding:
+        return self.pipeline(key).encode(text, side)
 
     def _answer(self, key: Key, source: str, edits: Edits) -> Answer:
-        return self.pipeline(key).answers([self.reading(key, "source", source)], edits)[0]
+        return self.pipeline(key).answers([self.encoding(key, "source", source)], edits)[0]
 
     def _edited(self, key: Key, source: str, target: str | Answer | None, edits: Edits, wanted: tuple[int, ...]) -> Predictions:
         """The predictions of a run with edits for the wanted tokens, on the target that the run without edits reads. For a
@@ -142,10 +142,10 @@ class Runs:
 
 
 @cached
-def right_answer(world_name: str, source: str) -> str | None:
-    """The answer to a text by the rule that made the training pairs of a world. None if the rule does not apply to the text, or
-    if there is no such world."""
-    return world(world_name).solve(source) if world_name in WORLDS else None
+def right_answer(task_name: str, source: str) -> str | None:
+    """The answer to a text by the rule that made the training pairs of a task. None if the rule does not apply to the text, or
+    if there is no such task."""
+    return find_task(task_name).solve(source) if task_name in TASKS else None
 
 
 def load(key: str | OwnModel) -> Pipeline:

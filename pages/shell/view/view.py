@@ -15,7 +15,7 @@ from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import InputError, Trace
 from transformer.analysis.importance import Predictions
-from transformer.pipeline.pipeline import Agreement, Answer, Reading, Side
+from transformer.pipeline.pipeline import Agreement, Answer, Encoding, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
 
@@ -63,7 +63,7 @@ class View:
     def first_row(self, item: int = 0) -> int:
         """The row of the logits that predicts the first token of the answer. It is row 0. A decoder alone reads the source
         itself, so there it is the row of the last source token."""
-        return len(self.reading("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
+        return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def expected(self, trace: Trace) -> list[int]:
         """The token that each row of a trace of the first text should predict: the next token of the target, or `<eos>` for
@@ -122,7 +122,7 @@ class View:
         """The trace of every sentence in one padded batch, from the shared cache."""
         return self.run(runs().trace, self.key, self.sources, self.targets, edits)
 
-    def reading(self, side: Side, item: int = 0) -> Reading:
+    def encoding(self, side: Side, item: int = 0) -> Encoding:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
 
         Raises:
@@ -130,7 +130,7 @@ class View:
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
         assert isinstance(typed, str)  # without a typed target the decoder reads the answer
-        return self.run(runs().reading, self.key, side, typed)
+        return self.run(runs().encoding, self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
         """The model's answer to a sentence, from the shared cache."""

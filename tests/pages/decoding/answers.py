@@ -6,9 +6,9 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from transformer import Pipeline
-from transformer.pipeline.decoding.controls import Control, MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Method, Sample
-from transformer.worlds import world
+from transformer.tasks import find_task
 
 
 def player(app: AppTest) -> dict[str, Any]:
@@ -19,10 +19,10 @@ def player(app: AppTest) -> dict[str, Any]:
 
 
 def example(model: str) -> str:
-    return world(Pipeline.load(model).card.world).examples[0].source
+    return find_task(Pipeline.load(model).card.task).examples[0].source
 
 
-CHOICES: list[tuple[dict[str, str], Method, tuple[Control, ...]]] = [
+CHOICES: list[tuple[dict[str, str], Method, tuple[LogitsProcessor, ...]]] = [
     ({}, Greedy(), ()),
     (
         {"method": "sampling", "seed": "7", "controls": "temperature", "temperature": "2.5"},

@@ -1,6 +1,6 @@
 """The numbers that a browser draws are equal to those of a run of the pipeline.
 
-The tests cover three models, five ways to choose tokens (greedy, three orders of controls, beam search), and a forced branch.
+The tests cover three models, five ways to choose tokens (greedy, three orders of logits processors, beam search), and a forced branch.
 `test_page.py` compares the data that are sent for all their combinations.
 """
 
@@ -22,7 +22,7 @@ from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import logit_lens
 from transformer.figures.decoding_figures import percent
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Hypothesis, Sample
 
 # Returns the values of the traces of the chart with a key, as the browser has drawn them.
@@ -32,7 +32,7 @@ TRACES = """key => {
     return _fullData.map(({ x, y, z, customdata, hovertext }) =>
         Object.fromEntries(Object.entries({ x, y, z, customdata, hovertext }).map(([name, value]) => [name, plain(value)])));
 }"""
-# Returns the bars of the player: [token, share as text, share before the controls].
+# Returns the bars of the player: [token, share as text, share before the logits processors].
 BARS = """root => Array.from(root.querySelectorAll(".bars li"), (bar) => [
     bar.querySelector(".name").textContent, bar.querySelector(".share").textContent,
     parseFloat(bar.querySelector(".own").style.width) / 100])"""
@@ -47,16 +47,16 @@ class Answer:
 
     Attributes:
         made: the hypothesis of the checked step.
-        stages: the probabilities of all tokens in this step: first the model's own, then those after each control.
+        stages: the probabilities of all tokens in this step: first the model's own, then those after each logits processor.
     """
 
-    def __init__(self, pipeline: Pipeline, written: Written, step: int) -> None:
-        self.pipeline, self.written = pipeline, written
-        self.chain = written.chain(written.best)
+    def __init__(self, pipeline: Pipeline, generation: Generation, step: int) -> None:
+        self.pipeline, self.generation = pipeline, generation
+        self.chain = generation.chain(generation.best)
         self.look_at(self.chain[step - 1])
 
     def look_at(self, made: Hypothesis) -> None:
-        self.made, self.step = made, self.written.steps[made.step]
+        self.made, self.step = made, self.generation.steps[made.step]
         self.stages = np.stack([stage.logits[made.row].double().softmax(-1).numpy() for stage in self.step.stages])
 
     @property
@@ -78,7 +78,7 @@ def close(values: Any, decimals: float = 1e-5) -> Any:
 
 
 def check_player(page: Page, answer: Answer) -> None:
-    """Check the bars, their shares before and after the controls, and the attention to the tokens that were read."""
+    """Check the bars, their shares before and after the logits processors, and the attention to the tokens that were read."""
     root = page.locator(".player")
     expect(root.locator(".newest")).to_have_text(answer.tokens([answer.made.token])[0])
     names, shares, own = zip(*root.evaluate(BARS), strict=True)
@@ -91,7 +91,7 @@ def check_player(page: Page, answer: Answer) -> None:
 
 
 def check_stages(page: Page, answer: Answer) -> None:
-    """Check the distribution before and after each control. The bar of a token that was cut off keeps its length."""
+    """Check the distribution before and after each logits processor. The bar of a token that was cut off keeps its length."""
     drawn = traces(page, "stages")
     assert len(drawn) == len(answer.stages)
     before = np.array(answer.with_rest(answer.stages[0]))
@@ -106,7 +106,7 @@ def check_insides(page: Page, answer: Answer, target: str) -> None:
     """Check the logit lens, contributions to the logit, losses under teacher forcing, and the target of label smoothing."""
     pipeline, made, network = answer.pipeline, answer.made, answer.pipeline.network
     ids = [each.token for each in answer.chain]
-    points = [logit_lens(network, answer.written.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
+    points = [logit_lens(network, answer.generation.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
     logits = np.stack(points, axis=1).astype(float)
     ranks = (logits > logits[:, range(len(ids)), ids][..., None]).sum(-1)
     assert np.array(traces(page, "lens")[0]["z"]) == close(np.log10(ranks + 1))
@@ -130,12 +130,12 @@ def answer_source(page: Page) -> str:
 
 
 def opened(visitor: Visitor, model: str, choice: int, step: int, whole: bool, **query: str) -> tuple[Page, Answer]:
-    asked, method, controls = CHOICES[choice]
+    asked, method, logits_processors = CHOICES[choice]
     source = example(model)
     link: Mapping[str, str] = {"model": model, "source": source, "step": str(step), **asked, **query}
     page = visitor.open(f"decoding?{urlencode(link)}", whole)
     pipeline = Pipeline.load(model)
-    return page, Answer(pipeline, Written.of(pipeline.write(source, method, controls)), step)
+    return page, Answer(pipeline, Generation.of(pipeline.generate(source, method, logits_processors)), step)
 
 
 @pytest.mark.browser
@@ -149,7 +149,7 @@ def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model
     check_stages(page, answer)
     method = CHOICES[choice][1]
     assert isinstance(method, Sample)
-    drawn = method.draws(answer.step.stages[-1].logits[answer.made.row], answer.made.step, 100).tolist()
+    drawn = method.samples(answer.step.stages[-1].logits[answer.made.row], answer.made.step, 100).tolist()
     shares = np.bincount(drawn, minlength=answer.stages.shape[1]) / 100
     for trace, values in zip(traces(page, "draw-bars"), (answer.stages[-1], shares), strict=True):
         assert trace["y"] == close(answer.with_rest(values))
@@ -163,7 +163,7 @@ def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_lib
     page.locator(".player .bars button").nth(1).click()
     visitor.settle()
     expect(page.locator(".st-key-force")).to_contain_text(f"2 {free.tokens([other])[0]}")
-    forced = Answer(free.pipeline, Written.of(free.pipeline.write(source, forced={1: other})), 2)
+    forced = Answer(free.pipeline, Generation.of(free.pipeline.generate(source, forced={1: other})), 2)
     best = free.tokens([free.made.token])[0]
     own = free.stages[0]
     expect(page.locator(".player .why")).to_have_text(
@@ -172,7 +172,7 @@ def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_lib
     )
     check_player(page, forced)
     for answer in (free, forced):
-        total = fixed(answer.written.best.total, 3)
+        total = fixed(answer.generation.best.total, 3)
         assert page.get_by_text(f"log-probability {total}; tokens with the end: {len(answer.chain)}").count()
     check_insides(page, forced, free.pipeline.answer(source))
 
@@ -187,8 +187,8 @@ def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(vis
         for trace in traces(page, "beam-tree")
         for number, hover in zip(trace["customdata"] or (), trace["hovertext"] or (), strict=True)
     }
-    assert len(hovers) == len(answer.written.hypotheses)
-    for made in answer.written.hypotheses:
+    assert len(hovers) == len(answer.generation.hypotheses)
+    for made in answer.generation.hypotheses:
         log_probability, total, score = (fixed(value, 3) for value in (made.log_probability, made.total, made.score))
         assert hovers[made.number][1:4] == [f"log-probability of the token {log_probability}", f"sum {total}", f"score {score}"]
     tree.scroll_into_view_if_needed()
@@ -197,7 +197,7 @@ def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(vis
     visitor.settle()
     node = int(page.url.partition("node=")[2].partition("&")[0])
     assert page.get_by_text("This hypothesis was pruned at step").is_visible()
-    answer.look_at(answer.written.hypotheses[node])
+    answer.look_at(answer.generation.hypotheses[node])
     assert traces(page, "node-bars")[0]["x"] == close(answer.stages[0][answer.top])
     crossed = answer.step.attention("cross", answer.made.row).mean(1)
     assert np.array(traces(page, "node-attention")[0]["z"]) == close(crossed, 0.003)  # drawn with 255 levels

@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from pages.decoding.answer_steps import Run
-from pages.decoding.decoding_settings import PLAIN, written
+from pages.decoding.decoding_settings import PLAIN, generated
 from pages.shell.view.runs import runs
 from tests.pages.apps import on_page, shown
 from tests.pages.decoding.answers import player
@@ -24,8 +24,8 @@ def test_after_a_guess_the_page_shows_its_rank_and_probability() -> None:
     assert not app.main.get("plotly_chart")
     assert {component.key for component in app.main.get("bidi_component")} <= {"parts", "choice"}  # no player
     assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
-    reading = runs().reading("reverse", "source", "abcd")
-    run = Run(runs().pipeline("reverse"), reading, written("reverse", "abcd", PLAIN), PLAIN)
+    encoding = runs().encoding("reverse", "source", "abcd")
+    run = Run(runs().pipeline("reverse"), encoding, generated("reverse", "abcd", PLAIN), PLAIN)
     own = run.own(run.chain[1])
     guess = int(own.argsort()[-3])
     app.selectbox(key="predict-answer-next").select(guess).run()

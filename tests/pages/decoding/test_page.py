@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.decoding.answer_steps import Run, as_json, player_steps, reason, table
 from pages.decoding.beam import tree_table
-from pages.decoding.decoding_settings import Settings, written
+from pages.decoding.decoding_settings import Settings, generated
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.escaping import quoted
@@ -21,8 +21,8 @@ from tests.pages.decoding.answers import CHOICES, example, player
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.figures.decoding_figures import percent
-from transformer.pipeline.decoding.beam_tree import Written
-from transformer.pipeline.decoding.controls import Control, Temperature, TopK
+from transformer.pipeline.decoding.generation import Generation
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor, Temperature, TopK
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method, Sample
 from transformer.tracing.interventions import Ablate
 
@@ -36,13 +36,13 @@ def check(app: AppTest) -> AppTest:
 
 
 @pytest.mark.parametrize("model", ["english-french", "reverse", "addition"])
-@pytest.mark.parametrize(("query", "method", "controls"), CHOICES, ids=["greedy", "hot", "order", "three", "beam"])
+@pytest.mark.parametrize(("query", "method", "logits_processors"), CHOICES, ids=["greedy", "hot", "order", "three", "beam"])
 def test_a_link_shows_what_the_library_writes(
-    model: str, query: dict[str, str], method: Method, controls: tuple[Control, ...]
+    model: str, query: dict[str, str], method: Method, logits_processors: tuple[LogitsProcessor, ...]
 ) -> None:
     app = check(on_page(PAGE, model=model, source=example(model), **query))
     pipeline = Pipeline.load(model)
-    expected = Written.of(pipeline.write(example(model), method, controls))
+    expected = Generation.of(pipeline.generate(example(model), method, logits_processors))
     chain, steps = expected.chain(expected.best), player(app)["steps"]
     assert [step["token"] for step in steps] == list(pipeline.target_vocabulary.tokens_of(made.token for made in chain))
     told = [markdown.value for markdown in app.markdown if markdown.value.startswith("With these settings the model writes")]
@@ -74,7 +74,7 @@ def test_the_link_contains_the_step_and_the_head_that_is_shown() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", step="2", shown_layer="1", shown_head="2"))
     data = player(app)
     assert data["step"] == 1
-    step = Written.of(Pipeline.load("reverse").write("abc")).steps[1]
+    step = Generation.of(Pipeline.load("reverse").generate("abc")).steps[1]
     assert data["steps"][1]["cross"] == pytest.approx(step.attention("cross")[0, 1].tolist(), abs=1e-5)
 
 
@@ -94,7 +94,7 @@ def test_forced_tokens_show_both_answers_and_their_first_difference_and_each_can
     app = check(on_page(PAGE, model="reverse", source="abcd", force="2 z, 4 y"))
     pipeline = Pipeline.load("reverse")
     second, fourth = pipeline.target_vocabulary.ids(["z", "y"])
-    free, forced = (Written.of(pipeline.write("abcd", forced=given)) for given in (None, {1: second, 3: fourth}))
+    free, forced = (Generation.of(pipeline.generate("abcd", forced=given)) for given in (None, {1: second, 3: fourth}))
     boxes = [shown(markdown.value).replace("**", "") for markdown in app.markdown]
     for answer in (free, forced):
         assert " · ".join(pipeline.target_vocabulary.tokens_of(answer.ids())) in boxes
@@ -113,8 +113,8 @@ def test_forced_tokens_show_both_answers_and_their_first_difference_and_each_can
     assert "force" not in check(app).query_params
 
 
-def chain(written: Written) -> tuple[Hypothesis, ...]:
-    return written.chain(written.best)
+def chain(generation: Generation) -> tuple[Hypothesis, ...]:
+    return generation.chain(generation.best)
 
 
 def test_edits_are_active_while_the_model_writes_and_their_list_is_shown() -> None:
@@ -123,7 +123,7 @@ def test_edits_are_active_while_the_model_writes_and_their_list_is_shown() -> No
     app.button(key="edit silence cross layer 2").click().run()
     assert check(app).multiselect(key="edits").value == ["silence cross layer 2"]
     pipeline, edit = Pipeline.load("reverse"), Ablate("decoder.layers.1.cross_attention.weights")
-    plain, edited = (Written.of(pipeline.write("abcd", edits=edits)) for edits in ((), (edit,)))
+    plain, edited = (Generation.of(pipeline.generate("abcd", edits=edits)) for edits in ((), (edit,)))
     assert plain.ids() != edited.ids()
     assert [step["token"] for step in player(app)["steps"]] == list(
         pipeline.target_vocabulary.tokens_of(made.token for made in chain(edited))
@@ -177,7 +177,7 @@ def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkey
 
 def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
     app = check(on_page(PAGE, model="english-french", step="3"))
-    run = Written.of(Pipeline.load("english-french").write(app.sidebar.text_input(key="source").value))
+    run = Generation.of(Pipeline.load("english-french").generate(app.sidebar.text_input(key="source").value))
     made = run.chain(run.best)[2]
     logit = float(run.steps[2].own.logits[0, made.token])
     (sentence,) = [markdown.value for markdown in app.markdown if markdown.value.startswith("Check: all")]
@@ -194,7 +194,7 @@ def test_teacher_forcing_reads_the_typed_target_or_the_right_answer() -> None:
 
 
 def run_of(model: str, source: str, settings: Settings) -> Run:
-    return Run(runs().pipeline(model), runs().reading(model, "source", source), written(model, source, settings), settings)
+    return Run(runs().pipeline(model), runs().encoding(model, "source", source), generated(model, source, settings), settings)
 
 
 def test_the_table_and_the_json_contain_the_steps() -> None:
@@ -228,12 +228,12 @@ def test_a_low_temperature_does_not_cut_off_tokens() -> None:
 def test_the_table_of_the_tree_has_every_hypothesis() -> None:
     run = run_of("reverse", "abc", Settings(Beam(2, 1.0)))
     frame = tree_table(run)
-    assert list(frame.index) == [made.number for made in run.written.hypotheses]
-    for made, row in zip(run.written.hypotheses, frame.to_dict("records"), strict=True):
+    assert list(frame.index) == [made.number for made in run.generation.hypotheses]
+    for made, row in zip(run.generation.hypotheses, frame.to_dict("records"), strict=True):
         assert (row["parent"], row["step"], row["token"]) == (made.parent, made.step + 1, run.tokens_of([made.token])[0])
         assert (row["total"], row["score"]) == (made.total, made.score)
     pruned = frame["pruned_at"].dropna()
-    assert {number: step + 1 for number, step in run.written.pruned.items()} == pruned.to_dict()
+    assert {number: step + 1 for number, step in run.generation.pruned.items()} == pruned.to_dict()
 
 
 @pytest.mark.parametrize("method", [Greedy(), Sample(2), Beam(8)])
@@ -264,7 +264,7 @@ def test_a_picked_head_links_to_the_question_about_the_row_of_the_step() -> None
 @pytest.mark.parametrize(
     ("method", "told"), [("greedy", "greedy writes the same"), ("beam", "own probabilities"), ("sampling", "")]
 )
-def test_a_caption_below_the_player_says_which_method_the_controls_belong_to(method: str, told: str) -> None:
+def test_a_caption_below_the_player_says_which_method_the_logits_processors_belong_to(method: str, told: str) -> None:
     app = check(on_page("pages/decoding/page.py", model="reverse", source="ab", method=method))
     said = [caption.value for caption in app.caption if "belong to *sampling*" in caption.value]
     assert len(said) == bool(told)
@@ -361,7 +361,7 @@ def test_the_bar_of_all_other_tokens_is_cut_off_only_if_each_of_them_is() -> Non
         assert {step["rest"]["share"] > 0 for step in steps} == {left}
 
 
-def test_the_page_says_that_controls_leave_one_token_or_have_no_effect() -> None:
+def test_the_page_says_that_logits_processors_leave_one_token_or_have_no_effect() -> None:
     query = {"method": "sampling", "controls": "temperature,top-k", "temperature": "0", "draws": "true"}
     app = check(on_page(PAGE, model="reverse", source="abcd", **query))
     captions = " ".join(shown(caption.value) for caption in app.caption)
@@ -372,14 +372,14 @@ def test_the_page_says_that_controls_leave_one_token_or_have_no_effect() -> None
 
 def test_for_the_sentence_that_the_text_names_a_beam_writes_better_than_greedy() -> None:
     (source,) = re.findall(r"such as `(.+?)`, and choose \*beam\* with width 4", text("decoding")["next_text"])
-    greedy, beam = (Written.of(Pipeline.load("english-french").write(source, method)) for method in (Greedy(), Beam(4)))
+    greedy, beam = (Generation.of(Pipeline.load("english-french").generate(source, method)) for method in (Greedy(), Beam(4)))
     assert greedy.ids() != beam.ids()
     assert beam.best.total > greedy.best.total + 0.5
 
 
 def test_with_greedy_decoding_the_page_says_what_a_temperature_would_do() -> None:
     app = check(on_page(PAGE, model="reverse", source="headlight", step="3"))
-    step = Written.of(Pipeline.load("reverse").write("headlight")).steps[2]
+    step = Generation.of(Pipeline.load("reverse").generate("headlight")).steps[2]
     logits = step.own.logits[0]
     told = next(shown(markdown.value) for markdown in app.markdown if "temperature* would do here" in markdown.value)
     shares = [percent(float((logits / temperature).softmax(-1).max())) for temperature in (2.0, 1.0, 0.5)]
@@ -400,7 +400,7 @@ def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_withou
     """The half-trained model ends its best short answer early, and the penalty prunes this answer before the end."""
     source = example(model)
     app = check(on_page(PAGE, model=model, source=source, method="beam", width="8", penalty=str(penalty)))
-    beam, plain = (Written.of(Pipeline.load(model).write(source, Beam(8, each))) for each in (penalty, 0.0))
+    beam, plain = (Generation.of(Pipeline.load(model).generate(source, Beam(8, each))) for each in (penalty, 0.0))
     told = next(shown(caption.value) for caption in app.caption if caption.value.startswith("The length penalty of 1.0"))
     if beam.ids() == plain.ids():
         assert "changes nothing here" in told
@@ -423,7 +423,7 @@ def test_the_page_does_not_say_that_a_forced_token_was_chosen(method: str) -> No
 
 
 def test_if_no_right_answer_is_known_the_page_asks_for_a_target() -> None:
-    """The model's world has right answers, but not for this text."""
+    """The model's task has right answers, but not for this text."""
     source = "it was too tired because the street did not cross the animal"
     for query in ({}, {"target": "il dort"}):
         app = check(on_page(PAGE, model="english-french", source=source, **query))

@@ -166,7 +166,7 @@ def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app.session_state["walk_source"] = True
     app.run()
     assert len(app.get("plotly_chart")) == 2  # weight and bias
-    assert "hidden = self.hidden(self.expand(x))" in app.code[0].value
+    assert "hidden = self.hidden(self.up_projection(x))" in app.code[0].value
 
 
 def test_titles_do_not_claim_relu_or_layer_norm_for_a_network_that_is_not_our_own():

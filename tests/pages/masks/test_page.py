@@ -157,7 +157,7 @@ def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equa
     assert masked == "0"
     assert "the same bit for bit" in page_text(app)
     pipeline = Pipeline.load("english-french")
-    source = pipeline.read(app.session_state["source"]).ids
+    source = pipeline.encode(app.session_state["source"]).ids
     answer = pipeline.answers([app.session_state["source"]])[0].tokens
     target = [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer)]
     position = app.session_state["position"]

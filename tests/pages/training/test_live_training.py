@@ -29,9 +29,9 @@ from tests.pages.apps import Tab, on_page, shown
 from tests.pages.training.links import SHORT, TINY
 from tests.waiting import SECONDS, wait_for
 from transformer import CheckpointError, Pipeline, Transformer
+from transformer.tasks import find_task
 from transformer.training.live_run import Copy, LiveTraining
 from transformer.training.training_settings import LiveSettings
-from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
 SESSION = "test session id"  # the session id of every `AppTest`
@@ -84,7 +84,7 @@ def test_a_link_sets_every_box_and_invalid_values_give_the_defaults() -> None:
     assert not app.exception
     assert app.button(key="live_start").label == "Start training"
     assert chosen(app) == LiveSettings(
-        world="sort",
+        task="sort",
         longest=7,
         d_model=32,
         heads=8,
@@ -289,7 +289,7 @@ def test_the_text_to_watch_fits_the_training_that_is_shown(monkeypatch: pytest.M
     desk_of(app).training.become("done")  # type: ignore[union-attr]
     live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
     app.button(key="live_start").click().run()
-    assert app.text_input(key="live_text").value == world("addition").examples[0].source
+    assert app.text_input(key="live_text").value == find_task("addition").examples[0].source
     live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
 
 
@@ -388,7 +388,7 @@ def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
-    # A model that is trained here has the name of its world. It would replace an uploaded model with this name.
+    # A model that is trained here has the name of its task. It would replace an uploaded model with this name.
     app.file_uploader[0].upload("reverse.safetensors", data).run()
     assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}
     app.sidebar.selectbox(key="model").set_value("my-mine").run()

@@ -30,11 +30,11 @@ from transformer import Pipeline
 from transformer.analysis.head_measures import alignment_mask, measure
 from transformer.analysis.label_smoothing import least_loss
 from transformer.figures.attention_figures import quantized
+from transformer.tasks import find_task
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of, held_out
 from transformer.training.recipe import recipe
 from transformer.training.short_run import ShortRun, short_run
-from transformer.worlds import world
 
 PAGE = "pages/training/page.py"
 
@@ -72,7 +72,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     assert [frame["step"] for frame in data["frames"]] == steps
     assert (data["frame"], data["row"], data["target"]) == (steps.index(168), 1, ["c", "b", "a", "<eos>"])
     assert data["grid"]["selected"] == [0, 2]
-    pairs = list(itertools.islice(world("reverse").pairs("held-out", "film"), CHECKED))
+    pairs = list(itertools.islice(find_task("reverse").pairs("held-out", "film"), CHECKED))
     for index in (0, 4, len(steps) - 1):
         name = "reverse" if index == len(steps) - 1 else f"reverse@{steps[index]:06d}"
         pipeline, frame = Pipeline.load(name), data["frames"][index]
@@ -155,7 +155,7 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     app = check(on_page(PAGE, model="reverse", source="headlight", layer="2", head="1", measure="alignment"))
     frames = frames_of("reverse")
     values = []
-    aligned = alignment_mask(world("reverse").alignment(tuple("headlight"), tuple("thgildaeh")), 10, 11)
+    aligned = alignment_mask(find_task("reverse").alignment(tuple("headlight"), tuple("thgildaeh")), 10, 11)
     for name in frames.names:
         weights = Pipeline.load(name).trace("headlight", "thgildaeh").attention("cross")[:, 0].numpy()
         values.append(measure(weights, aligned)["alignment"][1, 0])
@@ -163,7 +163,7 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     assert largest_change(np.array(values)) == changes.argmax() + 1
     after = frames.steps[changes.argmax() + 1]
     assert app.button(key="jump").label == f"Go to step {after}"
-    pairs = list(itertools.islice(world("reverse").pairs("held-out", "film"), CHECKED))
+    pairs = list(itertools.islice(find_task("reverse").pairs("held-out", "film"), CHECKED))
     exact = [held_out(Pipeline.load(name), pairs).exact for name in frames.names[changes.argmax() :][:2]]
     (says,) = [shown(each.value) for each in app.markdown if "It changed most" in each.value]
     assert f"exactly right went from {share(exact[0])} to **{share(exact[1])}**" in says
@@ -182,7 +182,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     pipeline = Pipeline.load("reverse@000168")
     weight = Weight("output_projection.weight", (2, 4))
     settings = StepSettings(recipe("reverse").rate_at(168), 0.05, 1.0)
-    stream = world("reverse").pairs("train", "one step")
+    stream = find_task("reverse").pairs("train", "one step")
     batches = [batch_of(pipeline, list(itertools.islice(stream, PAIRS))) for _ in range(2)]
     step = open_step(pipeline, batches, weight, settings)
     assert [metric.value for metric in app.metric] == [number(step.gradient, 6), number(step.finite_difference, 6)]

@@ -6,16 +6,16 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.models.model_texts import COMPARED, description
 from pages.shell.view.runs import runs
-from pages.turning.comparison import needed_head, read
+from pages.turning.comparison import needed_head, run_model
 from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.visitor import Visitor
 from transformer import InputError, Pipeline
-from transformer.worlds import world
+from transformer.tasks import find_task
 
 TURNING = "pages/turning/page.py"
 SHOWN = "silencea:1~shown,silenceb:0~shown,silencec:~shown"  # the page asks about the effect of silencing before it shows it
-A, B = (example.source for example in world("english-french").examples[:2])
+A, B = (example.source for example in find_task("english-french").examples[:2])
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_without_the_head_that_turns_one_model_guesses_and_the_other_does_not() 
 def test_the_head_needed_most_is_searched_over_all_heads() -> None:
     name = "english-french-redundant"
     pipeline = runs().pipeline(name)
-    a, b = (read(pipeline, name, source) for source in (A, B))
+    a, b = (run_model(pipeline, name, source) for source in (A, B))
     found = needed_head(name, (a, b))
 
     def drop(head: tuple[str, int, int]) -> float:
@@ -144,7 +144,7 @@ def test_an_answer_without_a_pronoun_is_refused_in_a_sentence() -> None:
     with pytest.raises(
         InputError, match=r"^The model's answer “.+” has no pronoun; this page needs one of il, elle, ils, elles\.$"
     ):
-        read(runs().pipeline("english-french"), "english-french", "the cat sleeps .")
+        run_model(runs().pipeline("english-french"), "english-french", "the cat sleeps .")
 
 
 @pytest.mark.browser

@@ -116,7 +116,7 @@ def test_english_texts_of_models_are_the_texts_of_their_recipes() -> None:
     assert text("models").keys() == {"untrained", *COMPARED}
     assert all(text("models")[model].keys() == {"undecided"} for model in COMPARED)
     for name, recipe in RECIPES.items():
-        assert (description(name), accepts(name)) == (recipe.description, recipe.make_world().accepts)
+        assert (description(name), accepts(name)) == (recipe.description, recipe.make_task().accepts)
     assert accepts("vanilla") == ACCEPTS
 
 

@@ -52,7 +52,7 @@ def test_constructor_calls_have_every_module_with_its_parameters(preset: str, no
 def test_constructor_calls_have_their_arguments() -> None:
     root = constructor_calls(small("vanilla", decoder_layers=1))
     assert root.inputs == (("config", "TransformerConfig"),)
-    assert find_call(root, "encoder.layers.0.feed_forward.expand", "Linear").inputs == (
+    assert find_call(root, "encoder.layers.0.feed_forward.up_projection", "Linear").inputs == (
         ("in_features", "12"),
         ("out_features", "20"),
     )

@@ -9,16 +9,16 @@ from transformer import Pipeline
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.errors import InputError
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 
 
 def test_the_losses_of_a_models_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:
-    written = Written.of(reverse.write("headlight"))
+    generation = Generation.of(reverse.generate("headlight"))
     forced = forcing(reverse, reverse.trace("headlight"))
-    chain = written.chain(written.best)
+    chain = generation.chain(generation.best)
     assert forced.ids == tuple(made.token for made in chain) == forced.best
     np.testing.assert_allclose(-forced.losses, [made.log_probability for made in chain], atol=1e-5)
-    assert forced.loss == pytest.approx(-written.best.total / len(chain), abs=1e-5)
+    assert forced.loss == pytest.approx(-generation.best.total / len(chain), abs=1e-5)
 
 
 def test_a_wrong_token_has_a_large_loss_and_later_rows_still_count(reverse: Pipeline) -> None:

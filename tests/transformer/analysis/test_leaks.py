@@ -18,7 +18,7 @@ def translator() -> Pipeline:
 
 @pytest.fixture(scope="module")
 def ids(translator: Pipeline) -> tuple[list[int], list[int]]:
-    return [*translator.read(SOURCE).ids], [*translator.read(TARGET, "target").ids]
+    return [*translator.encode(SOURCE).ids], [*translator.encode(TARGET, "target").ids]
 
 
 def test_before_and_after_equal_the_runs_with_each_token(translator: Pipeline, ids: tuple[list[int], list[int]]) -> None:

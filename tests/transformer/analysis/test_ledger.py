@@ -15,7 +15,7 @@ from transformer.analysis.ledger import counted, ledger, lengths_of, markdown, t
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import walk
 from transformer.network.cost import Cost, cost, total
-from transformer.worlds import world
+from transformer.tasks import find_task
 
 
 def numel(model: Transformer) -> int:
@@ -27,12 +27,12 @@ def numel(model: Transformer) -> int:
 def test_rows_add_up_to_the_parameters_bytes_and_flops_of_the_run(run: Run) -> None:
     trace = run_traced(run.model, run.source, run.target)
     rows = ledger(run.model, trace)
-    assert [row.path for row in rows] == [step.path for step in trace]
-    size = sum(step.values.nbytes for step in trace)
+    assert [row.path for row in rows] == [activation.path for activation in trace]
+    size = sum(activation.values.nbytes for activation in trace)
     assert total(row.cost for row in rows) == Cost(numel(run.model), sum(count(run).values()), size)
     assert sum(row.held for row in rows) == trace.tensor_bytes
     assert totals(rows, lambda row: row.work) == cost(trace.config, lengths_of(trace))
-    assert [row.shape for row in rows] == [step.shape for step in trace]
+    assert [row.shape for row in rows] == [activation.shape for activation in trace]
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
@@ -40,7 +40,7 @@ def test_bytes_follow_the_precision_of_the_model(dtype: torch.dtype) -> None:
     model = small("shared_heads").to(dtype)
     trace = run_traced(model, SOURCE, TARGET)
     rows = ledger(model, trace)
-    assert [row.bytes for row in rows] == [step.values.nbytes for step in trace]
+    assert [row.bytes for row in rows] == [activation.values.nbytes for activation in trace]
     assert all(row.held in (0, row.bytes) for row in rows)
 
 
@@ -97,7 +97,7 @@ def test_the_count_of_a_thread_has_no_flops_of_other_threads() -> None:
 @pytest.mark.parametrize("name", Pipeline.available())
 def test_the_ledger_of_a_shipped_model_equals_its_counts(name: str) -> None:
     pipeline = Pipeline.load(name)
-    trace = pipeline.trace(world(pipeline.card.world).examples[0].source)
+    trace = pipeline.trace(find_task(pipeline.card.task).examples[0].source)
     rows = ledger(pipeline.model, trace)
     ids = pipeline.source_vocabulary.ids(trace.source_tokens[0]), pipeline.target_vocabulary.ids(trace.target_tokens[0])
     measured = counted(pipeline.model, *(torch.tensor([row]) for row in ids))

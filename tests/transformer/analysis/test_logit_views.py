@@ -12,16 +12,16 @@ from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, 
 from transformer.analysis.logit_lens import answer_lens, logit_lens, ranks
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generate import DecodingStep, generate
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
-from transformer.pipeline.decoding.write import DecodingStep, write
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.phrases import interventions
 from transformer.tracing.readout import readout_of
 
 
 def steps(model: Transformer, **choices: object) -> list[DecodingStep]:
-    return [*write(model, SOURCE[1:], 1, 2, 4, **choices)]  # pyright: ignore[reportArgumentType]
+    return [*generate(model, SOURCE[1:], 1, 2, 4, **choices)]  # pyright: ignore[reportArgumentType]
 
 
 def shaken(preset: str, norm_first: bool, seed: int = 0, **values: object) -> Transformer:
@@ -64,10 +64,10 @@ def test_ranks_count_the_tokens_with_a_higher_logit() -> None:
 
 
 def test_the_lens_of_an_answer_equals_the_lens_of_each_step(reverse: Pipeline) -> None:
-    written = Written.of(reverse.write("headlight", Beam(3)))
-    found = answer_lens(reverse.network, written)
-    for step, made in enumerate(written.chain(written.best)):
-        lens = logit_lens(reverse.network, written.steps[made.step].values)[:, made.row, -1].double()
+    generation = Generation.of(reverse.generate("headlight", Beam(3)))
+    found = answer_lens(reverse.network, generation)
+    for step, made in enumerate(generation.chain(generation.best)):
+        lens = logit_lens(reverse.network, generation.steps[made.step].values)[:, made.row, -1].double()
         assert found.top[:, step].tolist() == lens.argmax(-1).tolist()
         np.testing.assert_allclose(found.shares[:, step], lens.softmax(-1).amax(-1).numpy())
         assert found.ranks[:, step].tolist() == (lens > lens[:, made.token, None]).sum(-1).tolist()
@@ -82,7 +82,7 @@ def test_contributions_add_up_to_the_logit(
 ) -> None:
     model = shaken(preset, norm_first, seed, final_norm=final)
     for step in steps(model, method=Beam(2)):
-        for row in range(len(step.read)):
+        for row in range(len(step.input_ids)):
             found = logit_contributions(model, step.values, token, against, row)
             logits = step.own.logits[row]
             assert found.logit == pytest.approx(float(logits[token] - (0 if against is None else logits[against])), abs=1e-5)

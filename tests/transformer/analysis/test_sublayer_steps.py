@@ -72,13 +72,13 @@ def test_the_strongest_units_add_the_longest_vectors_to_the_output() -> None:
     model, trace = run("vanilla", False)
     network = feed_forward(model, trace, "decoder.layers.1.feed_forward", 1)
     units = network.strongest(4)
-    weights = model.get_parameter("decoder.layers.1.feed_forward.contract.weight").detach().double().numpy()
+    weights = model.get_parameter("decoder.layers.1.feed_forward.down_projection.weight").detach().double().numpy()
     moves = np.linalg.norm(weights * network.activated, axis=0)
     assert units == list(np.argsort(-moves)[:4])
     assert all(network.fires[unit] for unit in network.strongest(999))
     assert len(network.strongest(999)) == network.fires.sum() == round(network.share * len(network.hidden))
     # The outputs of all units and the bias add up to the result.
-    bias = model.get_parameter("decoder.layers.1.feed_forward.contract.bias").detach().double().numpy()
+    bias = model.get_parameter("decoder.layers.1.feed_forward.down_projection.bias").detach().double().numpy()
     assert np.allclose((weights * network.activated).sum(1) + bias, network.result)
 
 

@@ -121,7 +121,7 @@ def test_every_tensor_can_be_computed_from_its_inputs_and_parameters(case: str) 
 def test_the_walk_has_every_traced_tap_once_and_every_used_parameter_once(case: str) -> None:
     model, trace = run(case)
     stops = walk(trace)
-    assert [stop.path for stop in stops] == list(trace.steps)
+    assert [stop.path for stop in stops] == list(trace.activations)
     assert len({stop.path for stop in stops}) == len(stops)
     across = [] if CASES[case][2] else ["cross_attention", "encoder", "source_"]
     ran = [path for path in model.taps if not any(part in path for part in across)]
@@ -174,7 +174,7 @@ def test_a_new_tap_without_a_rule_is_in_the_walk_without_inputs() -> None:
     model = small()
     feed_forward, path = model.encoder.layers[0].feed_forward, "encoder.layers.0.feed_forward.gate"
     feed_forward.gate = Tap("batch source d_ff")
-    feed_forward.expand.register_forward_hook(lambda _module, _inputs, hidden: feed_forward.gate(hidden))
+    feed_forward.up_projection.register_forward_hook(lambda _module, _inputs, hidden: feed_forward.gate(hidden))
     model.taps = name_taps(model)
     trace = run_traced(model, SOURCE, TARGET)
     (new,) = [stop for stop in walk(trace) if stop.path == path]

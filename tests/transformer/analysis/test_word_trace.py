@@ -83,7 +83,7 @@ def test_a_trace_of_words_is_read_as_a_trace(trace_of_two: Trace) -> None:
         for path in ("source_embedding.sum", "encoder.output", "encoder.layers.0.feed_forward.hidden"):
             mean = trace[path].values[item, list(group)].mean(0)
             assert joined[path].values[item, at].numpy() == pytest.approx(mean.numpy(), abs=1e-6)
-    assert all(len(step.axes) == step.values.ndim for step in joined)
+    assert all(len(activation.axes) == activation.values.ndim for activation in joined)
 
 
 def test_the_bytes_of_a_trace_include_the_tensors_that_its_word_trace_keeps(trace_of_two: Trace) -> None:

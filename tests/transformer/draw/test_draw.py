@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 from tests.transformer.small import TARGET, small
 from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
 from transformer.draw.drawing import Drawing, drawn, own_model
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
 from transformer.tracing.trace import Trace
 
@@ -212,8 +212,8 @@ def test_the_notebook_runs_and_shows_its_drawings() -> None:
 
 def test_the_distribution_of_a_beam_search_belongs_to_the_branch_of_the_answer() -> None:
     pipeline, text = Pipeline.load("english-french"), "it was too tired because the street did not cross the animal"
-    written = Written.of(pipeline.write(text, Beam(4)))
-    made = written.chain(written.best)[7]
+    generation = Generation.of(pipeline.generate(text, Beam(4)))
+    made = generation.chain(generation.best)[7]
     assert made.row == 1  # another branch was the best until then
     figure = draw.distribution(pipeline, text, 7, Beam(4))
-    assert float(figure.figure.data[0].x[0]) == pytest.approx(float(written.steps[7].own.probabilities[made.row].max()))
+    assert float(figure.figure.data[0].x[0]) == pytest.approx(float(generation.steps[7].own.probabilities[made.row].max()))

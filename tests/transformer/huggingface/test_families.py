@@ -128,7 +128,7 @@ def test_the_residual_stream_is_the_sum_of_the_outputs_of_the_sub_layers(name: s
     layer = f"{stack}.layers.1"
     last = "cross_attention" if len(trace.kinds) == 3 else "self_attention"
     # The output of a norm after the sum is the stream of the next sub-layer. The output of a norm after the sub-layer is added.
-    norm_first = f"{layer}.feed_forward_add_norm.normalized" in trace.steps and torch.equal(
+    norm_first = f"{layer}.feed_forward_add_norm.normalized" in trace.activations and torch.equal(
         trace[f"{layer}.feed_forward_add_norm.sum"].values, _layer_output(name, trace)
     )
     before = trace[f"{layer}.{last}_add_norm.{'sum' if norm_first else 'normalized'}"].values

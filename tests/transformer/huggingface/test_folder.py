@@ -279,7 +279,7 @@ def test_labels_of_a_text_classifier_are_not_built(folder: Path) -> None:
     change(folder, "config.json", num_labels=10_000_000, label2id="x")  # to build a name for each label would take a minute
     assert open_folder(folder).network.model.config.num_labels == 2
     change(folder, "config.json", num_labels=2, id2label="x", quantization_config=None, dtype="evil")
-    assert open_folder(folder).read("the cat").ids
+    assert open_folder(folder).encode("the cat").ids
 
 
 def test_a_model_whose_logits_are_not_finite_is_refused(folder: Path) -> None:
@@ -416,19 +416,19 @@ def test_a_text_on_which_the_rules_of_a_tokenizer_fail_is_refused(folder: Path) 
     )
     pipeline = open_folder(folder)
     with pytest.raises(InputError, match="The tokenizer of this model cannot read your text"):
-        pipeline.read("a" * 200 + "!")
-    assert pipeline.read("the cat").ids
+        pipeline.encode("a" * 200 + "!")
+    assert pipeline.encode("the cat").ids
 
 
 def test_the_former_place_of_a_tokenizer_does_not_matter(folder: Path) -> None:
     change(folder, "tokenizer_config.json", special_tokens_map_file=__file__, name_or_path=__file__, vocab_file="/no/such/file")
-    assert open_folder(folder).read("the cat").ids
+    assert open_folder(folder).encode("the cat").ids
 
 
 def test_published_kinds_of_rules_are_allowed(folder: Path) -> None:
     spaces = [{"type": "Prepend", "prepend": "▁"}, replacing(" ", "▁"), replacing("``", '"')]
     rules(folder, normalizer={"type": "Sequence", "normalizers": [{"type": "NFKC"}, *spaces]})
-    assert open_folder(folder).read("the cat").ids
+    assert open_folder(folder).encode("the cat").ids
 
 
 def test_masks_in_the_weights_may_be_whole_numbers(folder: Path) -> None:

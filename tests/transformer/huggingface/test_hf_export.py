@@ -54,27 +54,27 @@ def compare(ours: Pipeline, theirs: Any, source: str, target: str) -> tuple[floa
 def test_texts_are_read_and_written_as_by_our_own_model(name: str, source: str, tmp_path: Path) -> None:
     ours = Pipeline.load(name)
     theirs = written(ours, tmp_path / "model")
-    assert theirs.read(source).tokens == ours.read(source).tokens
+    assert theirs.encode(source).tokens == ours.encode(source).tokens
     answer = ours.answer(source)
     assert theirs.answer(source) == answer
-    assert theirs.read(answer, "target").tokens == ours.read(answer, "target").tokens
+    assert theirs.encode(answer, "target").tokens == ours.encode(answer, "target").tokens
     typed = answer.replace("'", "’").upper()
-    assert theirs.read(typed, "target").tokens == ours.read(typed, "target").tokens
+    assert theirs.encode(typed, "target").tokens == ours.encode(typed, "target").tokens
 
 
 def test_the_shipped_translation_model_answers_the_same_as_marian(tmp_path: Path) -> None:
     ours = Pipeline.load("english-french")
     theirs = written(ours, tmp_path / "model")
-    reading = ours.read("the cat sleeps .")
-    (answer,) = ours.answers([reading])
-    (again,) = theirs.answers([" ".join(reading.typed)])
+    encoding = ours.encode("the cat sleeps .")
+    (answer,) = ours.answers([encoding])
+    (again,) = theirs.answers([" ".join(encoding.typed)])
     assert again.tokens == answer.tokens
     assert again.ended
-    logits, weights = compare(ours, theirs, " ".join(reading.typed), " ".join(answer.tokens))
+    logits, weights = compare(ours, theirs, " ".join(encoding.typed), " ".join(answer.tokens))
     assert logits < 1e-4
     assert weights < 1e-5
     # The layer for the norm after each stack adds nothing to the stream.
-    trace = theirs.trace(" ".join(reading.typed))
+    trace = theirs.trace(" ".join(encoding.typed))
     last = f"decoder.layers.{ours.config.decoder_layers}"
     assert (trace[f"{last}.feed_forward.output"].values == 0).all()
     assert (trace[f"{last}.cross_attention.output"].values == 0).all()

@@ -16,7 +16,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
 from transformer.errors import CheckpointError, InputError, PathError
 from transformer.opening import open_model, save_huggingface
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.pipeline import Agreement, Pipeline
 from transformer.pipeline.protocol import TextPipeline, Tokens
@@ -56,36 +56,41 @@ def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
         assert isinstance(pipeline, TextPipeline)
         for side in ("source", "target"):
             assert isinstance(pipeline.vocabulary(side), Tokens)
-        assert pipeline.vocabulary("source").tokens_of(pipeline.read("the").ids) == pipeline.read("the").tokens
+        assert pipeline.vocabulary("source").tokens_of(pipeline.encode("the").ids) == pipeline.encode("the").tokens
 
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("cached", [True, False])
 def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
     pipeline = opened(name)
-    reading = pipeline.read(SHORT)
+    encoding = pipeline.encode(SHORT)
     model: Any = reference(name)
     model.generation_config.forced_eos_token_id = None  # Marian's default writes id 0 at the limit of tokens
     start = {"decoder_start_token_id": model.config.decoder_start_token_id} if pipeline.network.crossed else {}
-    limit = 2 * len(reading.ids) + 8 if pipeline.network.crossed else 20
-    never = [[0]] if pipeline.network.crossed else None
+    max_new_tokens = 2 * len(encoding.ids) + 8 if pipeline.network.crossed else 20
+    suppress = [[0]] if pipeline.network.crossed else None
     expected = model.generate(
-        torch.tensor([reading.ids]), max_new_tokens=limit, do_sample=False, bad_words_ids=never, pad_token_id=0, **start
+        torch.tensor([encoding.ids]),
+        max_new_tokens=max_new_tokens,
+        do_sample=False,
+        bad_words_ids=suppress,
+        pad_token_id=0,
+        **start,
     )[0].tolist()
-    expected = expected[1 if pipeline.network.crossed else len(reading.ids) :]
-    written = Written.of(pipeline.write(SHORT, cached=cached))
-    assert [*written.ids()] == [index for index in expected if index != 2]
-    assert pipeline.answers([SHORT])[0].ids == written.ids()
-    assert pipeline.answer(SHORT) == pipeline.target_vocabulary.text(written.ids())
+    expected = expected[1 if pipeline.network.crossed else len(encoding.ids) :]
+    generation = Generation.of(pipeline.generate(SHORT, cached=cached))
+    assert [*generation.ids()] == [index for index in expected if index != 2]
+    assert pipeline.answers([SHORT])[0].ids == generation.ids()
+    assert pipeline.answer(SHORT) == pipeline.target_vocabulary.text(generation.ids())
 
 
 @pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])
 def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
     pipeline = opened(name)
     for method in (Beam(width=3), Sample(seed=4)):
-        kept, unkept = (Written.of(pipeline.write(SHORT, method, cached=cached)) for cached in (True, False))
-        assert [made[:5] for made in kept.hypotheses] == [made[:5] for made in unkept.hypotheses]
-        for one, other in zip(kept.steps, unkept.steps, strict=True):
+        with_cache, without_cache = (Generation.of(pipeline.generate(SHORT, method, cached=cached)) for cached in (True, False))
+        assert [made[:5] for made in with_cache.hypotheses] == [made[:5] for made in without_cache.hypotheses]
+        for one, other in zip(with_cache.steps, without_cache.steps, strict=True):
             assert one.own.logits.allclose(other.own.logits, atol=1e-5)
             assert one.attention("decoder").allclose(other.attention("decoder"), atol=1e-6)
 
@@ -102,13 +107,15 @@ def without_end(name: str, folder: Path) -> Path:
 def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any) -> tuple[list[int], float]:
     """The answer that `generate` writes by beam search, and its score. Its limit is one token higher than ours, because our
     score of an answer that does not end includes the next token."""
-    ids = pipeline.read(SHORT).ids
-    limit = 2 * len(ids) + 8 if pipeline.crossed else 20
+    ids = pipeline.encode(SHORT).ids
+    max_new_tokens = 2 * len(ids) + 8 if pipeline.crossed else 20
     settings |= {"bad_words_ids": [[0]] if pipeline.crossed else None, "pad_token_id": 0, "return_dict_in_generate": True}
-    settings |= {"output_scores": True, "do_sample": False, "max_new_tokens": limit + 1}
+    settings |= {"output_scores": True, "do_sample": False, "max_new_tokens": max_new_tokens + 1}
     output = model.generate(torch.tensor([ids]), num_beams=width, length_penalty=penalty, **settings)
-    written = output.sequences[0].tolist()[1 if pipeline.crossed else len(ids) :]
-    return [index for index in written[: limit + (2 in written)] if index != 2], float(output.sequences_scores[0])
+    generation = output.sequences[0].tolist()[1 if pipeline.crossed else len(ids) :]
+    return [index for index in generation[: max_new_tokens + (2 in generation)] if index != 2], float(
+        output.sequences_scores[0]
+    )
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -117,15 +124,15 @@ def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
     model.generation_config.forced_eos_token_id = None
     for early in (False, True, "never"):  # without a length penalty, no rule for stopping early changes the best answer
         ids, score = beams(model, pipeline, 4, 0.0, early_stopping=early)
-        written = Written.of(pipeline.write(SHORT, Beam(width=4)))
-        assert [*written.ids()] == ids
-        assert written.best.score == pytest.approx(score, abs=1e-3)
+        generation = Generation.of(pipeline.generate(SHORT, Beam(width=4)))
+        assert [*generation.ids()] == ids
+        assert generation.best.score == pytest.approx(score, abs=1e-3)
     endless: Any = open_model(without_end(name, tmp_path))
     for penalty in (0.0, 1.0):  # if no answer ends, both rank the same hypotheses
         ids, score = beams(model, endless, 3, penalty, eos_token_id=None)
-        written = Written.of(endless.write(SHORT, Beam(width=3, length_penalty=penalty)))
-        assert ([*written.ids()], written.ended) == (ids, False)
-        assert written.best.score == pytest.approx(score, abs=1e-3)
+        generation = Generation.of(endless.generate(SHORT, Beam(width=3, length_penalty=penalty)))
+        assert ([*generation.ids()], generation.ended) == (ids, False)
+        assert generation.best.score == pytest.approx(score, abs=1e-3)
 
 
 LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1], "long_factor": [4.0, 9.0]}
@@ -145,10 +152,10 @@ def test_longrope_is_limited_to_positions_that_turn_alike_in_all_texts(name: str
     assert "It reads up to 12 tokens" in pipeline.note
     assert "longrope" not in opened(name).note
     with pytest.raises(InputError, match="12 tokens; this model reads up to 11"):
-        pipeline.read("cat " * 12)
-    kept, unkept = (Written.of(pipeline.write(SHORT, cached=cached)) for cached in (True, False))
-    assert len(kept.steps[-1].read[0]) == 12
-    for one, other in zip(kept.steps, unkept.steps, strict=True):
+        pipeline.encode("cat " * 12)
+    with_cache, without_cache = (Generation.of(pipeline.generate(SHORT, cached=cached)) for cached in (True, False))
+    assert len(with_cache.steps[-1].input_ids[0]) == 12
+    for one, other in zip(with_cache.steps, without_cache.steps, strict=True):
         assert one.own.logits.allclose(other.own.logits, atol=1e-5)
     assert pipeline.check(pipeline.trace(SHORT)).equal
 
@@ -170,7 +177,7 @@ def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
     save_tokenizer(tmp_path, pad=1)
     pipeline: Any = open_model(tmp_path)
     assert pipeline.network.new_cache() is None
-    steps = Written.of(pipeline.write(SHORT)).steps
+    steps = Generation.of(pipeline.generate(SHORT)).steps
     assert pipeline.trace(SHORT).logits[0].allclose(torch.cat([step.own.logits for step in steps]), atol=1e-5)
     assert all(opened(name).network.keeps for name in WRITERS)
 
@@ -188,17 +195,17 @@ def test_several_texts_are_answered_as_each_alone() -> None:
 
 def test_an_encoder_alone_fills_in_masks() -> None:
     pipeline = opened("bert")
-    reading = pipeline.read(LONG)
-    place = reading.tokens.index("<mask>")
+    encoding = pipeline.encode(LONG)
+    place = encoding.tokens.index("<mask>")
     with torch.inference_mode():
-        best = int(reference("bert")(torch.tensor([reading.ids])).logits[0, place].argmax())
+        best = int(reference("bert")(torch.tensor([encoding.ids])).logits[0, place].argmax())
     (answer,) = pipeline.answers([LONG])
     assert answer.ids == (best,)
     assert answer.text == LONG.replace("<mask>", pipeline.source_vocabulary.tokens[best])
     with pytest.raises(InputError, match="fills in <mask>; your text has none"):
         pipeline.answer(SHORT)
     with pytest.raises(InputError, match="writes no answer"):
-        pipeline.write(LONG)
+        pipeline.generate(LONG)
     with pytest.raises(InputError, match="has no target"):
         pipeline.trace(LONG, "the cat .")
     trace = pipeline.trace(LONG)
@@ -212,24 +219,24 @@ def test_a_decoder_alone_traces_what_it_reads_and_writes() -> None:
     assert alone.target_tokens == (("the", "cat", "sleeps", "."),)
     assert (alone.kinds, alone.source_ids) == (("decoder",), ())
     whole = pipeline.trace(SHORT)
-    assert whole.target_ids == ((*pipeline.read(SHORT).ids, *answer.ids),)
+    assert whole.target_ids == ((*pipeline.encode(SHORT).ids, *answer.ids),)
     assert pipeline.trace(SHORT, "a dog").target_tokens == (("the", "cat", "sleeps", ".", "a", "dog"),)
     assert alone.masks.target[0, 0].equal(torch.ones(4, 4, dtype=torch.bool).tril())
 
 
 def test_texts_are_read_as_pieces_with_their_words() -> None:
-    reading = opened("marian").read("the zebra sleeps .")
-    assert reading.tokens == ("the", "<unk>", "sleeps", ".", "</s>")
-    assert [unknown.token for unknown in reading.unknown] == ["zebra"]
-    assert reading.words == (0, None, 1, 2, None)
-    target = opened("marian").read("a dog", "target")
+    encoding = opened("marian").encode("the zebra sleeps .")
+    assert encoding.tokens == ("the", "<unk>", "sleeps", ".", "</s>")
+    assert [unknown.token for unknown in encoding.unknown] == ["zebra"]
+    assert encoding.words == (0, None, 1, 2, None)
+    target = opened("marian").encode("a dog", "target")
     assert (target.tokens, target.words) == (("<s>", "a", "dog"), (None, 0, 1))
     with pytest.raises(InputError, match="type a few words"):
-        opened("gpt2").read("")
+        opened("gpt2").encode("")
     with pytest.raises(InputError, match="71 tokens; this model reads up to 64"):
-        opened("marian").read("cat " * 70)
+        opened("marian").encode("cat " * 70)
     with pytest.raises(InputError, match="characters"):
-        opened("marian").read("a" * 100_000)
+        opened("marian").encode("a" * 100_000)
     with pytest.raises(InputError, match="read as another side or by another model"):
         opened("marian").trace(target)
 
@@ -370,4 +377,4 @@ def test_a_model_with_many_heads_reads_fewer_tokens(monkeypatch: pytest.MonkeyPa
     pipeline = open_model(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
     assert pipeline.card.longest == 3 - 1  # 15 pairs fit
     with pytest.raises(InputError, match="reads up to 2"):
-        pipeline.read("the cat sleeps")
+        pipeline.encode("the cat sleeps")

@@ -21,11 +21,11 @@ def test_the_lens_and_the_contributions_end_in_the_models_own_logits(name: str, 
     readout = pipeline.readout
     assert readout is not None
     layers, heads = pipeline.config.decoder_layers, pipeline.config.heads
-    for step in [*pipeline.write(SHORT, Beam(2), cached=cached)][:4]:
+    for step in [*pipeline.generate(SHORT, Beam(2), cached=cached)][:4]:
         lens, logits = logit_lens(readout, step.values), step.values["logits"]
         assert len(lens) == layers + 1
         torch.testing.assert_close(lens[-1], logits, atol=1e-5, rtol=1e-5)
-        for row in range(len(step.read)):
+        for row in range(len(step.input_ids)):
             found = logit_contributions(readout, step.values, 7, 9, row)
             kinds = 2 if pipeline.crossed else 1
             assert sum(part.head is not None for part in found.parts) == kinds * layers * heads

@@ -17,7 +17,7 @@ from transformer.huggingface.own_network import own_network
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.opening import open_model
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate
@@ -98,7 +98,9 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
     assert isinstance(ours.model, Transformer)
     texts = [SHORT, LONG]
     assert ours.answers(texts) == theirs.answers(texts)
-    assert Written.of(ours.write(SHORT, Beam(width=2))).ids() == Written.of(theirs.write(SHORT, Beam(width=2))).ids()
+    assert (
+        Generation.of(ours.generate(SHORT, Beam(width=2))).ids() == Generation.of(theirs.generate(SHORT, Beam(width=2))).ids()
+    )
     trace, reference = ours.trace(texts, [SHORT, LONG]), theirs.trace(texts, [SHORT, LONG])
     assert isinstance(trace.config, TransformerConfig)
     assert {step.path for step in trace} == set(ours.model.taps)

@@ -63,9 +63,9 @@ def test_marian_reads_both_sides_with_their_own_sentencepiece_models(tmp_path: P
         "marian", folder, vocab_size=len(words), pad_token_id=pad, eos_token_id=0, bos_token_id=0, decoder_start_token_id=pad
     )
     pipeline: Any = open_model(folder)
-    reading = pipeline.read("the cat sleeps .")
-    assert "".join(reading.tokens) == "▁the▁cat▁sleeps▁.</s>"
-    target = pipeline.read("le chat dort .", "target")
+    encoding = pipeline.encode("the cat sleeps .")
+    assert "".join(encoding.tokens) == "▁the▁cat▁sleeps▁.</s>"
+    target = pipeline.encode("le chat dort .", "target")
     assert target.tokens[0] == "<pad>"
     assert "".join(target.tokens[1:]) == "▁le▁chat▁dort▁."
     assert pipeline.target_vocabulary.text(target.ids) == "le chat dort ."
@@ -99,10 +99,10 @@ def of_many_languages(folder: Path) -> Any:
 
 def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) -> None:
     pipeline = of_many_languages(tmp_path / "m2m")
-    reading = pipeline.read("the cat")
-    assert (reading.tokens[0], reading.words[0], reading.typed[0]) == ("__en__", None, reading.tokens[1])
-    assert pipeline.read("le chat", "target").tokens[1] == "__fr__"
-    assert pipeline.source_vocabulary.text(reading.ids) == "the cat"
+    encoding = pipeline.encode("the cat")
+    assert (encoding.tokens[0], encoding.words[0], encoding.typed[0]) == ("__en__", None, encoding.tokens[1])
+    assert pipeline.encode("le chat", "target").tokens[1] == "__fr__"
+    assert pipeline.source_vocabulary.text(encoding.ids) == "the cat"
     assert pipeline.check(pipeline.trace("the cat", "le chat")).equal
 
 
@@ -118,9 +118,9 @@ def test_a_target_is_read_as_a_target_while_another_thread_reads_a_source(tmp_pa
 
     pipeline.tokenizer._tokenize = slow
     with ThreadPoolExecutor() as pool:
-        target = pool.submit(pipeline.read, "le chat", "target")
+        target = pool.submit(pipeline.encode, "le chat", "target")
         inside.wait(5)
-        source = pool.submit(pipeline.read, "the cat")
+        source = pool.submit(pipeline.encode, "the cat")
         wait([source], 0.3)
         go_on.set()
     assert (source.result().tokens[0], target.result().tokens[1]) == ("__en__", "__fr__")
@@ -137,10 +137,10 @@ def test_pieces_of_bytes_are_written_as_letters(tmp_path: Path) -> None:
     tokenizer.save_pretrained(folder)
     save_model("gpt2", folder, vocab_size=len(tokenizer))
     pipeline: Any = open_model(folder)
-    reading = pipeline.read("the cat déjà")
-    assert reading.tokens[:2] == ("the", "▁cat")
-    assert reading.words[:2] == (0, 1)
-    assert pipeline.source_vocabulary.text(reading.ids) == "the cat déjà"
+    encoding = pipeline.encode("the cat déjà")
+    assert encoding.tokens[:2] == ("the", "▁cat")
+    assert encoding.words[:2] == (0, 1)
+    assert pipeline.source_vocabulary.text(encoding.ids) == "the cat déjà"
     trace = pipeline.trace("the cat sleeps, déjà.", "")
     assert in_pieces(trace)
     joined = WordTrace.of(trace)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tests.transformer.small import PAD, SOURCE, VARIANTS, Run, runs, small
 from transformer.errors import InputError
-from transformer.network.cache import ROOM, Cache, Kept
+from transformer.network.cache import ROOM, AttentionCache, KeyValueCache
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 
@@ -19,7 +19,7 @@ TARGET = torch.tensor([[1, 7, 4, 3, 9], [1, 5, 6, 2, 4]])
 def step_by_step(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
     """Logits of all positions. Each position is computed in its own step."""
     memory, mask = model.encode(source)
-    cache = Cache()
+    cache = KeyValueCache()
     steps = [model.decode(target[:, : end + 1], memory, mask, cache) for end in range(target.shape[1])]
     assert all(step.shape[1] == 1 for step in steps)
     return torch.cat(steps, dim=1)
@@ -47,7 +47,7 @@ def test_several_positions_can_be_added_at_once(preset: str, norm_first: bool, s
     model, source = small(preset, norm_first=norm_first), SOURCE
     target = torch.randint(1, 10, (2, 6), generator=torch.Generator().manual_seed(seed))
     memory, mask = model.encode(source)
-    cache = Cache()
+    cache = KeyValueCache()
     parts = [model.decode(target[:, :end], memory, mask, cache) for end in (cut, 6)]
     assert [part.shape[1] for part in parts] == [cut, 6 - cut]
     torch.testing.assert_close(torch.cat(parts, dim=1), model(source, target), atol=1e-5, rtol=0)
@@ -60,7 +60,7 @@ def test_a_cached_step_has_every_tap_with_all_keys(preset: str, norm_first: bool
     with tracing(model) as whole:
         model(SOURCE, TARGET)
     memory, mask = model.encode(SOURCE)
-    cache = Cache()
+    cache = KeyValueCache()
     for end in range(1, TARGET.shape[1] + 1):
         with tracing(model) as step:
             model.decode(TARGET[:, :end], memory, mask, cache)
@@ -82,7 +82,7 @@ def test_a_cached_step_has_every_tap_with_all_keys(preset: str, norm_first: bool
 def test_a_cache_after_select_gives_the_same_logits_as_no_cache() -> None:
     model = small()
     memory, mask = model.encode(SOURCE)
-    cache = Cache()
+    cache = KeyValueCache()
     model.decode(TARGET[:, :3], memory, mask, cache)
     cache.select([1, 1, 0])
     rows = torch.tensor([1, 1, 0])
@@ -94,7 +94,7 @@ def test_a_cache_after_select_gives_the_same_logits_as_no_cache() -> None:
 
 @torch.inference_mode()
 def test_a_target_without_new_positions_is_refused() -> None:
-    model, cache = small(), Cache()
+    model, cache = small(), KeyValueCache()
     memory, mask = model.encode(SOURCE)
     model.decode(TARGET, memory, mask, cache)
     with pytest.raises(InputError, match=r"^The target has 5 tokens and the cache 5; the target must be longer\.$"):
@@ -102,15 +102,15 @@ def test_a_target_without_new_positions_is_refused() -> None:
 
 
 def test_kept_vectors_grow_beyond_their_room_without_changing_earlier_results() -> None:
-    projection, kept = torch.nn.Linear(3, 3), Kept(grows=True)
+    projection, with_cache = torch.nn.Linear(3, 3), AttentionCache(grows=True)
     x = torch.randn(2, 2 * ROOM + 5, 3, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         expected = projection(x)
-        earlier = [(end, kept.project(projection, x[:, end - 1 : end])) for end in range(1, x.shape[1] + 1)]
+        earlier = [(end, with_cache.project(projection, x[:, end - 1 : end])) for end in range(1, x.shape[1] + 1)]
         for end, values in earlier:
             torch.testing.assert_close(values, expected[:, :end], atol=1e-6, rtol=0)
-        kept.select([1, 1])
-        both = kept.project(projection, x[:, :1])
+        with_cache.select([1, 1])
+        both = with_cache.project(projection, x[:, :1])
     torch.testing.assert_close(both[:, :-1], expected[[1, 1]], atol=1e-6, rtol=0)
     torch.testing.assert_close(both[:, -1], expected[:, 0], atol=1e-6, rtol=0)
 
@@ -118,7 +118,7 @@ def test_kept_vectors_grow_beyond_their_room_without_changing_earlier_results() 
 def test_gradients_pass_through_kept_vectors() -> None:
     model = small()
     memory, mask = model.encode(SOURCE)
-    cache = Cache()
+    cache = KeyValueCache()
     steps = [model.decode(TARGET[:, :end], memory, mask, cache) for end in range(1, TARGET.shape[1] + 1)]
     torch.cat(steps, dim=1).square().sum().backward()
     weight = model.decoder.get_submodule("layers.0.self_attention.key.projection").get_parameter("weight")

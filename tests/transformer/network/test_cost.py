@@ -11,7 +11,19 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.small import SIZES, SOURCE, TARGET, VARIANTS, Run, runs, small
 from transformer import PRESETS, InputError, Transformer, TransformerConfig, draw, run_traced
-from transformer.network.cost import ALONG, WORK, Cost, Lengths, cost, crossing, growth, parameters, step_flops, total, work_of
+from transformer.network.cost import (
+    ALONG,
+    WORK,
+    Cost,
+    Lengths,
+    activation_flops,
+    cost,
+    crossing,
+    growth,
+    parameters,
+    total,
+    work_of,
+)
 from transformer.tracing.paths import TensorPath
 
 
@@ -62,7 +74,7 @@ def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool
     closed: Counter[str] = Counter()
     for path in model.taps:
         place = TensorPath.parse(path)
-        flops, parts = step_flops(model.config, place.stack, place.sublayer, place.name, lengths), path.split(".")
+        flops, parts = activation_flops(model.config, place.stack, place.sublayer, place.name, lengths), path.split(".")
         for end in range(len(parts)):
             closed[".".join(parts[:end])] += flops
     for path in list(closed):  # `AddNorm` calls its sub-layer, so PyTorch counts the sub-layer's FLOPs for it too
@@ -87,7 +99,7 @@ def test_the_cost_of_each_kind_of_work_equals_its_formula(run: Run) -> None:
         path = TensorPath.parse(step.path)
         work = work_of(path.stack, path.sublayer, path.name)
         sizes[work] += step.values.nbytes
-        flops[work] += step_flops(config, path.stack, path.sublayer, path.name, lengths)
+        flops[work] += activation_flops(config, path.stack, path.sublayer, path.name, lengths)
     assert {work: (part.bytes, part.flops) for work, part in costs.items()} == {
         work: (sizes[work], flops[work]) for work in WORK
     }

@@ -34,7 +34,7 @@ def test_pre_norm_does_not_normalise_the_residual_stream(preset: str):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_feed_forward_is_two_linears_and_a_relu_at_each_position(preset: str):
     layer = FeedForward(config(preset), "source").eval()
-    expected = layer.contract(torch.maximum(layer.expand(X), torch.zeros(())))
+    expected = layer.down_projection(torch.maximum(layer.up_projection(X), torch.zeros(())))
     assert torch.equal(layer(X), expected)
     torch.testing.assert_close(layer(X[:, 1:2]), layer(X)[:, 1:2])
 
@@ -69,7 +69,7 @@ def test_dropout_is_on_the_sublayer_or_on_the_norm(preset: str, on_sublayer: boo
 def test_dropout_is_inside_the_feed_forward_network_of_some_variants(preset: str, inside: bool):
     model, values = trained(preset)
     layer = "decoder.layers.1.feed_forward"
-    expected = model.get_submodule(f"{layer}.contract")(values[f"{layer}.activated"])
+    expected = model.get_submodule(f"{layer}.down_projection")(values[f"{layer}.activated"])
     assert torch.allclose(values[f"{layer}.output"], expected, atol=1e-6) == (not inside)
 
 

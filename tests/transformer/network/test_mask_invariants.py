@@ -16,10 +16,10 @@ from torch import Tensor
 
 from transformer import Pipeline, Trace, run_traced
 from transformer.analysis.leaks import append_padding, change_later, fill_padding
+from transformer.tasks import find_task
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
 from transformer.training.recipe import RECIPES
-from transformer.worlds import world
 
 EXAMPLES = 8
 # The phase that explains a failure is left out, because its line tracer takes minutes for a forward pass.
@@ -45,7 +45,7 @@ class BatchData(NamedTuple):
     Hypothesis does not allow in a strategy.
 
     Attributes:
-        pairs: ids of texts of the model's world, and ids of their answers as the decoder reads them.
+        pairs: ids of texts of the model's task, and ids of their answers as the decoder reads them.
         sos, sizes: id of `<sos>` and number of tokens, of the source and the target vocabulary.
     """
 
@@ -57,10 +57,10 @@ class BatchData(NamedTuple):
 @cache
 def batch_data(name: str) -> BatchData:
     pipeline = load(name)
-    drawn = itertools.islice(world(pipeline.card.world).pairs("held-out", "masks"), 60)
+    drawn = itertools.islice(find_task(pipeline.card.task).pairs("held-out", "masks"), 60)
     sides = pipeline.source_vocabulary, pipeline.target_vocabulary
     return BatchData(
-        [([*pipeline.read(pair.source).ids], [*pipeline.read(pair.target, "target").ids]) for pair in drawn],
+        [([*pipeline.encode(pair.source).ids], [*pipeline.encode(pair.target, "target").ids]) for pair in drawn],
         (sides[0].sos, sides[1].sos),
         (len(sides[0]), len(sides[1])),
     )
@@ -68,7 +68,7 @@ def batch_data(name: str) -> BatchData:
 
 @st.composite
 def batches(draw: st.DrawFn, data: BatchData) -> tuple[Rows, Rows]:
-    """One to three rows of ids on each side. A row is a text of the model's world, or random tokens without padding."""
+    """One to three rows of ids on each side. A row is a text of the model's task, or random tokens without padding."""
     sources, targets = [], []
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.booleans()):
@@ -164,10 +164,10 @@ def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject)
 def examples(name: str) -> list[tuple[list[int], list[int]]]:
     """(source, target) ids of a model's examples; each target is the model's own answer."""
     pipeline = load(name)
-    sources = [example.source for example in itertools.islice(world(pipeline.card.world).examples, 8)]
+    sources = [example.source for example in itertools.islice(find_task(pipeline.card.task).examples, 8)]
     sos, target_ids = pipeline.target_vocabulary.sos, pipeline.target_vocabulary.ids
     return [
-        ([*pipeline.read(source).ids], [sos, *target_ids(answer.tokens)])
+        ([*pipeline.encode(source).ids], [sos, *target_ids(answer.tokens)])
         for source, answer in zip(sources, pipeline.answers(sources), strict=True)
     ]
 

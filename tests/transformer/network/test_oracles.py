@@ -101,7 +101,7 @@ def torch_twin(model: Transformer) -> nn.Transformer:
         batch_first=True,
         norm_first=config.norm_first,
     )
-    parts = {"feed_forward.expand": "linear1", "feed_forward.contract": "linear2"}
+    parts = {"feed_forward.up_projection": "linear1", "feed_forward.down_projection": "linear2"}
     kinds = {
         "encoder": {"self_attention": ("self_attn", "norm1"), "feed_forward": ("", "norm2")},
         "decoder": {

@@ -17,7 +17,7 @@ WORDS = Vocabulary.of("abcdef", "characters")  # ten tokens, as in a small model
 SOURCE, TARGET = torch.tensor([[1, 5, 6, 2, 0], [1, 9, 8, 7, 2]]), torch.tensor([[1, 7, 0], [1, 5, 6]])
 
 CARD = Card(
-    world="reverse",
+    task="reverse",
     description="letters in, the same letters backwards out",
     accepts="1 to 12 letters from a to z",
     longest=12,

@@ -19,7 +19,7 @@ def test_json_round_trip():
 
 
 def test_only_fields_without_a_default_are_required():
-    least = {"world": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
+    least = {"task": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
     assert Card.from_json(json.dumps(least)) == Card(**least)
     for name in least:
         with pytest.raises(CheckpointError, match="is not a Headlight card"):
@@ -29,7 +29,7 @@ def test_only_fields_without_a_default_are_required():
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("world", [1, None, [], True]),
+        ("task", [1, None, [], True]),
         ("description", [1, None, {}]),
         ("accepts", [None, ["a"]]),
         ("longest", ["12", 12.5, None, True, -3, 10**400]),

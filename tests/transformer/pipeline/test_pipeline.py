@@ -15,9 +15,9 @@ from transformer.network.config import PRESETS
 from transformer.pipeline import catalogue
 from transformer.pipeline import pipeline as pipeline_module
 from transformer.pipeline.pipeline import Answer, Pipeline
+from transformer.tasks import TASKS
 from transformer.text.vocabulary import Unknown, Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Patch, Scale
-from transformer.worlds import WORLDS
 
 CROSS = "decoder.layers.0.cross_attention"
 LETTERS = Vocabulary.of("abcdef", "characters")
@@ -38,22 +38,22 @@ def untrained(request: pytest.FixtureRequest) -> Pipeline:
 
 
 def test_a_source_is_read_between_sos_and_eos(reverse: Pipeline):
-    reading = reverse.read("Cab")
-    assert reading.tokens == ("<sos>", "c", "a", "b", "<eos>")
-    assert reading.ids == (1, *reverse.source_vocabulary.ids("cab"), 2)
-    assert reading.unknown == ()
+    encoding = reverse.encode("Cab")
+    assert encoding.tokens == ("<sos>", "c", "a", "b", "<eos>")
+    assert encoding.ids == (1, *reverse.source_vocabulary.ids("cab"), 2)
+    assert encoding.unknown == ()
 
 
 def test_a_target_has_no_eos(reverse: Pipeline):
-    assert reverse.read("Cab", "target").tokens == ("<sos>", "c", "a", "b")
-    assert reverse.read("", "target").tokens == ("<sos>",)
+    assert reverse.encode("Cab", "target").tokens == ("<sos>", "c", "a", "b")
+    assert reverse.encode("", "target").tokens == ("<sos>",)
 
 
 def test_unknown_tokens_are_listed(reverse: Pipeline):
-    reading = reverse.read("a😀é7😀")
-    assert reading.tokens == ("<sos>", "a", *["<unk>"] * 4, "<eos>")
-    assert [unknown.token for unknown in reading.unknown] == ["😀", "é", "7"]
-    assert all(isinstance(unknown, Unknown) for unknown in reading.unknown)
+    encoding = reverse.encode("a😀é7😀")
+    assert encoding.tokens == ("<sos>", "a", *["<unk>"] * 4, "<eos>")
+    assert [unknown.token for unknown in encoding.unknown] == ["😀", "é", "7"]
+    assert all(isinstance(unknown, Unknown) for unknown in encoding.unknown)
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<eos>", "😀" * 20, "\u202ea\u0000", "e\u0301", "ａｂｃ"])
@@ -68,7 +68,7 @@ def test_any_text_can_be_answered_and_traced(reverse: Pipeline, text: str):
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u2003", "\u202e\u0000", "\u200b", "\ufeff \u2060"])
 def test_a_text_without_tokens_is_refused(reverse: Pipeline, text: str):
-    for read in (reverse.read, reverse.answer, reverse.trace):
+    for read in (reverse.encode, reverse.answer, reverse.trace):
         with pytest.raises(InputError, match="There is nothing to read in your text; type 1 to 12 letters from a to z"):
             read(text)
 
@@ -223,9 +223,9 @@ def test_a_text_is_read_once_and_decoded_once(reverse: Pipeline, monkeypatch: py
 
     monkeypatch.setattr(Vocabulary, "split", counted("split", Vocabulary.split))
     monkeypatch.setattr(pipeline_module, "greedy", counted("greedy", pipeline_module.greedy))
-    readings = [reverse.read(text) for text in ("headlight", "ab")]
-    answers = reverse.answers(readings)
-    trace = reverse.trace(readings, answers)
+    encodings = [reverse.encode(text) for text in ("headlight", "ab")]
+    answers = reverse.answers(encodings)
+    trace = reverse.trace(encodings, answers)
     assert calls == {"split": 2, "greedy": 1}
     assert trace.target_tokens == reverse.trace(["headlight", "ab"]).target_tokens
     assert torch.equal(trace.logits, reverse.trace(["headlight", "ab"]).logits)
@@ -233,20 +233,20 @@ def test_a_text_is_read_once_and_decoded_once(reverse: Pipeline, monkeypatch: py
 
 @pytest.mark.parametrize("text", ["headlight", "a😀b"])
 def test_readings_and_answers_can_replace_their_texts(reverse: Pipeline, text: str):
-    reading, forced = reverse.read(text), reverse.read("xyz", "target")
-    assert reading.typed == tuple(text)
-    assert reverse.answers([reading]) == reverse.answers([text])
-    assert torch.equal(reverse.trace(reading, forced).logits, reverse.trace(text, "xyz").logits)
-    (answer,) = reverse.answers([reading])
-    assert torch.equal(reverse.trace(reading, answer).logits, reverse.trace(text).logits)
-    assert hash(reading) == hash(reverse.read(text))
+    encoding, forced = reverse.encode(text), reverse.encode("xyz", "target")
+    assert encoding.typed == tuple(text)
+    assert reverse.answers([encoding]) == reverse.answers([text])
+    assert torch.equal(reverse.trace(encoding, forced).logits, reverse.trace(text, "xyz").logits)
+    (answer,) = reverse.answers([encoding])
+    assert torch.equal(reverse.trace(encoding, answer).logits, reverse.trace(text).logits)
+    assert hash(encoding) == hash(reverse.encode(text))
 
 
 @pytest.mark.parametrize("piece", ["a-", "a ", "\u200d", "-", "é"])
 def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, piece: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Vocabulary, "split", lambda *_: pytest.fail("all of it was split"))
     for pipeline in (reverse, Pipeline.load("english-french")):
-        for call in (pipeline.read, pipeline.answer, pipeline.trace, lambda text: pipeline.read(text, "target")):  # noqa: B023
+        for call in (pipeline.encode, pipeline.answer, pipeline.trace, lambda text: pipeline.encode(text, "target")):  # noqa: B023
             with pytest.raises(InputError, match=r"has 1000000 characters; texts of more than \d+ are not read\."):
                 call(piece * (1_000_000 // len(piece)))
 
@@ -268,10 +268,10 @@ def test_every_shipped_model_is_listed_and_loads():
 @pytest.mark.parametrize("name", Pipeline.available())
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
-    world = WORLDS[card.world]
+    task = TASKS[card.task]
     # The description of a card comes from the recipe at training time; the present description is tested with the recipes.
     assert card.description
-    assert (card.accepts, card.longest) == (world.accepts, world.longest)
+    assert (card.accepts, card.longest) == (task.accepts, task.longest)
     assert f"transformer.training {name}" in card.command
     assert {"steps", "batch", "seed", "learning_rate", "config"} <= card.recipe.keys()
     assert card.trained_on == card.recipe["steps"] * card.recipe["batch"]
@@ -287,7 +287,7 @@ def test_the_card_of_a_shipped_model_is_complete(name: str):
 
 
 def test_reverse_is_exact_on_held_out_words_of_every_length(reverse: Pipeline):
-    pairs = list(dict.fromkeys(itertools.islice(WORLDS["reverse"].pairs("held-out", "the tests of the pipeline"), 400)))
+    pairs = list(dict.fromkeys(itertools.islice(TASKS["reverse"].pairs("held-out", "the tests of the pipeline"), 400)))
     forms = Counter(pair.form for pair in pairs)
     assert all(forms[f"length {length}"] >= (20 if length > 2 else 1) for length in range(1, 13))
     answers = reverse.answers([pair.source for pair in pairs])
@@ -295,10 +295,10 @@ def test_reverse_is_exact_on_held_out_words_of_every_length(reverse: Pipeline):
     assert all(answer.ended for answer in answers)
 
 
-def test_the_model_has_the_whole_vocabulary_of_its_world(reverse: Pipeline):
-    world = WORLDS["reverse"]
-    assert reverse.source_vocabulary == world.source_vocabulary
-    assert reverse.target_vocabulary == world.target_vocabulary
+def test_the_model_has_the_whole_vocabulary_of_its_task(reverse: Pipeline):
+    task = TASKS["reverse"]
+    assert reverse.source_vocabulary == task.source_vocabulary
+    assert reverse.target_vocabulary == task.target_vocabulary
 
 
 # --- loading and saving ------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def test_edits_leave_no_state_in_the_pipeline(reverse: Pipeline):
 def test_an_answer_with_unknown_words_is_read_again_as_the_same_tokens(source: str) -> None:
     pipeline = Pipeline.load("english-french")
     answer = pipeline.answers([source])[0]
-    again = pipeline.read(pipeline.as_target(answer), "target")
+    again = pipeline.encode(pipeline.as_target(answer), "target")
     assert again.tokens == ("<sos>", *answer.tokens)
     assert pipeline.trace(source, pipeline.as_target(answer)).target_ids == pipeline.trace(source, answer).target_ids
 

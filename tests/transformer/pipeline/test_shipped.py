@@ -10,11 +10,11 @@ from transformer import Pipeline, Trace
 from transformer.analysis.head_measures import SHARES
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.checkpoint import read_card
+from transformer.tasks import find_task
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads
 from transformer.training.recipe import RECIPES
-from transformer.worlds import world
 
 LEAST_EXACT = {"addition": 0.99, "english-french": 0.99, "english-french-redundant": 0.99}
 LEAST_IN_A_GROUP = 0.99
@@ -38,7 +38,7 @@ def test_all_checkpoints_together_are_small() -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_model_answers_held_out_pairs(name: str) -> None:
-    pipeline, task = load(name), world(RECIPES[name].world)
+    pipeline, task = load(name), find_task(RECIPES[name].task)
     measured = accuracy(pipeline, itertools.islice(task.pairs("held-out", "shipped"), 200))
     assert measured.share >= LEAST_EXACT.get(name, 0.995), measured.wrong
 
@@ -46,7 +46,7 @@ def test_a_model_answers_held_out_pairs(name: str) -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     card, recipe = read_card(CHECKPOINTS / f"{name}{SUFFIX}"), RECIPES[name]
-    assert card.world == recipe.world
+    assert card.task == recipe.task
     assert card.command == f"python -m transformer.training {name}"
     assert card.recipe["seed"] == recipe.seed
     assert card.recipe["steps"] == recipe.steps
@@ -66,13 +66,13 @@ def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     assert tuple(int(file.stem) for file in files) == RECIPES[name].snapshots
     assert len(files) >= 5
     first, last = Pipeline.load(files[0]), Pipeline.load(files[-1])
-    pairs = list(itertools.islice(world(RECIPES[name].world).pairs("held-out", "snapshots"), 50))
+    pairs = list(itertools.islice(find_task(RECIPES[name].task).pairs("held-out", "snapshots"), 50))
     assert accuracy(first, pairs).share == 0
     assert accuracy(last, pairs).share >= 0.9
 
 
 def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
-    pipeline, task = load("english-french"), world("english-french")
+    pipeline, task = load("english-french"), find_task("english-french")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() >= 0.9
     assert pronoun_accuracy(pipeline, pairs) >= 0.99
@@ -83,7 +83,7 @@ def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
 
 
 def test_the_head_that_turns_decides_the_pronoun_in_only_one_model() -> None:
-    pairs = world("english-french").reference_pairs(60, "decides")
+    pairs = find_task("english-french").reference_pairs(60, "decides")
     silenced = [Ablate("decoder.layers.0.cross_attention", heads=(1,))]
     decided, redundant = load("english-french"), load("english-french-redundant")
     assert pronoun_accuracy(decided, pairs, silenced) <= 0.65
@@ -94,7 +94,7 @@ def test_the_head_that_turns_decides_the_pronoun_in_only_one_model() -> None:
 
 
 def test_the_static_translator_is_right_without_a_head_that_turns() -> None:
-    pipeline, task = load("english-french-static"), world("english-french-static")
+    pipeline, task = load("english-french-static"), find_task("english-french-static")
     pairs = task.reference_pairs(40, "shipped")
     assert head_shifts(pipeline, pairs).max() <= 0.2
     assert pronoun_accuracy(pipeline, pairs) >= 0.97
@@ -120,11 +120,11 @@ def test_the_letter_models_have_a_head_that_follows_the_task() -> None:
 
 def test_every_example_is_answered_correctly() -> None:
     for name, recipe in RECIPES.items():
-        pipeline, task = load(name), world(recipe.world)
-        readings = [pipeline.read(example.source) for example in task.examples]
-        assert not any(reading.unknown for reading in readings)
+        pipeline, task = load(name), find_task(recipe.task)
+        encodings = [pipeline.encode(example.source) for example in task.examples]
+        assert not any(encoding.unknown for encoding in encodings)
         answers = {
-            example.source: answer.text for example, answer in zip(task.examples, pipeline.answers(readings), strict=True)
+            example.source: answer.text for example, answer in zip(task.examples, pipeline.answers(encodings), strict=True)
         }
         assert answers == {example.source: task.solve(example.source) for example in task.examples}, name
 
@@ -166,7 +166,7 @@ HINTS = [
 
 @pytest.mark.parametrize(("name", "source", "word", "tokens"), HINTS)
 def test_the_hints_of_english_french_are_true(name: str, source: str, word: str, tokens: set[str]) -> None:
-    assert source in {example.source for example in world(name).examples}
+    assert source in {example.source for example in find_task(name).examples}
     trace = trace_of(name, source)
     queries, keys = trace.tokens("cross")
     weights = trace.attention("cross")[:, 0, :, queries.index(word) - 1].amax((0, 1)).tolist()
@@ -176,7 +176,7 @@ def test_the_hints_of_english_french_are_true(name: str, source: str, word: str,
 
 def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:
     head = load("english-french").card.measures["pronouns"]
-    hints = [example.look_for for example in world("english-french").examples[:2]]
+    hints = [example.look_for for example in find_task("english-french").examples[:2]]
     assert f"layer {head['layer']} head {head['head']}" in hints[0]
     for name, noun, hint in zip(("tired", "wide"), ("animal", "street"), hints, strict=True):
         trace = trace_of("english-french", f"the animal did not cross the street because it was too {name}")

@@ -28,14 +28,14 @@ def test_every_tensor_is_read_back_with_its_axes(tmp_path: Path, model: str) -> 
 
 
 def test_a_step_of_an_answer_holds_the_tensors_of_that_step(reverse: Pipeline) -> None:
-    step = [*reverse.write("abc")][2]
+    step = [*reverse.generate("abc")][2]
     data = step_file(reverse.model, step)
     tensors = load(data)
     assert tensors.keys() == reverse.model.taps.keys()
     for path, values in step.values.items():
         assert torch.equal(tensors[path], values), path
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-    assert json.loads(header["read"]) == step.read.tolist()
+    assert json.loads(header["read"]) == step.input_ids.tolist()
     assert json.loads(header["axes"])["logits"] == ["batch", "target", "vocab"]
     assert header["step"] == "3"
     with pytest.raises(InputError, match=r"^Step 0 was not traced, so it has no tensors to save\.$"):

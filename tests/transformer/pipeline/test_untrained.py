@@ -62,7 +62,7 @@ def test_words_get_ids_in_the_order_they_are_typed():
     untrained = small("vanilla", "the Cat sat", "a cat", targets=("le chat", None))
     assert untrained.vocabularies[0].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "the", "cat", "sat", "a")
     assert untrained.vocabularies[1].tokens == ("<pad>", "<sos>", "<eos>", "<unk>", "le", "chat")
-    assert untrained.build().read("a cat sat").ids == (1, 7, 5, 6, 2)
+    assert untrained.build().encode("a cat sat").ids == (1, 7, 5, 6, 2)
 
 
 def test_without_a_target_the_target_words_are_those_of_the_source():
@@ -129,7 +129,7 @@ def test_the_model_refuses_an_id_beyond_its_own():
     pipeline = small("vanilla", "1 2").build()
     for token in ("10", "word"):
         with pytest.raises(InputError, match="allowed are 0 to 9"):
-            pipeline.read(token)
+            pipeline.encode(token)
 
 
 def test_ids_pasted_as_a_list_are_split():
@@ -141,9 +141,9 @@ def test_ids_pasted_as_a_list_are_split():
 def test_a_text_beyond_the_longest_is_refused(unit: str):
     pipeline = small("pytorch", unit).build()
     for side in ("source", "target"):
-        assert len(pipeline.read(unit * LONGEST, side).tokens) >= LONGEST
+        assert len(pipeline.encode(unit * LONGEST, side).tokens) >= LONGEST
         with pytest.raises(InputError, match=f"this model reads up to {LONGEST}\\.$"):
-            pipeline.read(unit * (LONGEST + 1), side)
+            pipeline.encode(unit * (LONGEST + 1), side)
 
 
 @pytest.mark.parametrize("text", ["", "   "])
@@ -151,7 +151,7 @@ def test_a_text_without_tokens_is_refused(text: str):
     with pytest.raises(InputError, match="There is nothing to read"):
         small("vanilla", text).build().trace(text)
     with pytest.raises(InputError, match="There is nothing to read"):
-        small("vanilla", "1").build().read(text, "target")
+        small("vanilla", "1").build().encode(text, "target")
 
 
 # --- weights -----------------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_the_pipeline_is_in_evaluation_mode_and_marked_untrained(preset: str):
     pipeline = small(preset, WORDS).build()
     assert not pipeline.trained
     assert not any(module.training for module in pipeline.model.modules())
-    assert (pipeline.card.world, pipeline.card.tested_on) == ("", 0)
+    assert (pipeline.card.task, pipeline.card.tested_on) == ("", 0)
     assert torch.equal(pipeline.trace(WORDS).logits, pipeline.trace(WORDS).logits)
     padding = pipeline.model.source_embedding.table.weight[0]
     assert (padding == 0).all() == TransformerConfig.preset(preset).zero_pad_row

@@ -20,7 +20,7 @@ from transformer.network.layers import AddNorm, FeedForward
 from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.tracing.paths import Kind
-from transformer.tracing.trace import Step, Trace, run_traced
+from transformer.tracing.trace import Activation, Trace, run_traced
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda variant: f"{variant[0]}-{'pre' if variant[1] else 'post'}")
@@ -42,13 +42,13 @@ def test_tracing_changes_no_bit_of_the_logits(run: Run):
 
 def test_every_tap_is_traced_exactly_once(model: Transformer, trace: Trace):
     assert len(trace) == len(list(trace)) == len(model.taps)
-    assert {step.path for step in trace} == set(model.taps)
+    assert {activation.path for activation in trace} == set(model.taps)
 
 
 def test_the_trace_of_a_decoder_alone_lacks_only_encoder_and_cross_attention():
     model = small("vanilla")
     trace = run_traced(model, None, TARGET)
-    missing = set(model.taps) - {step.path for step in trace}
+    missing = set(model.taps) - {activation.path for activation in trace}
     assert {path for path in model.taps if path.startswith(("source", "encoder")) or "cross_attention" in path} == missing
     assert trace.masks.source is None
     assert trace.source_tokens == ()
@@ -58,7 +58,7 @@ def test_the_trace_of_a_decoder_alone_lacks_only_encoder_and_cross_attention():
 
 
 def test_steps_are_in_the_order_of_computation(trace: Trace):
-    order = [step.path for step in trace]
+    order = [activation.path for activation in trace]
     first = ["source_mask", "source_embedding.token", "encoder.layers.0.self_attention.query.projected"]
     layers = [f"encoder.layers.{layer}.feed_forward.output" for layer in range(2)]
     then = ["encoder.output", "target_mask", "target_embedding.token"]
@@ -89,13 +89,13 @@ def test_axes_have_the_sizes_of_their_names(model: Transformer, trace: Trace):
         "vocab": config.target_vocab,
         "1": 1,
     }
-    for step in trace:
-        side = "source" if step.path.startswith(("encoder", "source")) else "target"
+    for activation in trace:
+        side = "source" if activation.path.startswith(("encoder", "source")) else "target"
         lengths = {"query": sizes[side], "key": sizes[side], "position": sizes[side]}
-        if "cross_attention." in step.path:
+        if "cross_attention." in activation.path:
             lengths["key"] = sizes["source"]
-        assert step.axes == model.taps[step.path].axes
-        assert step.shape == tuple((sizes | lengths)[axis] for axis in step.axes), step.path
+        assert activation.axes == model.taps[activation.path].axes
+        assert activation.shape == tuple((sizes | lengths)[axis] for axis in activation.axes), activation.path
 
 
 def test_the_error_for_an_unknown_path_names_the_nearest_path(trace: Trace):
@@ -184,9 +184,9 @@ def test_a_trace_has_only_the_kinds_that_ran(model: Transformer, trace: Trace):
     assert run_traced(small("vanilla"), None, TARGET).kinds == (Kind.DECODER,)
     with torch.inference_mode(), tracing(model) as values:
         model.encode(SOURCE)
-    steps = {path: Step(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
+    activations = {path: Activation(path, model.taps[path].axes, tensor) for path, tensor in values.items()}
     ids = tuple(map(tuple, SOURCE.tolist()))
-    alone = Trace(model.config, steps, ids, (), tuple(tuple(map(str, row)) for row in ids), (), trace.used_masks)
+    alone = Trace(model.config, activations, ids, (), tuple(tuple(map(str, row)) for row in ids), (), trace.used_masks)
     assert (alone.kinds, alone.batch_size) == ((Kind.ENCODER,), 2)
     assert torch.equal(alone.attention("encoder"), trace.attention("encoder"))
     assert alone.tokens("encoder", 1) == trace.tokens("encoder", 1)
@@ -222,9 +222,9 @@ def test_masks_and_positional_encoding_equal_the_tensors_of_the_steps(trace: Tra
 
 
 def test_an_array_of_a_step_is_read_only_and_shares_its_memory(trace: Trace):
-    step = trace["logits"]
-    array = step.numpy()
-    assert np.shares_memory(array, step.values.numpy())
+    activation = trace["logits"]
+    array = activation.numpy()
+    assert np.shares_memory(array, activation.values.numpy())
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 0
 
@@ -236,11 +236,11 @@ def test_only_texts_and_paths_are_in_a_trace(trace: Trace):
 
 
 def test_nbytes_counts_memory_once(trace: Trace):
-    everything = sum(step.values.nbytes for step in trace)
-    scores = sum(step.values.nbytes for step in trace if step.path.endswith((".scores", ".weights")))
+    everything = sum(activation.values.nbytes for activation in trace)
+    scores = sum(activation.values.nbytes for activation in trace if activation.path.endswith((".scores", ".weights")))
     assert scores < trace.nbytes < everything
     # Heads are views of the projected tensor, so they add nothing.
-    views = [step.values.nbytes for step in trace if step.path.endswith(".query.heads")]
+    views = [activation.values.nbytes for activation in trace if activation.path.endswith(".query.heads")]
     assert trace.nbytes <= everything - sum(views)
 
 
@@ -332,9 +332,9 @@ def attended(
             )
     tensors[f"{path}.scores"] = recorded(f"{path}.query.heads") @ recorded(f"{path}.key.heads").mT
     before, after = ("masked", "scaled") if module.mask_before_scaling else ("scaled", "masked")
-    for step, given in ((before, recorded(f"{path}.scores")), (after, recorded(f"{path}.{before}_scores"))):
+    for activation, given in ((before, recorded(f"{path}.scores")), (after, recorded(f"{path}.{before}_scores"))):
         hidden = given.masked_fill(~mask, module.fill)
-        tensors[f"{path}.{step}_scores"] = hidden if step == "masked" else given / module.divisor
+        tensors[f"{path}.{activation}_scores"] = hidden if activation == "masked" else given / module.divisor
     tensors[f"{path}.weights"] = recorded(f"{path}.{after}_scores").softmax(-1).nan_to_num(0.0)
     tensors[f"{path}.head_output"] = recorded(f"{path}.weights") @ recorded(f"{path}.value.heads")
     tensors[f"{path}.concatenated"] = rearrange(recorded(f"{path}.head_output"), "b h q d -> b q (h d)")
@@ -344,9 +344,9 @@ def attended(
 
 def fed_forward(module: FeedForward, path: str, x: Tensor, recorded: Recorded) -> dict[str, Tensor]:
     return {
-        f"{path}.hidden": module.expand(x),
+        f"{path}.hidden": module.up_projection(x),
         f"{path}.activated": recorded(f"{path}.hidden").clamp(min=0),
-        f"{path}.output": module.contract(recorded(f"{path}.activated")),
+        f"{path}.output": module.down_projection(recorded(f"{path}.activated")),
     }
 
 

@@ -7,11 +7,11 @@ import pytest
 from tests.transformer.pipeline.checkpoints import CARD
 from tests.transformer.small import small
 from transformer.pipeline.pipeline import Answer, Pipeline
+from transformer.tasks import TASKS, Pair
 from transformer.training import evaluation
 from transformer.training.evaluation import accuracy, held_out_pairs
-from transformer.worlds import WORLDS, Pair
 
-REVERSE = WORLDS["reverse"]
+REVERSE = TASKS["reverse"]
 
 
 class Sometimes(Pipeline):
@@ -49,7 +49,7 @@ def test_a_pair_counts_once_in_all_and_in_each_of_its_groups(sometimes: Pipeline
 
 
 def test_held_out_pairs_fill_every_group():
-    held_out = held_out_pairs(WORLDS["addition"], per_form=30)
+    held_out = held_out_pairs(TASKS["addition"], per_form=30)
     counts = Counter(stratum for pair in held_out for stratum in pair.strata)
     # There are only a few sums of one digit and one digit.
     assert {name for name, count in counts.items() if count < 30} <= {"1 + 1 digits"}

@@ -12,15 +12,15 @@ from torch import nn
 
 from transformer import ConfigError, InputError, Pipeline
 from transformer.analysis.label_smoothing import least_loss
+from transformer.tasks import find_task
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import StepSettings, Weight, open_step
 from transformer.training.held_out import batch_of
-from transformer.worlds import world
 
 SETTINGS = StepSettings(learning_rate=1e-3, smoothing=0.05, clip=1.0)
 WEIGHTS = [
     Weight("decoder.layers.0.cross_attention.query.projection.weight", (3, 5)),
-    Weight("encoder.layers.1.feed_forward.expand.bias", (7,)),
+    Weight("encoder.layers.1.feed_forward.up_projection.bias", (7,)),
     Weight("output_projection.weight", (4, 2)),
 ]
 
@@ -31,7 +31,7 @@ def snapshot() -> Pipeline:
 
 
 def batches(pipeline: Pipeline, count: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    pairs = world("reverse").pairs("train", "oracle")
+    pairs = find_task("reverse").pairs("train", "oracle")
     return [batch_of(pipeline, list(itertools.islice(pairs, 5))) for _ in range(count)]
 
 

@@ -18,12 +18,12 @@ from tests.transformer.tiny import same, weights
 from tests.waiting import SECONDS, wait_for
 from transformer.errors import HeadlightError
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tasks import find_task
 from transformer.training.live_run import LiveTraining
 from transformer.training.live_view import LiveView, live_view
 from transformer.training.messages import Message, receive, send
 from transformer.training.training_settings import LiveSettings
 from transformer.training.worker import Worker
-from transformer.worlds import world
 
 TINY = LiveSettings(d_model=16, heads=2, layers=1, d_ff=16, batch=8, steps=60, warmup=5, longest=4)
 
@@ -94,7 +94,7 @@ def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_un
     assert copy.step == TINY.steps
     pipeline = Pipeline.from_bytes(copy.data, "copy")
     assert same(weights(pipeline), weights(training))
-    assert (pipeline.card.world, pipeline.card.longest, pipeline.card.recipe["longest"]) == ("reverse", 4, 4)
+    assert (pipeline.card.task, pipeline.card.longest, pipeline.card.recipe["longest"]) == ("reverse", 4, 4)
     assert pipeline.card.trained_on == TINY.steps * TINY.batch
 
 
@@ -159,7 +159,7 @@ def test_the_time_of_a_training_is_limited() -> None:
         ({"longest": 0}, "longest is 0; it must be at least 1."),
         ({"minutes": -1}, "minutes is -1; it must be at least 0."),
         ({"heads": 3}, "d_model is 64; it must be a multiple of heads, which is 3."),
-        ({"world": "klingon"}, "There is no world called 'klingon'"),
+        ({"task": "klingon"}, "There is no task called 'klingon'"),
     ],
 )
 def test_invalid_settings_are_refused_before_a_process_starts(values: dict[str, Any], problem: str) -> None:
@@ -190,8 +190,8 @@ def test_a_message_that_is_cut_off_is_read_as_the_end() -> None:
     assert receive(io.BytesIO(stream.getvalue())) == Message("state", {"step": 3}, b"12345")
 
 
-def test_a_shortened_world_draws_short_sources_and_has_the_same_split() -> None:
-    short, whole = TINY.make_world(), world("reverse")
+def test_a_shortened_task_draws_short_sources_and_has_the_same_split() -> None:
+    short, whole = TINY.make_task(), find_task("reverse")
     pairs = short.pairs("train", 1)
     lengths = [len(next(pairs).source) for _ in range(400)]
     assert set(lengths) == {1, 2, 3, 4}
@@ -200,8 +200,8 @@ def test_a_shortened_world_draws_short_sources_and_has_the_same_split() -> None:
     assert [short.is_held_out(text) for text in ("a", "ab", "abc", "zz")] == [
         whole.is_held_out(t) for t in ("a", "ab", "abc", "zz")
     ]
-    # A world with other forms of sources is not shortened.
-    assert LiveSettings(world="addition", longest=2).make_world() is world("addition")
+    # A task with other forms of sources is not shortened.
+    assert LiveSettings(task="addition", longest=2).make_task() is find_task("addition")
 
 
 def test_a_view_is_the_same_after_to_bytes_and_from_bytes() -> None:

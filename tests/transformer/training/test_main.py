@@ -14,10 +14,10 @@ from tests.transformer.tiny import TINY, same, weights
 from transformer.errors import CheckpointError
 from transformer.network.config import TransformerConfig
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tasks import Pair, Task
 from transformer.training import __main__ as training_module
 from transformer.training.__main__ import Training, main, run
 from transformer.training.recipe import RECIPES, Recipe
-from transformer.worlds import Pair, World
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +29,8 @@ def _short_tests(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(RECIPES, "reverse", TINY)
 
 
-def five_held_out_pairs(world: World, _: int) -> list[Pair]:
-    return list(itertools.islice(world.pairs("held-out", "few"), 5))
+def five_held_out_pairs(task: Task, _: int) -> list[Pair]:
+    return list(itertools.islice(task.pairs("held-out", "few"), 5))
 
 
 def test_the_command_line_keeps_freed_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -53,7 +53,7 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
     assert same(weights(pipeline), weights(finished))
     card = pipeline.card
-    assert (card.world, card.command, card.trained_on, card.tested_on) == ("reverse", "the command", 48, 5)
+    assert (card.task, card.command, card.trained_on, card.tested_on) == ("reverse", "the command", 48, 5)
     assert card.recipe["steps"] == 6
     assert [entry["step"] for entry in card.history] == [4, 6]
     assert card.measures

@@ -12,12 +12,12 @@ import torch
 
 from transformer.errors import ConfigError, HeadlightError, InputError
 from transformer.network.config import TransformerConfig
+from transformer.tasks import TASKS
 from transformer.training.recipe import BOUNDS, RECIPES, Recipe, recipe
-from transformer.worlds import WORLDS
 
 
 def rates(**values: object) -> list[float]:
-    chosen = Recipe(world="reverse", **values)
+    chosen = Recipe(task="reverse", **values)
     return [chosen.rate_at(step) for step in range(chosen.steps)]
 
 
@@ -46,13 +46,13 @@ def test_any_schedule_stays_between_zero_and_the_peak(steps: int, warmup: int):
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_can_be_built(name: str):
     chosen = recipe(name)
-    assert chosen.world in WORLDS
+    assert chosen.task in TASKS
     config = chosen.make_config()
     assert isinstance(config, TransformerConfig)
-    world = chosen.make_world()
-    assert (config.source_vocab, config.target_vocab) == (len(world.source_vocabulary), len(world.target_vocabulary))
+    task = chosen.make_task()
+    assert (config.source_vocab, config.target_vocab) == (len(task.source_vocabulary), len(task.target_vocabulary))
     # Two more positions for <sos> and <eos>.
-    assert config.max_len >= world.longest + 2
+    assert config.max_len >= task.longest + 2
     assert hash(chosen) == hash(recipe(name))
 
 
@@ -92,7 +92,7 @@ def test_a_count_below_one_is_refused(name: str, value: int):
             for name in ("warmup", "clip", "stillness", "turning", "turning_from", "decisive", "hard")
         ),
         *(("bf16", value, "allowed are True and False") for value in ("no", 0, None)),
-        *((name, value, "must be a text") for name in ("world", "start", "about", "preset") for value in (None, 3, ["x"])),
+        *((name, value, "must be a text") for name in ("task", "start", "about", "preset") for value in (None, 3, ["x"])),
     ],
 )
 def test_an_invalid_setting_is_refused_by_name(name: str, value: object, message: str):
@@ -147,20 +147,20 @@ def test_the_least_and_greatest_seeds_are_accepted(seed: int):
 def test_an_unknown_name_is_refused_with_the_list_of_names():
     with pytest.raises(InputError, match=r"^There is no recipe for 'klingon'; the models are .*reverse"):
         recipe("klingon")
-    with pytest.raises(HeadlightError, match=r"^There is no world called 'klingon'; the worlds are addition, .*sort\.$"):
-        Recipe(world="klingon", steps=1).make_config()
+    with pytest.raises(HeadlightError, match=r"^There is no task called 'klingon'; the tasks are addition, .*sort\.$"):
+        Recipe(task="klingon", steps=1).make_config()
 
 
 def test_an_unknown_setting_is_refused_with_the_list_of_settings():
-    with pytest.raises(ConfigError, match="epochs is not a field; the fields are world, steps, start, batch"):
+    with pytest.raises(ConfigError, match="epochs is not a field; the fields are task, steps, start, batch"):
         recipe("reverse").replace(epochs=3)
     with pytest.raises(ConfigError, match="steps is missing and has no default"):
-        Recipe(world="reverse")
+        Recipe(task="reverse")
 
 
 def test_the_config_of_a_recipe_is_checked():
     with pytest.raises(ConfigError, match="must be a multiple of heads"):
-        Recipe(world="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
+        Recipe(task="reverse", steps=1, config=(("d_model", 10), ("heads", 3))).make_config()
 
 
 def test_recipes_compare_by_value_and_are_frozen():

@@ -168,17 +168,17 @@ def test_padding_does_not_change_the_loss():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_pair_of_a_training_batch_is_held_out(seed: int):
     training = Training("reverse", TINY.replace(seed=seed, batch=64))
-    words, world = training.world.source_vocabulary, training.world
+    words, task = training.task.source_vocabulary, training.task
     sources = set()
     for step in range(15):
         source, target = training.batch_at(step)
         for asked, answered in zip(source.tolist(), target.tolist(), strict=True):
             text = words.text(words.tokens_of(asked))
-            assert not world.is_held_out(text)
-            assert words.text(words.tokens_of(answered)) == world.solve(text)
+            assert not task.is_held_out(text)
+            assert words.text(words.tokens_of(answered)) == task.solve(text)
             sources.add(text)
     assert len(sources) > 700
-    assert all(world.is_held_out(pair.source) for pair in training.check_pairs)
+    assert all(task.is_held_out(pair.source) for pair in training.check_pairs)
 
 
 def test_a_batch_has_sos_before_and_eos_after():
@@ -231,7 +231,7 @@ def test_the_penalty_measures_what_the_model_knows_without_the_head(name: str, d
     training = Training(name, RECIPES["english-french"].replace(start=name))
     penalty = training.known_without_head(2).item()
     pipeline, squares = Pipeline.load(name), []
-    for pair in training.world.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
+    for pair in training.task.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
         split = pipeline.target_vocabulary.split
         pronouns = [split(pair.target_a)[pair.pronoun_a], split(pair.target_b)[pair.pronoun_b]]
         for source, target, row in (
@@ -252,7 +252,7 @@ def test_the_penalty_measures_how_little_the_head_attends_to_the_noun(start: str
     training = Training("english-french", RECIPES["english-french"].replace(start=start))
     penalty = training.looking_elsewhere(2).item()
     recipe, pipeline, logarithms = training.recipe, training.pipeline(), []
-    for pair in training.world.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
+    for pair in training.task.reference_pairs(2, f"{training.recipe.seed}/0", "train"):
         for source, target, row, noun in (
             (pair.source_a, pair.target_a, pair.pronoun_a, pair.noun_1),
             (pair.source_b, pair.target_b, pair.pronoun_b, pair.noun_2),

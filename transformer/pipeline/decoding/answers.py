@@ -7,10 +7,10 @@ from jaxtyping import Int
 from torch import Tensor
 
 from transformer.network.tap import Edit
-from transformer.pipeline.decoding.write import Network, write
+from transformer.pipeline.decoding.generate import Network, generate
 
 
-class Generated(NamedTuple):
+class GeneratedIds(NamedTuple):
     """The ids from greedy decoding.
 
     Attributes:
@@ -27,23 +27,25 @@ def greedy(
     source: Int[Tensor, "batch source"] | None,
     sos: int,
     eos: int,
-    limit: int,
-    never: Sequence[int] = (),
+    max_new_tokens: int,
+    suppress: Sequence[int] = (),
     edits: Sequence[Edit] = (),
     forced: Mapping[int, int] | None = None,
     prompt: Int[Tensor, "batch length"] | None = None,
-) -> Generated:
+) -> GeneratedIds:
     """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`.
-    Arguments as for `write`."""
-    steps = write(model, source, sos, eos, limit, forced=forced, never=never, edits=edits, traced=False, prompt=prompt)
+    Arguments as for `generate`."""
+    steps = generate(
+        model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
+    )
     ids: list[list[int]] = []
     ended: list[bool] = []
     for step in steps:
         if not ids:
-            ids, ended = [[] for _ in step.read], [False] * len(step.read)
+            ids, ended = [[] for _ in step.input_ids], [False] * len(step.input_ids)
         for hypothesis in step.hypotheses:
             if hypothesis.ended:
                 ended[hypothesis.row] = True
             elif step.room:
                 ids[hypothesis.row].append(hypothesis.token)
-    return Generated(ids, ended)
+    return GeneratedIds(ids, ended)

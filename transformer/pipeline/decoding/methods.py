@@ -79,7 +79,7 @@ class Search(ABC):
 
         Args:
             own: the model's own log-probabilities, −∞ for tokens that must not be written.
-            logits: the logits after the controls.
+            logits: the logits after the logits processors.
             index: index of the step.
             forced: a token that is written whatever its probability; None to choose.
         """
@@ -89,7 +89,7 @@ class Search(ABC):
 class Greedy:
     """Choose the most probable token."""
 
-    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+    def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
         """A new search for `rows` answers."""
         return _Independent(rows, eos, pad, lambda logits, _: logits.argmax(-1))
 
@@ -109,26 +109,26 @@ class Sample:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= LARGEST_SEED:
             raise InputError("The seed is {seed!r}; allowed are 0 to {most}.", seed=self.seed, most=LARGEST_SEED)
 
-    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+    def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
         """A new search for `rows` answers."""
         return _Independent(
-            rows, eos, pad, lambda logits, index: self._drawn(logits, self.uniforms(index, rows)[:, None])[:, 0]
+            rows, eos, pad, lambda logits, index: self._sampled(logits, self.uniforms(index, rows)[:, None])[:, 0]
         )
 
-    def uniforms(self, index: int, count: int) -> Float[Tensor, " draw"]:
+    def uniforms(self, index: int, count: int) -> Float[Tensor, " sample"]:
         """The random numbers of a step, from 0 to 1."""
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
-    def draws(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " draw"]:
+    def samples(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " sample"]:
         """Tokens drawn at one step of one answer. The first of them is the one that is written."""
-        return self._drawn(logits[None], self.uniforms(index, count)[None])[0]
+        return self._sampled(logits[None], self.uniforms(index, count)[None])[0]
 
-    def _drawn(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row draw"]) -> Int[Tensor, "row draw"]:
+    def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:
         cumulated = logits.double().softmax(-1).cumsum(-1)
         # `right=True` skips equal sums, so that a token of probability 0 is never drawn.
-        drawn = torch.searchsorted(cumulated, uniforms * cumulated[:, -1:], right=True)
+        sampled = torch.searchsorted(cumulated, uniforms * cumulated[:, -1:], right=True)
         last = (logits > -math.inf).int().cumsum(-1).argmax(-1, keepdim=True)
-        return torch.minimum(drawn, last)
+        return torch.minimum(sampled, last)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Beam:
     """Beam search: at each step every hypothesis is continued by every token, and the `width` best of all are kept.
 
     Ended hypotheses compete with the others. The search is over when all kept hypotheses have ended, or when no other
-    hypothesis can still beat the best ended one. Controls have no effect, because beam search ranks by the model's own
+    hypothesis can still beat the best ended one. Logits processors have no effect, because beam search ranks by the model's own
     log-probabilities.
 
     Attributes:
@@ -160,7 +160,7 @@ class Beam:
         """The score of a hypothesis of `length` tokens."""
         return total / length**self.length_penalty
 
-    def start(self, rows: int, eos: int, pad: int, limit: int) -> Search:
+    def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
         """A new search.
 
         Raises:
@@ -168,7 +168,7 @@ class Beam:
         """
         if rows != 1:
             raise InputError("Beam search writes one answer at a time, not {rows}.", rows=rows)
-        return _BeamSearch(self, eos, limit)
+        return _BeamSearch(self, eos, max_new_tokens)
 
 
 Method = Greedy | Sample | Beam
@@ -206,8 +206,8 @@ class _Independent(Search):
 class _BeamSearch(Search):
     """Beam search for one source. `live` has the hypothesis of each row, `ended` the kept hypotheses that have ended."""
 
-    def __init__(self, beam: Beam, eos: int, limit: int) -> None:
-        self.beam, self.eos, self.limit = beam, eos, limit
+    def __init__(self, beam: Beam, eos: int, max_new_tokens: int) -> None:
+        self.beam, self.eos, self.max_new_tokens = beam, eos, max_new_tokens
         self.live: list[Hypothesis | None] = [None]
         self.ended: list[Hypothesis] = []
         self.count = 0
@@ -255,4 +255,4 @@ class _BeamSearch(Search):
         if not self.ended:
             return False
         best = max(hypothesis.score for hypothesis in self.ended)
-        return all(self.beam.score(hypothesis.total, self.limit + 1) <= best for hypothesis in live)
+        return all(self.beam.score(hypothesis.total, self.max_new_tokens + 1) <= best for hypothesis in live)

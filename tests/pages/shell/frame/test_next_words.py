@@ -1,4 +1,4 @@
-"""The chips below the text box, for a world whose grammar gives the possible next words."""
+"""The chips below the text box, for a task whose grammar gives the possible next words."""
 
 from pages.shell.frame import next_words
 from tests.pages.apps import on_page

@@ -236,7 +236,7 @@ def test_every_model_reads_its_examples() -> None:
                 assert len(view_of(put).sources) == 1 + len(start.batch.splitlines())
                 assert [info.value for info in put.sidebar.info] == [start.look_for]
             elif model != "own-sizes":
-                assert not pipeline.read(start.source).unknown
+                assert not pipeline.encode(start.source).unknown
 
 
 def test_hint_is_shown_only_while_the_example_is_unchanged() -> None:

@@ -11,12 +11,12 @@ from pages.shell.server.warm_up import get_ready
 from pages.shell.models.catalogue import available
 from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
-from transformer.worlds import WORLDS
+from transformer.tasks import TASKS
 
 get_ready()
 for name in available():
     assert RESULTS.has(runs()._loaded, name), name
-    first = WORLDS[runs().pipeline(name).card.world].examples[0].source
+    first = TASKS[runs().pipeline(name).card.task].examples[0].source
     assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
 imported = [name for name in sys.modules if name.startswith("pages.")]
 assert "pages.attention.all_heads_view" in imported

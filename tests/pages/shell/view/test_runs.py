@@ -57,7 +57,7 @@ def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     assert own.pipeline(keys[-1]) is built[-1]
     assert own.pipeline(keys[0]) is not first  # it was dropped, because its last use was the oldest
     assert first.nbytes < held == store.nbytes
-    layers = {own.own_network(key).encoder.layers[0].feed_forward.expand.weight.data_ptr() for key in keys}
+    layers = {own.own_network(key).encoder.layers[0].feed_forward.up_projection.weight.data_ptr() for key in keys}
     assert len(layers) == 1
 
 
@@ -84,7 +84,7 @@ def test_weights_that_are_still_in_use_are_shared_after_the_cache_has_dropped_th
     held = runs.Runs(Store(10**8)).pipeline(one)
     later = runs.Runs(Store(10**8)).pipeline(other)
     first, second = (
-        pipeline.network.get_parameter("encoder.layers.0.feed_forward.expand.weight") for pipeline in (held, later)
+        pipeline.network.get_parameter("encoder.layers.0.feed_forward.up_projection.weight") for pipeline in (held, later)
     )
     assert first.data_ptr() == second.data_ptr()
     del held, later, first, second

@@ -129,12 +129,12 @@ def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) 
 
     def built(*_: object) -> SimpleNamespace:
         taken.append(any_turn_is_taken())
-        reading = SimpleNamespace(tokens=("a",))
-        return SimpleNamespace(model=Model(), read=lambda *_: reading, answers=lambda *_: [reading], nbytes=1)
+        encoding = SimpleNamespace(tokens=("a",))
+        return SimpleNamespace(model=Model(), encode=lambda *_: encoding, answers=lambda *_: [encoding], nbytes=1)
 
     monkeypatch.setattr(Untrained, "build", built)
     view = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
-    for work in (lambda: view.pipeline, lambda: view.reading("source"), view.answer):
+    for work in (lambda: view.pipeline, lambda: view.encoding("source"), view.answer):
         monkeypatch.setattr("pages.shell.view.view.runs", functools.partial(lambda shared: shared, Runs(Store(10_000))))
         monkeypatch.setattr("pages.shell.view.turns.RESULTS", Store(10_000))
         with turn():

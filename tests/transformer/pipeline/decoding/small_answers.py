@@ -5,9 +5,9 @@ from torch import Tensor
 
 from tests.transformer.small import PAD, SOURCE, small
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.write import DecodingStep, write
+from transformer.pipeline.decoding.generate import DecodingStep, generate
 
-SOS, EOS, LIMIT = 1, 2, 8
+SOS, EOS, MAX_NEW_TOKENS = 1, 2, 8
 ONE = SOURCE[1:]
 
 
@@ -21,7 +21,7 @@ def model_with_ends(preset: str = "vanilla", seed: int = 0, **values: object) ->
 
 
 def steps(model: Transformer, source: Tensor = ONE, **choices: object) -> list[DecodingStep]:
-    return [*write(model, source, SOS, EOS, LIMIT, **choices)]  # pyright: ignore[reportArgumentType]
+    return [*generate(model, source, SOS, EOS, MAX_NEW_TOKENS, **choices)]  # pyright: ignore[reportArgumentType]
 
 
 @torch.inference_mode()

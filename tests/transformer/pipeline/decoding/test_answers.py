@@ -15,7 +15,7 @@ from transformer.pipeline.decoding.answers import greedy
 SOS, EOS = 1, 2
 
 
-def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bool]:
+def naive(model: Transformer, source: Tensor, max_new_tokens: int) -> tuple[list[int], bool]:
     """The answer for one source alone, without its padding, and whether it ended with `<eos>`."""
     target = [SOS]
     while True:
@@ -23,22 +23,24 @@ def naive(model: Transformer, source: Tensor, limit: int) -> tuple[list[int], bo
         best = int(logits[0, -1].argmax())
         if best == EOS:
             return target[1:], True
-        if len(target) > limit:
+        if len(target) > max_new_tokens:
             return target[1:], False
         target.append(best)
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-@given(source=padded(3, 6), seed=st.integers(0, 50), limit=st.integers(0, 9))
+@given(source=padded(3, 6), seed=st.integers(0, 50), max_new_tokens=st.integers(0, 9))
 @settings(max_examples=6)
 @torch.no_grad()
-def test_each_row_of_a_batch_gets_the_same_answer_alone(preset: str, norm_first: bool, source: Tensor, seed: int, limit: int):
+def test_each_row_of_a_batch_gets_the_same_answer_alone(
+    preset: str, norm_first: bool, source: Tensor, seed: int, max_new_tokens: int
+):
     model = small(preset, seed=seed, norm_first=norm_first, encoder_layers=1, decoder_layers=1)
     with torch.no_grad():
         # Without this, few untrained models write `<eos>`.
         model.output_projection.bias[EOS] += 0.5
-    written = greedy(model, source, SOS, EOS, limit)
-    assert list(zip(written.ids, written.ended, strict=True)) == [naive(model, row, limit) for row in source]
+    generated = greedy(model, source, SOS, EOS, max_new_tokens)
+    assert list(zip(generated.ids, generated.ended, strict=True)) == [naive(model, row, max_new_tokens) for row in source]
 
 
 def model_that_writes(token: int, **choices: Any) -> Transformer:
@@ -49,15 +51,15 @@ def model_that_writes(token: int, **choices: Any) -> Transformer:
     return model
 
 
-@pytest.mark.parametrize("limit", [0, 1, 5])
-def test_decoding_stops_at_the_limit(limit: int):
-    written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, limit)
-    assert written == ([[7] * limit], [False])
+@pytest.mark.parametrize("max_new_tokens", [0, 1, 5])
+def test_decoding_stops_at_the_limit(max_new_tokens: int):
+    generated = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, max_new_tokens)
+    assert generated == ([[7] * max_new_tokens], [False])
 
 
 def test_an_answer_fits_the_positions_of_the_model():
-    written = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, 10**6)
-    assert written == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
+    generated = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, 10**6)
+    assert generated == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
 
 
 def test_an_answer_can_be_empty():

@@ -6,16 +6,24 @@ import math
 import pytest
 import torch
 
-from tests.transformer.pipeline.decoding.small_answers import EOS, LIMIT, ONE, SOS, forced_total, model_with_ends, steps
+from tests.transformer.pipeline.decoding.small_answers import (
+    EOS,
+    MAX_NEW_TOKENS,
+    ONE,
+    SOS,
+    forced_total,
+    model_with_ends,
+    steps,
+)
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.beam_tree import Written
+from transformer.pipeline.decoding.generate import generate
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis
-from transformer.pipeline.decoding.write import write
 
 
-def tokens_of(written: Written, hypothesis: Hypothesis) -> list[int]:
-    return [made.token for made in written.chain(hypothesis)]
+def tokens_of(generation: Generation, hypothesis: Hypothesis) -> list[int]:
+    return [made.token for made in generation.chain(hypothesis)]
 
 
 @pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
@@ -24,17 +32,17 @@ def tokens_of(written: Written, hypothesis: Hypothesis) -> list[int]:
 def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all_answers(preset: str, seed: int, penalty: float) -> None:
     """The answers have up to two tokens. The first step prunes nothing, so the second step keeps the best of all answers."""
     model = model_with_ends(preset, seed=seed)
-    written = Written.of(write(model, ONE, SOS, EOS, 1, Beam(10, penalty)))
+    generation = Generation.of(generate(model, ONE, SOS, EOS, 1, Beam(10, penalty)))
     every = [[EOS], *(list(pair) for pair in itertools.product(range(10), repeat=2) if pair[0] != EOS)]
     totals = [forced_total(model, tokens) / len(tokens) ** penalty for tokens in every]
-    assert tokens_of(written, written.best) == every[totals.index(max(totals))]
-    assert written.best.score == pytest.approx(max(totals), abs=1e-5)
+    assert tokens_of(generation, generation.best) == every[totals.index(max(totals))]
+    assert generation.best.score == pytest.approx(max(totals), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_beam_of_one_is_greedy(seed: int) -> None:
     model = model_with_ends(seed=seed)
-    greedy, beam = (Written.of(steps(model, method=method)) for method in (Greedy(), Beam(1, 0.7)))
+    greedy, beam = (Generation.of(steps(model, method=method)) for method in (Greedy(), Beam(1, 0.7)))
     assert beam.ids() == greedy.ids()
     assert beam.ended == greedy.ended
     assert beam.best.total == pytest.approx(greedy.best.total)
@@ -43,15 +51,15 @@ def test_a_beam_of_one_is_greedy(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_answer_scores_at_least_as_high_as_every_kept_hypothesis(seed: int) -> None:
     model = model_with_ends(seed=seed)
-    written = Written.of(steps(model, method=Beam(4)))
-    assert written.best.score == max(written.hypotheses[number].score for number in written.steps[-1].kept)
+    generation = Generation.of(steps(model, method=Beam(4)))
+    assert generation.best.score == max(generation.hypotheses[number].score for number in generation.steps[-1].kept)
 
 
 def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]]]:
     """The hypotheses that are kept after each step of a simple beam search, which runs the whole model for every hypothesis."""
     kept: list[tuple[float, list[int]]] = [(0.0, [])]
     history = []
-    for _ in range(LIMIT + 1):
+    for _ in range(MAX_NEW_TOKENS + 1):
         candidates = []
         for total, tokens in kept:
             if tokens[-1:] == [EOS]:
@@ -72,39 +80,39 @@ def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]
 @torch.inference_mode()
 def test_each_step_keeps_the_same_hypotheses_as_a_simple_beam_search(seed: int, width: int) -> None:
     model = model_with_ends(seed=seed)
-    written, history = Written.of(steps(model, method=Beam(width))), by_hand(model, width)
-    assert len(written.steps) == len(history)
-    for step, expected in zip(written.steps, history, strict=True):
-        kept = sorted((written.hypotheses[number] for number in step.kept), key=lambda made: -made.total)
-        assert [tokens_of(written, made) for made in kept] == [tokens for _, tokens in expected]
+    generation, history = Generation.of(steps(model, method=Beam(width))), by_hand(model, width)
+    assert len(generation.steps) == len(history)
+    for step, expected in zip(generation.steps, history, strict=True):
+        kept = sorted((generation.hypotheses[number] for number in step.kept), key=lambda made: -made.total)
+        assert [tokens_of(generation, made) for made in kept] == [tokens for _, tokens in expected]
         assert [made.total for made in kept] == pytest.approx([total for total, _ in expected], abs=1e-4)
 
 
 def test_the_tree_names_the_step_that_pruned_each_hypothesis() -> None:
-    written = Written.of(steps(model_with_ends(seed=1), method=Beam(3)))
-    last = written.steps[-1]
-    survivors = {made.number for number in last.kept for made in written.chain(written.hypotheses[number])}
-    assert survivors.isdisjoint(written.pruned)
-    assert survivors | {*written.pruned} == {made.number for made in written.hypotheses}
-    states = {made.number: written.state(made) for made in written.hypotheses}
+    generation = Generation.of(steps(model_with_ends(seed=1), method=Beam(3)))
+    last = generation.steps[-1]
+    survivors = {made.number for number in last.kept for made in generation.chain(generation.hypotheses[number])}
+    assert survivors.isdisjoint(generation.pruned)
+    assert survivors | {*generation.pruned} == {made.number for made in generation.hypotheses}
+    states = {made.number: generation.state(made) for made in generation.hypotheses}
     assert {number for number, state in states.items() if state in ("best", "kept")} == survivors
-    assert [made.number for made in written.chain(written.best)] == [n for n, state in states.items() if state == "best"]
-    at_once = {number for number, step in written.pruned.items() if step == written.hypotheses[number].step}
+    assert [made.number for made in generation.chain(generation.best)] == [n for n, state in states.items() if state == "best"]
+    at_once = {number for number, step in generation.pruned.items() if step == generation.hypotheses[number].step}
     assert {number for number, state in states.items() if state == "pruned"} == at_once
-    for number, step in written.pruned.items():
-        made = written.hypotheses[number]
+    for number, step in generation.pruned.items():
+        made = generation.hypotheses[number]
         assert step >= made.step
-        descendants = {kept for kept in written.steps[step].kept if made in written.chain(written.hypotheses[kept])}
+        descendants = {kept for kept in generation.steps[step].kept if made in generation.chain(generation.hypotheses[kept])}
         assert not descendants
         if step > made.step:
-            before = written.steps[step - 1].kept
-            assert any(made in written.chain(written.hypotheses[kept]) for kept in before)
+            before = generation.steps[step - 1].kept
+            assert any(made in generation.chain(generation.hypotheses[kept]) for kept in before)
 
 
 def test_a_longer_length_penalty_favours_longer_answers() -> None:
     lengths = []
     for penalty in (0.0, 3.0):
-        answers = [Written.of(steps(model_with_ends(seed=seed), method=Beam(4, penalty))).ids() for seed in range(10)]
+        answers = [Generation.of(steps(model_with_ends(seed=seed), method=Beam(4, penalty))).ids() for seed in range(10)]
         lengths.append(sum(map(len, answers)))
     assert lengths[0] < lengths[1]
 
@@ -114,7 +122,7 @@ def test_a_longer_length_penalty_favours_longer_answers() -> None:
     [
         (lambda: Beam(0), "The width is 0; it must be a whole number of at least 1."),
         (lambda: Beam(2, -1), "The length penalty is -1; allowed are 0 to 5.0."),
-        (lambda: Written(()), "An answer needs the steps of one source; there are 0."),
+        (lambda: Generation(()), "An answer needs the steps of one source; there are 0."),
     ],
 )
 def test_invalid_settings_of_a_beam_are_refused(make: object, sentence: str) -> None:

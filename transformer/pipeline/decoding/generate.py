@@ -1,0 +1,271 @@
+"""`generate`: an answer one step at a time, with the distributions, hypotheses and tensors of each step."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.network.config import NetworkConfig
+from transformer.network.masks import Mask
+from transformer.network.tap import Edit, Recording, Scope, Tap, as_edits
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor, as_logits_processors
+from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
+from transformer.tracing.interventions import Ablate, Replace, Scale
+from transformer.tracing.paths import Kind, find_tap
+
+# Names of the first two stages; the others are logits processors.
+OWN, ALLOWED = "own", "allowed"
+
+
+@runtime_checkable
+class Network(Protocol):
+    """A network that can write answers: a `Transformer`, or another network with the same methods."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """Its sizes."""
+        ...
+
+    taps: dict[str, Tap]
+
+    def __call__(self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Tensor:
+        """Logits for the token after each target position, [batch, target, vocab]."""
+        ...
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Any, Mask]:
+        """The memory, and the mask of the source keys that may be attended to."""
+        ...
+
+    def decode(self, target: Int[Tensor, "batch target"], memory: Any, mask: Mask | None, cache: Any = None) -> Tensor:
+        """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions."""
+        ...
+
+    def new_cache(self) -> Any:
+        """An empty cache for `decode`, with `length` and `select` as in `transformer.network.cache.KeyValueCache`."""
+        ...
+
+
+class Stage(NamedTuple):
+    """One of the distributions between the model's output and the choice of a token.
+
+    Attributes:
+        by: how the distribution was made: `OWN` by the model, `ALLOWED` by excluding tokens that must not be written, or by
+            this logits processor.
+        logits: −∞ for tokens that were excluded.
+    """
+
+    by: str | LogitsProcessor
+    logits: Float[Tensor, "row vocab"]
+
+    @property
+    def probabilities(self) -> Float[Tensor, "row vocab"]:
+        """Softmax of the logits: each row sums to 1."""
+        return self.logits.softmax(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodingStep:
+    """One step: the decoder reads the tokens written so far, and the next token is chosen.
+
+    Attributes:
+        index: index of the step, counted from 0.
+        input_ids: the decoder's input in this step, with a row for each hypothesis that is continued. It starts with `<sos>`, or
+            with the prompt.
+        stages: the distributions of the next token. The first is the model's own; the token is chosen from the last.
+        hypotheses: the hypotheses made in this step, the best first. Greedy decoding and sampling make one for each row that
+            has not ended. Beam search also returns some that it prunes at once.
+        kept: numbers of the hypotheses that are in the search after this step.
+        forced: whether the token was forced.
+        room: False in the last step if the answer already has the most tokens that are allowed, so that only `<eos>` can still
+            be written.
+        values: path → tensor of every tap in this step. In the decoder, keys are all positions. With a cache, the only query
+            is the new position; without a cache, queries are all positions. Empty if the step was not traced.
+    """
+
+    index: int
+    input_ids: Int[Tensor, "row length"]
+    stages: tuple[Stage, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    kept: tuple[int, ...]
+    forced: bool
+    room: bool
+    values: Recording
+
+    @property
+    def masks(self) -> Mapping[str, Tensor]:
+        """Path of an attention → the mask it used."""
+        return self.values.masks
+
+    @property
+    def own(self) -> Stage:
+        """The distribution of the model itself."""
+        return self.stages[0]
+
+    @cached_property
+    def log_probabilities(self) -> Float[Tensor, "row vocab"]:
+        """Log-softmax of the model's own logits, in nats."""
+        return self.own.logits.log_softmax(-1)
+
+    def attention(self, kind: str, row: int = 0) -> Float[Tensor, "layer head key"]:
+        """The attention weights of the last position of `input_ids`.
+
+        Args:
+            kind: `decoder` or `cross`.
+            row: row of the hypothesis.
+
+        Raises:
+            InputError: there is no such kind, or the step was not traced.
+        """
+        kind = Kind.of(kind)
+        paths: list[str] = []
+        while (path := f"{kind.stack}.layers.{len(paths)}.{kind.sublayer}.weights") in self.values:
+            paths.append(path)
+        if not paths or kind.queries != "target":
+            raise InputError("This step has no {kind} attention.", kind=str(kind))
+        return torch.stack([self.values[path][row, :, -1] for path in paths])
+
+
+def generate(
+    model: Network,
+    source: Int[Tensor, "batch source"] | None,
+    sos: int,
+    eos: int,
+    max_new_tokens: int,
+    method: Method | None = None,
+    logits_processors: Sequence[LogitsProcessor] = (),
+    forced: Mapping[int, int] | None = None,
+    suppress: Sequence[int] = (),
+    edits: Sequence[Edit] = (),
+    traced: bool = True,
+    cached: bool = True,
+    prompt: Int[Tensor, "batch length"] | None = None,
+) -> Iterator[DecodingStep]:
+    """The steps of an answer. Each is computed when the iterator reaches it. The encoder runs once.
+
+    Args:
+        model: the model, in evaluation mode.
+        source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
+        sos, eos: ids in the target vocabulary.
+        max_new_tokens: the most tokens to generate, at most `max_len − 1`.
+        method: chooses the tokens; greedy decoding by default.
+        logits_processors: change the distribution, in this order, before a token is sampled from it.
+        forced: step → id of the token that is written in this step, whatever its probability.
+        suppress: ids that must not be written unless forced.
+        edits: interventions that are applied in every step.
+        traced: whether each step keeps its tensors.
+        cached: whether keys and values of earlier positions are cached. If an edit does not allow this (`fits_cache`), every
+            step reads its whole prefix anyway. The distributions are the same with and without a cache.
+        prompt: the tokens that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
+            is no source.
+
+    Raises:
+        InputError: an id is not in the embedding table, a forced token or step is not a whole number in its range, or an item
+            of `logits_processors` is not a logits processor.
+        PathError: an edit does not fit the model. Both errors are raised before the first step.
+    """
+    if forced is not None and not isinstance(forced, Mapping):
+        raise InputError("Forced tokens are a mapping from step to token id, not {forced!r}.", forced=forced)
+    if method is not None and not isinstance(method, Method):
+        raise InputError("The method is {method!r}; it must be Greedy(), Sample(…) or Beam(…).", method=method)
+    method, forced, logits_processors, edits = (
+        method or Greedy(),
+        dict(forced or {}),
+        as_logits_processors(logits_processors),
+        as_edits(edits),
+    )
+    _check_forced(forced, model.config.target_vocab)
+    if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):
+        raise InputError("Beam search takes edits without `items`: all rows of its batch are of one text.")
+    scope = Scope(model, edits, keep=traced)
+    excluded = torch.tensor([*suppress], dtype=torch.long)
+    start = torch.full((0 if source is None else len(source), 1), sos) if prompt is None else prompt
+    max_new_tokens, pad = min(max_new_tokens, model.config.max_len - start.shape[1]), model.config.target_pad
+    # If padded queries are masked with a finite number, a written `<pad>` attends to all tokens equally, also to later ones.
+    pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
+    search = method.start(len(start), eos, pad, max_new_tokens)
+    cache = model.new_cache() if cached and fits_cache(model, edits) else None
+    # The scope is entered only for the computation, because a context that a generator leaves open also applies to its caller.
+    # Without tracing and edits no scope is entered, so that taps do not search it.
+    watched = scope.entered if traced or edits else nullcontext
+    with torch.inference_mode(), watched():
+        encoded = (None, None) if source is None else model.encode(source)
+
+    def steps() -> Iterator[DecodingStep]:
+        (memory, mask), target, kv_cache = encoded, start, cache
+        for index in range(max_new_tokens + 1):
+            with torch.inference_mode(), watched():
+                logits = model.decode(target, memory, mask, kv_cache)[:, -1]
+                stages, own = _stages(logits, excluded, logits_processors), logits.log_softmax(-1)
+                if suppress and index not in forced:  # a forced token may be one that the model must not generate
+                    own = own.index_fill(-1, excluded, -math.inf)
+                choice = search.choose(own, stages[-1].logits, index, forced.get(index))
+            values = scope.values.copy() if traced else Recording()
+            yield DecodingStep(index, target, stages, choice.made, choice.kept, index in forced, index < max_new_tokens, values)
+            if choice.finished and (not choice.rows or index >= max(forced, default=0)):
+                return
+            if pad_looks_ahead and any(made.token == pad for made in choice.made):
+                kv_cache = None  # from here on, each new token changes the tensors of earlier positions
+            if choice.rows is not None:
+                target = target[choice.rows]
+                if memory is not None and mask is not None:
+                    memory, mask = memory[:1].expand(len(choice.rows), -1, -1), mask.first()
+                if kv_cache:
+                    kv_cache.select(choice.rows)
+            target = torch.cat([target, torch.tensor(choice.tokens)[:, None]], dim=1)
+
+    return steps()
+
+
+def _check_forced(forced: Mapping[int, int], vocab: int) -> None:
+    for index, token in forced.items():
+        whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (index, token))
+        if not whole or index < 0 or not 0 <= token < vocab:
+            template = "The token {token!r} cannot be forced at step {index!r}; allowed are ids 0 to {most}, at steps from 0."
+            raise InputError(template, token=token, index=index, most=vocab - 1)
+
+
+def _stages(
+    logits: Float[Tensor, "row vocab"], excluded: Int[Tensor, " token"], logits_processors: Sequence[LogitsProcessor]
+) -> tuple[Stage, ...]:
+    stages = [Stage(OWN, logits)]
+    if len(excluded):
+        stages.append(Stage(ALLOWED, logits.index_fill(-1, excluded, -math.inf)))
+    for processor in logits_processors:
+        stages.append(Stage(processor, processor.apply(stages[-1].logits)))
+    return tuple(stages)
+
+
+def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
+    """Whether the edits have the same effect on one position alone as on the whole prefix, so that earlier positions need not
+    be read again.
+
+    This is so for edits that treat all positions alike: an ablation, a factor without positions, or a tensor that replaces
+    another with the same axes. It is not so for an edit of the target mask, because a position may then attend to a later one,
+    nor for edits that name positions or insert values, because these are indexed along the whole prefix.
+    """
+    return all(_fits_cache(model, edit) for edit in edits)
+
+
+def _fits_cache(model: Network, edit: Edit) -> bool:
+    path = edit.place(model)
+    if path.startswith(("encoder", "source")):
+        return True
+    if path == "target_mask":
+        return False
+    if isinstance(edit, Replace):
+        by = find_tap(model.taps, edit.by, "output")
+        same = _axes(model, by) == _axes(model, path)
+        return same and by.startswith("decoder") and not by.endswith(".split")
+    return isinstance(edit, Ablate) or (isinstance(edit, Scale) and edit.positions is None)
+
+
+def _axes(model: Network, path: str) -> list[str]:
+    """The axes of a tap. `query` is returned as `target`, because a query of the decoder is a position of the target."""
+    return ["target" if axis == "query" else axis for axis in model.taps[path].axes]

@@ -1,0 +1,95 @@
+"""`Generation`: the steps of one answer, and the hypotheses they made as a tree."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.pipeline.decoding.generate import DecodingStep
+from transformer.pipeline.decoding.methods import Hypothesis
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """The steps of one answer to one source, from first to last. With greedy decoding and sampling the tree is one chain.
+
+    Attributes:
+        steps: the steps that `generate` yields, at least one.
+
+    Raises:
+        InputError: there are no steps, or several sources.
+    """
+
+    steps: tuple[DecodingStep, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps or len(self.steps[0].input_ids) != 1:
+            raise InputError("An answer needs the steps of one source; there are {count}.", count=len(self.steps))
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes of memory of all tensors of the steps; tensors that are views of the same memory are counted once."""
+        tensors: list[Tensor] = []
+        for step in self.steps:
+            kept = (values for values in step.values.stored.values() if isinstance(values, Tensor))
+            tensors += [step.input_ids, *(stage.logits for stage in step.stages), *kept, *step.masks.values()]
+        # Views of the same memory have the same address. They grow from step to step, so the last one is the longest.
+        return sum({values.data_ptr(): values.nbytes for values in tensors}.values())
+
+    @classmethod
+    def of(cls, steps: Iterable[DecodingStep]) -> "Generation":
+        """The answer with all steps, which are computed now."""
+        return cls(tuple(steps))
+
+    @cached_property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """All hypotheses. The index of each is its number."""
+        return tuple(hypothesis for step in self.steps for hypothesis in step.hypotheses)
+
+    @cached_property
+    def best(self) -> Hypothesis:
+        """The hypothesis with the highest score among those kept to the end; of equal scores, the first."""
+        return max((self.hypotheses[number] for number in sorted(self.steps[-1].kept)), key=lambda kept: kept.score)
+
+    def chain(self, hypothesis: Hypothesis) -> tuple[Hypothesis, ...]:
+        """A hypothesis and all hypotheses that it continues, in the order of the answer's tokens."""
+        chain = [hypothesis]
+        while chain[-1].parent >= 0:
+            chain.append(self.hypotheses[chain[-1].parent])
+        return tuple(reversed(chain))
+
+    @cached_property
+    def _numbers_of_best(self) -> frozenset[int]:
+        return frozenset(made.number for made in self.chain(self.best))
+
+    def state(self, hypothesis: Hypothesis) -> str:
+        """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it was kept to the
+        end, `pruned` if it was pruned in its own step, `later` if it was pruned in a later step."""
+        pruned = self.pruned.get(hypothesis.number)
+        if pruned is None:
+            return "best" if hypothesis.number in self._numbers_of_best else "kept"
+        return "later" if pruned > hypothesis.step else "pruned"
+
+    def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
+        """The tokens of a hypothesis, by default the best. `<eos>` and a token after the last allowed one are left out."""
+        chain = self.chain(hypothesis or self.best)
+        return tuple(made.token for made in chain if not made.ended and self.steps[made.step].room)
+
+    @property
+    def ended(self) -> bool:
+        """True if the answer ended with `<eos>`, False if it was stopped."""
+        return self.best.ended
+
+    @cached_property
+    def pruned(self) -> dict[int, int]:
+        """Number of each pruned hypothesis → the step that pruned it. A hypothesis is pruned if it is not among the best of its
+        own step, if no kept hypothesis continues it, or if it has ended and others overtake it."""
+        pruned = {}
+        for step in self.steps:
+            kept = {made.number for number in step.kept for made in self.chain(self.hypotheses[number])}
+            for hypothesis in self.hypotheses:
+                if hypothesis.step <= step.index and hypothesis.number not in kept:
+                    pruned.setdefault(hypothesis.number, step.index)
+        return pruned

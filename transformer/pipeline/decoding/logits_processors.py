@@ -1,0 +1,114 @@
+"""Logits processors of sampling. Each changes logits: it divides them, or sets those of the tokens that it excludes to −∞.
+
+Every control keeps at least the most probable token, so greedy decoding writes the same with or without logits processors.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.validation import as_list
+
+Logits = Float[Tensor, "row vocab"]
+
+HIGHEST_TEMPERATURE = 10.0
+LEAST_TEMPERATURE = 1e-4  # a lower one counts as 0, because its logits would be too large for float32
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Divide the logits by `value`. Below 1, probable tokens become more probable; above 1, the others do. 0 keeps only the
+    most probable token."""
+
+    value: int | float
+
+    def __post_init__(self) -> None:
+        _check("The temperature", self.value, 0, HIGHEST_TEMPERATURE)
+
+    def apply(self, logits: Logits) -> Logits:
+        """The new logits."""
+        if self.value < LEAST_TEMPERATURE:
+            return TopK(1).apply(logits)
+        return (logits - logits.amax(-1, keepdim=True)) / self.value
+
+
+@dataclass(frozen=True)
+class TopK:
+    """Keep the `count` most probable tokens; of equally probable tokens, those with the lower ids."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        _check("Top-k", self.count, 1, math.inf, whole=True)
+
+    def apply(self, logits: Logits) -> Logits:
+        """The new logits."""
+        return _keep_first(logits, torch.full((len(logits), 1), self.count))
+
+
+@dataclass(frozen=True)
+class TopP:
+    """Keep the fewest tokens, most probable first, whose probabilities add up to at least `mass` (nucleus sampling)."""
+
+    mass: int | float
+
+    def __post_init__(self) -> None:
+        _check("Top-p", self.mass, 0, 1)
+
+    def apply(self, logits: Logits) -> Logits:
+        """The new logits."""
+        ordered = logits.double().softmax(-1).sort(descending=True, stable=True, dim=-1).values
+        before = ordered.cumsum(-1) - ordered  # the mass of the tokens that are more probable
+        return _keep_first(logits, (before < self.mass).sum(-1, keepdim=True).clamp(min=1))
+
+
+@dataclass(frozen=True)
+class MinP:
+    """Keep the tokens with at least `share` of the probability of the most probable one."""
+
+    share: int | float
+
+    def __post_init__(self) -> None:
+        _check("Min-p", self.share, 0, 1)
+
+    def apply(self, logits: Logits) -> Logits:
+        """The new logits."""
+        relative = (logits - logits.amax(-1, keepdim=True)).double().exp()
+        return logits.masked_fill(relative < self.share, -math.inf)
+
+
+LogitsProcessor = Temperature | TopK | TopP | MinP
+
+
+def as_logits_processors(logits_processors: object) -> tuple[LogitsProcessor, ...]:
+    """The controls as a tuple.
+
+    Raises:
+        InputError: the value is not a list of logits processors.
+    """
+    listed = as_list(logits_processors)
+    if listed is None or not all(isinstance(processor, LogitsProcessor) for processor in listed):
+        template = "Logits processors are a list of Temperature, TopK, TopP and MinP, not {logits_processors!r}."
+        raise InputError(template, logits_processors=logits_processors)
+    return tuple(listed)
+
+
+def _keep_first(logits: Logits, count: Tensor) -> Logits:
+    """The logits with all but the `count` highest of each row set to −∞; of equal logits, the first is kept."""
+    order = logits.argsort(descending=True, stable=True, dim=-1)
+    rank = order.argsort(-1)
+    return logits.masked_fill(rank >= count, -math.inf)
+
+
+def _check(name: str, value: object, least: int | float, most: int | float, whole: bool = False) -> None:
+    """Refuse a value that is not a number from `least` to `most`."""
+    number = isinstance(value, int) if whole else isinstance(value, int | float)
+    if isinstance(value, bool) or not number or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+        template = "{name} is {value!r}; allowed are {least} to {most}."
+        if most == math.inf:
+            template = "{name} is {value!r}; it must be a whole number of at least {least}."
+        raise InputError(template, name=name, value=value, least=least, most=most)

@@ -1,0 +1,52 @@
+"""The base class of the tasks of letters. They differ only in the order in which the answer has the source's letters."""
+
+import random
+import string
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+from transformer.tasks.task import Pair, Task
+from transformer.text.tokenizer import split_characters
+from transformer.text.vocabulary import Vocabulary
+
+LETTERS = string.ascii_lowercase
+LONGEST = 12
+
+
+class LetterTask(Task):
+    """Letters in, the same letters in some order out. All lengths from 1 to 12 are equally likely, and so are all letters."""
+
+    accepts = f"1 to {LONGEST} letters from a to z"
+    source_vocabulary = Vocabulary.of(LETTERS, "characters")
+    target_vocabulary = source_vocabulary
+    longest = LONGEST
+
+    @abstractmethod
+    def order(self, letters: Sequence[str]) -> Sequence[int]:
+        """For each letter of the answer, its index in the source."""
+
+    def sample(self, rng: random.Random) -> Pair:
+        letters = rng.choices(LETTERS, k=rng.randint(1, LONGEST))
+        return self.pair(letters)
+
+    def pair(self, letters: Sequence[str], *details: str) -> Pair:
+        """The pair of a drawn text."""
+        return Pair("".join(letters), self._answer(letters), f"length {len(letters)}", details)
+
+    def solve(self, source: str) -> str | None:
+        letters = split_characters(source)
+        return self._answer(letters) if letters and set(letters) <= set(LETTERS) else None
+
+    def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+        return tuple(enumerate(self.order(source)))[: len(target)]
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        return "letter" if token in self.source_vocabulary.words else None
+
+    def split_key(self, source: str) -> str:
+        # "Head Light" is the same question as "headlight", so both must be in the same split.
+        return "".join(split_characters(source))
+
+    def _answer(self, letters: Sequence[str]) -> str:
+        return "".join(letters[index] for index in self.order(letters))

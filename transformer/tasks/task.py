@@ -1,0 +1,145 @@
+"""The protocol of a task: it draws pairs for training and for tests, solves a source, and lists examples to try.
+
+A task is a small language in which every source has one right answer. Its pairs are drawn from a seed, so a run can be
+repeated. A hash of the source text decides the split of a pair, so for any seed and any number of pairs, no source of the test
+is in the training data.
+"""
+
+import hashlib
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple
+
+from transformer.errors import Remark
+from transformer.text.vocabulary import Vocabulary
+
+Split = Literal["train", "held-out"]
+HELD_OUT_PERCENT = 10
+UNTRAINED_FORM = "No text of this form was in training, so do not trust the answer. In training was {accepts}."
+
+
+class Pair(NamedTuple):
+    """A question and its one right answer.
+
+    Attributes:
+        source, target: the two texts, as a person would write them.
+        form: the group in which the accuracy of this pair is reported ("length 7", "14/7/98", "reference"). Never empty.
+        details: further groups that the pair belongs to ("2 carries").
+    """
+
+    source: str
+    target: str
+    form: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Every group in which the accuracy of this pair is reported."""
+        return (self.form, *self.details)
+
+
+class Example(NamedTuple):
+    """A source to try, and one sentence about what to look for in its attention."""
+
+    source: str
+    look_for: str
+
+
+class ReferencePair(NamedTuple):
+    """Two sentences that differ in one word. This word decides which noun a pronoun refers to.
+
+    Attributes:
+        source_a, target_a: the sentence whose pronoun refers to the first noun, and its translation.
+        source_b, target_b: the sentence whose pronoun refers to the second noun, and its translation.
+        noun_1, noun_2: indices of the two nouns in the source tokens, without `<sos>`; the same in both sentences.
+        pronoun_a, pronoun_b: indices of the pronoun in the target tokens of each sentence, without `<sos>`.
+    """
+
+    source_a: str
+    target_a: str
+    source_b: str
+    target_b: str
+    noun_1: int
+    noun_2: int
+    pronoun_a: int
+    pronoun_b: int
+
+
+class Task(ABC):
+    """The protocol of a task. `transformer.tasks.TASKS` has one instance of every task, by name.
+
+    Attributes:
+        name: the name in links and file names ("english-french").
+        description: one line for a picker that names the input and the output.
+        accepts: what a person may type, as a clause ("1 to 12 letters from a to z").
+        source_vocabulary, target_vocabulary: exactly the tokens that `sample` can produce.
+        examples: six or more examples.
+        longest: number of tokens of the longest source that `sample` produces, without `<sos>` and `<eos>`.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    accepts: ClassVar[str]
+    source_vocabulary: ClassVar[Vocabulary]
+    target_vocabulary: ClassVar[Vocabulary]
+    examples: ClassVar[tuple[Example, ...]]
+    longest: ClassVar[int]
+
+    @abstractmethod
+    def sample(self, rng: random.Random) -> Pair:
+        """One random pair. Only `rng` is used, so the same state of `rng` gives the same pair."""
+
+    @abstractmethod
+    def solve(self, source: str) -> str | None:
+        """The right answer to a source text, or None if the source is not in the language of this task."""
+
+    def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+        """Pairs (target index, source index): for each target token, the source tokens that it comes from. A target token may
+        have several source tokens, or none. The lists of tokens are without `<sos>` and `<eos>`. Returns None if the task has
+        no rule for an alignment."""
+        return None
+
+    def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
+        """Pairs with which to measure how much the attention of a head changes when one word changes. Empty for a task without
+        pronouns."""
+        return []
+
+    def remark(self, source: str) -> Remark | None:
+        """A warning about the answer to this text. None if the task's rule can read the text, or if a word of the text is not
+        in the vocabulary, because `Vocabulary.unknown` names such a word."""
+        if self.solve(source) is not None or self.source_vocabulary.unknown(self.source_vocabulary.split(source)):
+            return None
+        return Remark(UNTRAINED_FORM, accepts=self.accepts)
+
+    def next_words(self, source: str) -> list[str]:
+        """Words that may follow the beginning of a source; words that make most sense come first. Empty if no word may follow,
+        or if the task has too many such words."""
+        return []
+
+    def closest(self, tokens: Sequence[str], index: int) -> list[str]:
+        """Known words that may replace an unknown token; words with a similar spelling come first. Empty if the task cannot
+        tell which words may follow the tokens before it."""
+        return []
+
+    def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
+        """The class of a token ("noun", "verb", …); None for a token without a class."""
+        return None
+
+    def split_key(self, source: str) -> str:
+        """The text whose hash decides the split of a source. Two sources with the same key are always in the same split."""
+        return source
+
+    def is_held_out(self, source: str) -> bool:
+        """Whether a source is in the tenth of all sources that no model is trained on."""
+        digest = hashlib.blake2b(f"{self.name}/{self.split_key(source)}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest) % 100 < HELD_OUT_PERCENT
+
+    def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
+        """An endless iterator of pairs of one split; pairs may repeat. The same seed gives the same pairs in the same order."""
+        rng = random.Random(f"{self.name}/{split}/{seed}")
+        held_out = split == "held-out"
+        while True:
+            pair = self.sample(rng)
+            if self.is_held_out(pair.source) == held_out:
+                yield pair
