@@ -1,4 +1,4 @@
-"""The distribution of one step before and after each logits processor, and a hundred draws from it."""
+"""The distribution of one step before and after each logits processor, and a hundred samples from it."""
 
 from itertools import pairwise
 
@@ -22,7 +22,8 @@ WARM, COLD = 2.0, 0.5  # two example temperatures for the sentence that is shown
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
-    """Draw the distribution from which a token was chosen, after each logits processor. For sampling, also offer a hundred draws."""
+    """Draw the distribution from which a token was chosen, after each logits processor. For sampling, also offer a
+    hundred samples."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
     forced = [words["stages_forced"]] if step.forced else []
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player already show the whole distribution

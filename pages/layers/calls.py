@@ -22,6 +22,7 @@ from pages.ui.text import text
 from pages.ui.tree import Line, tree
 from transformer import PRESETS, Trace, TransformerConfig
 from transformer.analysis.call_tree import Call, constructor_calls, explanation, find, forward_calls
+from transformer.network.former_names import present_name
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Ids
 
@@ -42,7 +43,7 @@ def show_calls(view: View, trace: Trace) -> None:
     ids = () if built else (trace.source_ids, trace.target_ids)
     root = view.run(_built if built else _ran, view.key, *ids)
     calls = named(root)
-    shown = st.query_params.get("call", "")
+    shown = present_name(st.query_params.get("call", ""))
     shown = shown if shown in calls else next(iter(calls))
     left, right = st.columns(2, gap="medium")
     with left:

@@ -21,6 +21,7 @@ from transformer import Pipeline
 from transformer.analysis.label_smoothing import least_loss, smoothed_target
 from transformer.figures.decoding_figures import loss_bars
 from transformer.figures.training_figures import Series, part_bars, step_lines
+from transformer.network.former_names import former_name
 from transformer.tasks import TASKS, Pair
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
@@ -84,7 +85,7 @@ def _pick_weight(pipeline: Pipeline) -> Weight:
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
     # This picker has its own row, so that the longest name fits.
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
-    name = pick(words["weight"], list(shapes), "weight", help=words["weight_help"], first=first, as_list=True)
+    name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
     index = []
     with st.container(horizontal=True):
         for key, size in zip(("row", "column"), shapes[name], strict=False):

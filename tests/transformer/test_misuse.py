@@ -174,7 +174,7 @@ REFUSED = {
     "Sample('a')": "The seed is 'a'; allowed are 0 to 4294967295.",
     "Beam('wide')": "The width is 'wide'; it must be a whole number of at least 1.",
     "Beam(2, 'a')": "The length penalty is 'a'; allowed are 0 to 5.0.",
-    "next(reverse.generate('ab', logits_processors='ab'))": "Logits processors are a list of Temperature, TopK, TopP and MinP, not 'ab'.",
+    "next(reverse.generate('ab', logits_processors='ab'))": "Logits processors are a list of Temperature, TopK, TopP and MinP,",
     "next(reverse.generate('ab', 'greedy'))": "The method is 'greedy'; it must be Greedy(), Sample(…) or Beam(…).",
     "next(reverse.generate('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
     "next(reverse.generate('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",

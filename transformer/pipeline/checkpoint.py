@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.network.config import TransformerConfig
 from transformer.network.cost import parameters
+from transformer.network.former_names import present_name
 from transformer.network.model import Transformer
 from transformer.pipeline.card import Card, fits
 from transformer.text.vocabulary import Vocabulary
@@ -176,6 +177,7 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
     if [(len(source), source.pad), (len(target), target.pad)] != expected:
         raise CheckpointError("The vocabularies in the file {name!r} do not fit its configuration.", name=name)
     _check_turning_head(card, config, name)
+    tensors = {present_name(key): tensor for key, tensor in tensors.items()}
     return Checkpoint(_built(config, tensors, name), source, target, card)
 
 

@@ -249,14 +249,14 @@ class Pipeline(TextPipeline):
     ) -> Trace:
         """A trace of one forward pass: every tensor in it.
 
-        To show an answer and its trace, read and answer once:
+        To show an answer and its trace, encode and answer once:
 
-            reading = pipeline.encode(text)
-            answer = pipeline.answers([reading], edits)[0]
-            trace = pipeline.trace(reading, answer, edits)
+            encoding = pipeline.encode(text)
+            answer = pipeline.answers([encoding], edits)[0]
+            trace = pipeline.trace(encoding, answer, edits)
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be an encoding from `encode`.
+            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be an encoding.
             target: the decoder's input (teacher forcing): a text, an encoding of it as a target, or an answer. If it is None,
                 the input is the model's own greedy answer.
             edits: interventions applied while the answer is written and while it is traced.
@@ -307,7 +307,7 @@ class Pipeline(TextPipeline):
         return padded(rows, self.vocabulary(side))
 
     def _encodings(self, texts: Sequence[Any], side: Side) -> list[Encoding]:
-        """The reading of each text. Encodings are returned unchanged. If there are several texts, an error gives the number of
+        """The encoding of each text. Encodings are returned unchanged. If there are several texts, an error gives the number of
         the text."""
         encodings = []
         for number, text in enumerate(texts, 1):

@@ -1,7 +1,7 @@
 """The numbers that a browser draws are equal to those of a run of the pipeline.
 
-The tests cover three models, five ways to choose tokens (greedy, three orders of logits processors, beam search), and a forced branch.
-`test_page.py` compares the data that are sent for all their combinations.
+The tests cover three models, five ways to choose tokens (greedy, three orders of logits processors, beam search),
+and a forced branch. `test_page.py` compares the data that are sent for all their combinations.
 """
 
 from collections.abc import Mapping

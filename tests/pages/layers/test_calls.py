@@ -121,6 +121,15 @@ def test_a_link_opens_its_call_and_an_invalid_one_the_first_call() -> None:
         assert "def forward(" in sources(opened(model="reverse", source="abc", call=nonsense))
 
 
+def test_a_link_with_the_former_name_of_a_layer_opens_its_call() -> None:
+    former, present = (
+        sources(opened(model="reverse", source="abc", tree="constructing", call=f"encoder.layers.0.feed_forward.{name}"))
+        for name in ("expand", "up_projection")
+    )
+    first = sources(opened(model="reverse", source="abc", tree="constructing"))
+    assert former == present != first
+
+
 def test_names_of_calls_in_links_are_unique() -> None:
     root = constructor_calls(Pipeline.load("reverse").model)
     assert len(named(root)) == len(list(root))

@@ -18,6 +18,11 @@ def test_json_round_trip():
     assert Card.from_json(CARD.to_json()) == CARD
 
 
+def test_a_card_that_calls_the_task_a_world_is_read():
+    former = CARD.to_json().replace('"task"', '"world"').replace('"steps": 4000', '"steps": 4000, "world": "reverse"')
+    assert Card.from_json(former) == dataclasses.replace(CARD, recipe=CARD.recipe | {"task": "reverse"})
+
+
 def test_only_fields_without_a_default_are_required():
     least = {"task": "w", "description": "d", "accepts": "a", "longest": 3, "command": ""}
     assert Card.from_json(json.dumps(least)) == Card(**least)

@@ -1,4 +1,4 @@
-"""Tests of the English–French world: a list of sentences of beginners, properties of drawn sentences, splits, next words."""
+"""Tests of the English–French task: a list of sentences of beginners, properties of drawn sentences, splits, next words."""
 
 import csv
 import hashlib

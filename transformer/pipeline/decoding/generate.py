@@ -76,8 +76,8 @@ class DecodingStep:
 
     Attributes:
         index: index of the step, counted from 0.
-        input_ids: the decoder's input in this step, with a row for each hypothesis that is continued. It starts with `<sos>`, or
-            with the prompt.
+        input_ids: the decoder's input in this step, with a row for each hypothesis that is continued. It starts with
+            `<sos>`, or with the prompt.
         stages: the distributions of the next token. The first is the model's own; the token is chosen from the last.
         hypotheses: the hypotheses made in this step, the best first. Greedy decoding and sampling make one for each row that
             has not ended. Beam search also returns some that it prunes at once.

@@ -1,10 +1,10 @@
-"""A path through the grammar: it either draws a sentence or reads one.
+"""A path through the grammar: it either samples a sentence or parses one.
 
 The grammar is written once, as functions that take a path, say the English words from left to right and return the French. On
-a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice. If several choices
-are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next combination of choices. At the end
-of the text, a `ParsingPath` collects the words that may follow. So every drawn sentence can be read, and all collected words are
-grammatical.
+a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice.
+If several choices are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next combination
+of choices. At the end of the text, it collects the words that may follow. So every sampled sentence can be parsed, and all
+collected words are grammatical.
 """
 
 import random
@@ -44,19 +44,20 @@ def words_table(text: str) -> Table[str]:
 
 
 class Path(Protocol):
-    """The methods that a frame may call. Their docstrings say what they do on a `SamplingPath` and what they do on a `ParsingPath`."""
+    """The methods that a frame may call. Their docstrings say what they do while sampling and while parsing."""
 
     def say(self, *words: str) -> None:
-        """Draw: write English words. Read: require that the text has these words next."""
+        """Sampling: write English words. Parsing: require that the text has these words next."""
         ...
 
     def says(self, word: str, share: float) -> bool:
-        """Draw: write a word, or not, and return which. Read: return whether the word is next in the text, and pass it."""
+        """Sampling: write a word, or not, and return which. Parsing: return whether the word is next in the text, and pass
+        it."""
         ...
 
     def word(self, table: Table[T], sampled_from: Table[T] | None = None) -> T:
-        """Draw: write the words of an entry of `drawn_from`, the entries of `table` that make sense here; by default `table`.
-        ParsingPath: pass the words of any entry of `table`."""
+        """Sampling: write the words of an entry of `sampled_from`, the entries of `table` that make sense here; by default
+        `table`. Parsing: pass the words of any entry of `table`."""
         ...
 
     def optional(self, table: Table[T], share: float, sampled_from: Table[T] | None = None) -> T | None:
@@ -64,12 +65,13 @@ class Path(Protocol):
         ...
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
-        """Draw: return a random option; the options have weights. Read: return any option that can start with the next word of
-        the text. `starts` has the words that an option can start with; an option that is not in `starts` is always tried."""
+        """Sampling: return a random option; the options have weights. Parsing: return any option that can start with the next
+        word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always tried."""
         ...
 
     def meaning(self, options: Sequence[T]) -> T | None:
-        """Draw: return a random option that decides which words make sense, but is not itself a word. Read: return None."""
+        """Sampling: return a random option that decides which words make sense, but is not itself a word. Parsing: return
+        None."""
         ...
 
     def require(self, condition: bool) -> None:
@@ -139,7 +141,7 @@ class ParsingPath:
         self.branches: list[list[int]] = []  # for each choice: the index that is tried, and the number of options
 
     def parses(self, program: Callable[["ParsingPath"], T]) -> Iterator[T]:
-        """The results of `program`, one for each reading of the whole text."""
+        """The results of `program`, one for each parse of the whole text."""
         while True:
             self.position = self.depth = 0
             try:

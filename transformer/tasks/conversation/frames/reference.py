@@ -182,8 +182,8 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _sampled_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """A pronoun, drawn for one of the candidates, and a table of the sayings that fit this candidate. On a `ParsingPath`, any pronoun,
-    and None."""
+    """A pronoun, chosen for one of the candidates, and a table of the sayings that fit this candidate. On a `ParsingPath`, any
+    pronoun, and None."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
