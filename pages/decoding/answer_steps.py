@@ -28,7 +28,7 @@ MOST_BARS = 10  # this many tokens of a distribution have their own bar; the oth
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a pipeline wrote for a text, step by step.
+    """The answer of a pipeline to a text, step by step.
 
     Attributes:
         pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def text_tokens(self) -> tuple[str, ...]:
-        """The tokens of the text, which attention of the first of `kinds` reads."""
+        """The tokens of the text: the keys of cross-attention, or for a decoder alone the first tokens of its input."""
         return self.encoding.tokens if len(self.kinds) > 1 else self.given
 
     def heads(self, kind: Kind) -> tuple[int, int]:

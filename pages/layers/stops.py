@@ -37,8 +37,8 @@ def heading(stop: Stop) -> str:
 
 
 def written(stop: Stop, config: Any) -> tuple[str, str]:
-    """The reason for the step, and its formula in LaTeX, for this variant. If the network is not our own, a text that is true
-    for all such networks, and no formula."""
+    """Why a tensor is computed, in a sentence, and its formula in LaTeX, for this variant. If the network is not our own, a
+    text that is true for all such networks, and no formula."""
     if stop.recorded:
         return _of_others(stop), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]

@@ -138,7 +138,7 @@ def pick_answer(
 
 
 def pick_yes_or_no(what: str, prediction: Prediction) -> None:
-    """Draw the choice between yes and no. In an address, yes is cell 1 and no is cell 0."""
+    """Draw the choice between yes and no. The address stores yes as 1 and no as 0."""
     words = text("prediction")
     pick_answer(what, words["your_answer"], prediction, {1: words["yes"], 0: words["no"]})
 

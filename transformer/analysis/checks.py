@@ -78,7 +78,7 @@ def check_trace(trace: object) -> None:
 
 
 def check_traced(model: Transformer, trace: Trace) -> None:
-    """Check that the configurations of `model` and `trace` are equal. So another model with an equal configuration passes.
+    """Check that the configurations of `model` and `trace` are equal; it is not checked that the weights are.
 
     Raises:
         InputError: `model` is not a Transformer, `trace` is not a Trace, or their configurations differ.

@@ -19,7 +19,7 @@ BATCH_SIZE = 16  # heads per forward pass; each head is silenced in its own item
 
 
 class Progress(NamedTuple):
-    """The results so far.
+    """The importance of the heads that have been measured so far.
 
     Attributes:
         done, total: number of heads that have been silenced so far, and number of all heads.

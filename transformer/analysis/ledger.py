@@ -32,7 +32,7 @@ Shape = tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """One step of a forward pass.
+    """One tensor of a forward pass, and what it costs to compute.
 
     Attributes:
         path: path of the step's tensor.
@@ -64,12 +64,12 @@ class Row(NamedTuple):
 
     @property
     def cost(self) -> Cost:
-        """The parameters, FLOPs and bytes of the step."""
+        """The parameters, FLOPs and bytes of the tensor."""
         return Cost(self.parameters, self.flops, self.bytes)
 
 
 def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
-    """Every step of a trace, in the order of computation. The model is not run.
+    """Every tensor of a trace with its cost, in the order of computation. The model is not run.
 
     Args:
         model: the model that was traced. Only the sizes of its parameters are read.

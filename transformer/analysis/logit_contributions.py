@@ -29,7 +29,7 @@ ATTENTION_BIAS, NORM_BIAS, OUTPUT_BIAS = "attention_bias", "norm_bias", "output_
 
 
 class Part(NamedTuple):
-    """A part of the sum.
+    """One summand of a logit: what one part of the model adds to it.
 
     Attributes:
         name: a kind of attention (`decoder`, `cross`), or one of the names above.

@@ -51,7 +51,7 @@ class Cell(NamedTuple):
 
 
 class RotationErrors(NamedTuple):
-    """The largest error, over all positions, of a rotation that should turn each row into the row `shift` positions later.
+    """How far a rotation of a position table misses: the largest error between a rotated row and the row `shift` later.
 
     Attributes:
         pairs: largest error in the dimensions that form pairs; None if there is no pair.

@@ -11,7 +11,7 @@ from transformer.errors import InputError
 
 
 class CaughtAttention(NamedTuple):
-    """How much attention the marked cells of a head have. All shares are shares of the attention of all rows, 0 to 1.
+    """How much of the attention of a head falls on marked cells. All shares are shares of the attention of all rows, 0 to 1.
 
     Attributes:
         count: number of marked cells that are not masked.

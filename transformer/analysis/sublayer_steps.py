@@ -45,7 +45,7 @@ class Recomputed:
 
 @dataclass(frozen=True, eq=False)
 class Residual(Recomputed):
-    """x + sublayer(x).
+    """The residual sum x + sublayer(x), at one position.
 
     Attributes:
         x: the residual stream before the sub-layer.
@@ -58,7 +58,8 @@ class Residual(Recomputed):
 
 @dataclass(frozen=True, eq=False)
 class Norm(Recomputed):
-    """(x − mean) / √(variance + eps) · gamma + beta. The variance is the sum of squares divided by d_model, not d_model − 1.
+    """The LayerNorm (x − mean) / √(variance + eps) · gamma + beta, at one position. The variance is the sum of squares divided
+    by d_model, not d_model − 1.
 
     Attributes:
         x: the input.
@@ -77,7 +78,7 @@ class Norm(Recomputed):
 
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recomputed):
-    """max(0, x W₁ + b₁) W₂ + b₂.
+    """The feed-forward network max(0, x W₁ + b₁) W₂ + b₂, at one position.
 
     Attributes:
         x: the input.

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Point(NamedTuple):
-    """The input or the output of a module.
+    """A place where a trace reads a tensor: the input or the output of a module.
 
     Attributes:
         module: path of the module; or several paths with `|` between them, of which the first that exists is used. Empty for
@@ -63,7 +63,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Family:
-    """An architecture.
+    """Models of one architecture, and where their tensors are.
 
     Attributes:
         model_class: its class in `transformers`, including the output layer that computes logits.
@@ -101,7 +101,8 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """The points of the query, key and value projections, and of the output projection after the heads are joined."""
+    """Where a trace finds the outputs of the query, key and value projections, and of the output projection after the heads are
+    joined."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -110,13 +111,13 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """The points of the joined head outputs, and of the attention's output, which is added to the residual stream."""
+    """Where a trace finds the joined head outputs and the attention's output, which is added to the residual stream."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
-    """The points of the feed-forward network: before and after its activation, and its output. With a gate, `activated` is the
-    product of the activated gate and `hidden`."""
+    """Where a trace finds the tensors of the feed-forward network: before and after its activation, and its output. With a
+    gate, `activated` is the product of the activated gate and `hidden`."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 

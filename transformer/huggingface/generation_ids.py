@@ -11,7 +11,7 @@ NO_ID = -1  # stands for the id of a token that does not exist
 
 
 class GenerationIds(NamedTuple):
-    """Ids that a decoder reads or writes whatever the text is.
+    """Ids with which a decoder starts and ends every answer, or that it must generate at a fixed step.
 
     Attributes:
         start: the id that the decoder reads first, if an encoder reads the text.

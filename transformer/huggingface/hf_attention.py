@@ -66,7 +66,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """The scores after a tap, which may change them."""
+        """The scores as a tap leaves them: edits of the tap may change them."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 

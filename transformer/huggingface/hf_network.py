@@ -83,7 +83,7 @@ class ModelConfig(NetworkConfig):
 
 
 class TransformersCache:
-    """Keys and values of earlier positions, kept from step to step (`transformer.network.cache.Cache`).
+    """Keys and values of earlier positions, kept from step to step (`transformer.network.cache.KeyValueCache`).
 
     Attributes:
         length: number of target positions that were read.

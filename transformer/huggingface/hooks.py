@@ -21,7 +21,7 @@ _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 @contextmanager
 def running(texts: int = 1) -> Iterator[None]:
-    """A context in which a model runs on this number of texts.
+    """A context for one forward pass of a model on this number of texts.
 
     Raises:
         InputError: the code of the model fails on the texts. This is possible with settings that fit only some lengths.

@@ -32,7 +32,7 @@ class PerHeadProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
+        """The vectors of each head. With `cache`, also the vectors of the positions before `x`."""
         projected = self.projected(cache.project(self.projection, x) if cache is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, nothing is copied
@@ -61,7 +61,7 @@ class SharedProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head. With `kept`, also the vectors of the positions before `x`."""
+        """The vectors of each head. With `cache`, also the vectors of the positions before `x`."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(cache.project(self.projection, split) if cache is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
@@ -75,7 +75,7 @@ class MultiHeadAttention(nn.Module):
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
 
-    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `kept`,
+    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `cache`,
     self-attention also uses the keys and values of earlier calls, and cross-attention uses only those of the first call.
     """
 

@@ -6,7 +6,7 @@ padded queries by a finite number, such a query attends to all keys equally, als
 padding must come after the tokens, as in a batch of answers.
 
     memory, mask = model.encode(source)
-    cache = Cache()
+    cache = KeyValueCache()
     logits = model.decode(target, memory, mask, cache)       # [batch, all positions, vocab]
     logits = model.decode(longer, memory, mask, cache)       # [batch, the new positions, vocab]
 """
@@ -44,7 +44,7 @@ class AttentionCache:
         return self._values[projection]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Continue with these rows of the batch only, in this order."""
         for projection, values in self._values.items():
             self._values[projection] = values[list(rows)]
 
@@ -75,6 +75,6 @@ class KeyValueCache:
         self.target, self.memory = AttentionCache(grows=True), AttentionCache(grows=False)
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""
+        """Continue with these rows of the batch only, in this order; a row may be named several times, as in beam search."""
         for kept in (self.target, self.memory):
             kept.select(rows)

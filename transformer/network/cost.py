@@ -170,7 +170,7 @@ def work_of(stack: str, sublayer: str, name: str) -> str:
 
 
 def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
-    """FLOPs of the step that computes a tensor: 2 × numbers in the result × products in the sum for each number. 0 if the step
+    """FLOPs that compute the tensor of a tap: 2 × numbers in the result × products in the sum for each number. 0 if the step
     multiplies no matrices.
 
     Args:

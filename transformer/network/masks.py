@@ -31,7 +31,7 @@ class Mask(NamedTuple):
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
-        """The mask of `keep`."""
+        """The prepared mask for a tensor that is True where a query may attend to a key."""
         if keep.all():
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())

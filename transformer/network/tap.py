@@ -143,7 +143,7 @@ class Recording(Mapping[str, Tensor]):
 
 
 def loaded(stored: Stored) -> Tensor:
-    """The kept tensor, or the tensor computed again."""
+    """The tensor of a recording; a `Derived` one is computed again."""
     if isinstance(stored, Tensor):
         return stored
     with torch.inference_mode():

@@ -191,7 +191,7 @@ class Untrained:
 
 
 class Weights:
-    """The random weights of the models of one preset and sizes: number in the order of drawing → tensor.
+    """The random weights that models of one preset and sizes share, numbered in the order in which they are initialised.
 
     Such models differ only in their vocabularies, so their weights are equal, except those whose shape depends on a vocabulary.
     Drawing 44 million weights takes half a second; building another model from drawn weights takes 0.02 s.
@@ -202,7 +202,7 @@ class Weights:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all weights in bytes; weights that are drawn twice are counted once."""
+        """Memory of all weights in bytes; weights that several models share are counted once."""
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:

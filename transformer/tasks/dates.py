@@ -223,7 +223,7 @@ class Style(NamedTuple):
 
 
 def sample_style(rng: random.Random) -> Style:
-    """A random style. Every style that `read` reads can be drawn; common styles are drawn most often."""
+    """A random style. Every style that `parse` accepts can be chosen; common styles are chosen most often."""
 
     def chance(share: float) -> bool:
         return rng.random() < share

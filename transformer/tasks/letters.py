@@ -31,7 +31,7 @@ class LetterTask(Task):
         return self.pair(letters)
 
     def pair(self, letters: Sequence[str], *details: str) -> Pair:
-        """The pair of a drawn text."""
+        """The pair whose source is this text."""
         return Pair("".join(letters), self._answer(letters), f"length {len(letters)}", details)
 
     def solve(self, source: str) -> str | None:

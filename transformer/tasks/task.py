@@ -67,7 +67,8 @@ class ReferencePair(NamedTuple):
 
 
 class Task(ABC):
-    """The protocol of a task. `transformer.tasks.TASKS` has one instance of every task, by name.
+    """A small language with one right answer to each source, to train a model on. `transformer.tasks.TASKS` has one instance of
+    every task, by name.
 
     Attributes:
         name: the name in links and file names ("english-french").

@@ -94,7 +94,7 @@ class Trace:
     Attributes:
         config: configuration of the model: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its
             fields.
-        steps: path → step.
+        steps: path → activation.
         source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
             run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
         source_tokens, target_tokens: the tokens of these ids, which label the axes.
@@ -130,10 +130,10 @@ class Trace:
         return isinstance(text, str) and text in self.activations
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """The step at a path. For the path of an attention, the step of its weights.
+        """The activation at a path. For the path of an attention, its weights.
 
         Raises:
-            PathError: no step has that path; the message lists the nearest ones.
+            PathError: no tensor has that path; the message lists the nearest ones.
         """
         return self.activations[find_tap(self.activations, path)]
 

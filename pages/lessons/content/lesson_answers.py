@@ -46,7 +46,7 @@ Answers = Mapping[int, Answer]
 
 
 def parse(written: str) -> dict[int, Answer]:
-    """Stop, counted from 0 → its answers in an address. Entries that cannot be read are left out."""
+    """The answers in an address, by the index of their stop. Entries that cannot be read are left out."""
     answers: dict[int, Answer] = {}
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)

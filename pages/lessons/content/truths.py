@@ -29,7 +29,7 @@ SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
 
 
 class Value(NamedTuple):
-    """The value of a truth, computed on the run of a stop.
+    """The right answer to a question, computed from the model run that the stop of the lesson shows.
 
     Attributes:
         number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.

@@ -100,8 +100,8 @@ class View:
 
     @property
     def pipeline(self) -> TextPipeline:
-        """The pipeline of the model. A large model is built in the line of heavy work, because drawing its random weights takes
-        longer than running it. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
+        """The pipeline of the model. A large model waits for other heavy work to end before it is built, because that
+        takes longer than a pass. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
         pipeline = runs().kept_pipeline(self.key) if self.heavy else runs().pipeline(self.key)
         if pipeline is None:
             with aside():

@@ -1,6 +1,7 @@
 """Logits processors of sampling. Each changes logits: it divides them, or sets those of the tokens that it excludes to −∞.
 
-Every control keeps at least the most probable token, so greedy decoding writes the same with or without logits processors.
+Every logits processor keeps at least the most probable token, so greedy decoding writes the same with or without logits
+processors.
 """
 
 import math
@@ -85,7 +86,7 @@ LogitsProcessor = Temperature | TopK | TopP | MinP
 
 
 def as_logits_processors(logits_processors: object) -> tuple[LogitsProcessor, ...]:
-    """The controls as a tuple.
+    """The logits processors as a tuple.
 
     Raises:
         InputError: the value is not a list of logits processors.

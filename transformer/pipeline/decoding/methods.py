@@ -69,7 +69,7 @@ class Choice(NamedTuple):
 
 
 class Search(ABC):
-    """The state of one run."""
+    """The state of a search for answers: the hypotheses so far."""
 
     @abstractmethod
     def choose(
@@ -96,10 +96,10 @@ class Greedy:
 
 @dataclass(frozen=True)
 class Sample:
-    """Draw a token at random, by the probabilities.
+    """Sample a token: choose it at random, by the probabilities.
 
     Attributes:
-        seed: the same seed draws the same tokens. Each step has its own random numbers, so a forced token changes the tokens
+        seed: the same seed gives the same tokens. Each step has its own random numbers, so a forced token changes the tokens
             after it only through the model.
     """
 
@@ -116,11 +116,11 @@ class Sample:
         )
 
     def uniforms(self, index: int, count: int) -> Float[Tensor, " sample"]:
-        """The random numbers of a step, from 0 to 1."""
+        """`count` random numbers from 0 to 1, which choose the tokens of a step: always the same for one seed and step."""
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
     def samples(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " sample"]:
-        """Tokens drawn at one step of one answer. The first of them is the one that is written."""
+        """Tokens sampled at one step of one answer, from its random numbers. The first is the one in the answer."""
         return self._sampled(logits[None], self.uniforms(index, count)[None])[0]
 
     def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:

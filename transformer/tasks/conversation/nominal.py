@@ -95,7 +95,7 @@ class Nominal:
 
     @property
     def stressed(self) -> list[str]:
-        """The French words after a preposition."""
+        """The French words in the form that follows a preposition: `moi` of `je`, any other noun unchanged."""
         return [self.pronoun.stressed] if self.pronoun else self.french("plain")
 
 
@@ -306,7 +306,7 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
 
 
 def owner(path: Path) -> Nominal:
-    """`anna` or `my sister`, followed by `'s` or `'`."""
+    """Say a phrase such as `anna` or `my sister`, followed by `'s` or `'`."""
     if path.choose({"name": 1.0, "phrase": 1.0}, {"name": NAME_TABLE.by_first, "phrase": words.OWNERS.by_first}) == "name":
         someone = person_name(path)
     else:
@@ -317,7 +317,7 @@ def owner(path: Path) -> Nominal:
 
 
 def owned(path: Path, kinds: Sequence[str]) -> Nominal:
-    """`anna 's cat`: `le chat de anna`."""
+    """Say a phrase such as `anna 's cat`: `le chat de anna`."""
     someone = owner(path)
     kind = path.meaning(kinds)
     number = path.meaning([n for n in ("singular", "plural") if kind is None or (kind, n) in FORMS_OF] or ["mass"])

@@ -2,9 +2,9 @@
 
 The grammar is written once, as functions that take a path, say the English words from left to right and return the French. On
 a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice.
-If several choices are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next combination
-of choices. At the end of the text, it collects the words that may follow. So every sampled sentence can be parsed, and all
-collected words are grammatical.
+If several choices are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next
+combination of choices. At the end of the text, it collects the words that may follow. So every sampled sentence can be parsed,
+and all collected words are grammatical.
 """
 
 import random
@@ -66,7 +66,8 @@ class Path(Protocol):
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
         """Sampling: return a random option; the options have weights. Parsing: return any option that can start with the next
-        word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always tried."""
+        word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always
+        tried."""
         ...
 
     def meaning(self, options: Sequence[T]) -> T | None:

@@ -272,7 +272,7 @@ def statement(
 
 
 def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float = 0.15, place: float = 0.15) -> Clause:
-    """`can swim`, `wants to eat`, `would like to go`."""
+    """Say a phrase such as `can swim`, `wants to eat`, `would like to go`."""
     third = subject.english_slot == THIRD
     not_ = ["not"] * bool(negation)
     options = {"helping": 1.0, "full": 1.3, "past": 0.25}

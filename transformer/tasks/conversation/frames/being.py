@@ -103,7 +103,7 @@ def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
 
 
 def description(path: Path) -> list[str]:
-    """`the dog is black`, `my sister was very tired`, `they are not rich`, `it is easy`."""
+    """Say a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich`, `it is easy`."""
     options = {"someone": 1.0, "something": 1.0, "it": 0.6, "generic": 0.1, "owned": 0.12}
     chosen = path.choose(options, {"it": ("it", "this", "that")})
     if chosen == "it":
@@ -131,7 +131,8 @@ PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine
 
 
 def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
-    """`it is easy`, `this is very good`. The French subject is `ce`, but `il` if the adjective fits only people and animals."""
+    """Say a sentence such as `it is easy`, `this is very good`. The French subject is `ce`, but `il` if the adjective fits only
+    people and animals."""
     path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -144,7 +145,7 @@ def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
 
 
 def state(path: Path) -> list[str]:
-    """`i am hungry`, `he is not afraid`, `my head hurts`."""
+    """Say a sentence such as `i am hungry`, `he is not afraid`, `my head hurts`."""
     options = {"state": 3.0, "well": 0.5, "hurts": 0.7}
     chosen = path.choose(options, {"hurts": words.POSSESSIVES})
     if chosen == "hurts":
@@ -170,7 +171,7 @@ WELL = Table([("fine", ""), ("well", "")])
 
 
 def hurts(path: Path) -> list[str]:
-    """`my head hurts`: `j'ai mal à la tête`."""
+    """Say a sentence such as `my head hurts`: `j'ai mal à la tête`."""
     who = path.word(HURTING)
     number = path.meaning(("singular", "singular", "plural"))
     form = path.word(NOUN_FORMS, FORMS_OF["body", number] if number else None)
@@ -186,7 +187,8 @@ HURTING = Table(
 
 
 def identity(path: Path) -> list[str]:
-    """`this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an animal`."""
+    """Say a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an
+    animal`."""
     options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1, "mine": 0.3}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
@@ -248,7 +250,7 @@ IDENTITY_PLURAL = words.determiners("the 1, my 4, your 2, his 1.5, her 1.5, our 
 
 
 def this_is(path: Path) -> list[str]:
-    """`this is my mother`, `they are not good books`, `it was a good film`."""
+    """Say a sentence such as `this is my mother`, `they are not good books`, `it was a good film`."""
     past = path.choose({"present": 1.0, "past": 0.12}) == "past"
     table = THIS_WAS if past else THIS_IS
     who = path.word(table)
@@ -277,7 +279,7 @@ MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their
 
 
 def mine(path: Path) -> list[str]:
-    """`those shoes are mine`: `ces chaussures sont à moi`."""
+    """Say a sentence such as `those shoes are mine`: `ces chaussures sont à moi`."""
     what = noun_phrase(path, ("object", "clothing", "animal", "vehicle"), words.DEFINITE, adjectives=0.05, of=0.0)
     be(path, what)
     negated = path.says("not", 0.15)
@@ -288,7 +290,7 @@ MINE = Table([("mine", "moi"), ("yours", "toi"), ("hers", "elle"), ("ours", "nou
 
 
 def city_is(path: Path) -> list[str]:
-    """`paris is a beautiful city`, `france is a country`."""
+    """Say a sentence such as `paris is a beautiful city`, `france is a country`."""
     if path.choose({"city": 1.0, "country": 0.6}, {"city": adverbials.CITY_TABLE.by_first}) == "city":
         who, finite = path.word(adverbials.CITY_TABLE).split(), "est"
     else:
@@ -304,7 +306,7 @@ COUNTRIES_WITHOUT_THE = Table([(english, country) for english, country in COUNTR
 
 
 def job(path: Path) -> list[str]:
-    """`i am a student`, `my mother is a doctor`, `we are not teachers`, `she is a good singer`."""
+    """Say a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers`, `she is a good singer`."""
     who = subject(path, pronouns=1.7)
     tense = tense_of(path, 0.1)
     be(path, who, tense)
@@ -326,7 +328,7 @@ def job(path: Path) -> list[str]:
 
 
 def location(path: Path) -> list[str]:
-    """`the cat is on the table`, `we were at home yesterday`, `it is in the kitchen`."""
+    """Say a sentence such as `the cat is on the table`, `we were at home yesterday`, `it is in the kitchen`."""
     options = {"someone": 1.3, "something": 1.3, "it": 0.3}
     chosen = path.choose(options, {"it": ("it",)})
     if chosen == "it":
@@ -346,7 +348,7 @@ MOVABLE = ("object", "clothing", "food", "furniture", "vehicle", "place", "objec
 
 
 def existence(path: Path) -> list[str]:
-    """`there are three books on the table`, `there is not any milk`, `there was a cat in the garden`."""
+    """Say a sentence such as `there are three books on the table`, `there is not any milk`, `there was a cat in the garden`."""
     path.say("there")
     tense = tense_of(path, 0.15)
     be_form = path.choose({"is": 1.0, "are": 1.0}) if tense == "present" else path.choose({"was": 1.0, "were": 1.0})
@@ -418,7 +420,8 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 
 def weather(path: Path) -> list[str]:
-    """`it is cold`, `in winter it is cold`, `it was raining in paris yesterday`, `the weather is nice`."""
+    """Say a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris yesterday`, `the weather is
+    nice`."""
     first = (path.optional(WEATHER_TIMES, 0.05) or "").split()
     return [*first, *_weather(path, not first), *period(path)]
 
@@ -480,7 +483,8 @@ def weather_place(path: Path) -> list[str]:
 
 
 def calendar(path: Path) -> list[str]:
-    """`it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite colour is blue`."""
+    """Say a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite colour is
+    blue`."""
     options = {"clock": 2.0, "day": 1.5, "event": 1.0, "favourite": 1.5}
     starts = {"clock": ("it",), "day": ("it", "today", "tomorrow")}
     chosen = path.choose(options, starts)
@@ -514,7 +518,7 @@ DAY_TABLE, MONTH_TABLE = Table(list(adverbials.DAYS.items())), Table(list(adverb
 
 
 def day(path: Path) -> list[str]:
-    """`it is monday`, `today is friday`, `tomorrow is my birthday`."""
+    """Say a sentence such as `it is monday`, `today is friday`, `tomorrow is my birthday`."""
     options = {"today": 1.0, "tomorrow": 1.0, "it": 1.0}
     which = path.choose(options, {word: (word,) for word in options})
     path.say(which, "is")
@@ -525,7 +529,7 @@ def day(path: Path) -> list[str]:
 
 
 def favourite(path: Path) -> list[str]:
-    """`my favourite colour is blue`, `her favourite animal is the cat`."""
+    """Say a sentence such as `my favourite colour is blue`, `her favourite animal is the cat`."""
     whose = path.word(WHOSE)
     path.word(FAVOURITE)
     what, answers = path.word(FAVOURITES)

@@ -72,7 +72,8 @@ def other_side(path: Path, first: Nominal) -> list[str]:
 
 
 def comparison(path: Path) -> list[str]:
-    """`my sister is taller than my brother`, `the car is as fast as the train`, `she is not as old as me`."""
+    """Say a sentence such as `my sister is taller than my brother`, `the car is as fast as the train`, `she is not as old as
+    me`."""
     how = path.choose({"more": 3.0, "as": 1.5, "less": 0.3})
     first = compared(path, None)
     tense = tense_of(path, 0.12)
@@ -107,7 +108,7 @@ GROUP = words.determiners("the 10, my 1, this 1, our 1")
 
 
 def superlative(path: Path) -> list[str]:
-    """`she is the tallest`, `this is the biggest house`, `he is the best student in the class`."""
+    """Say a sentence such as `she is the tallest`, `this is the biggest house`, `he is the best student in the class`."""
     chosen = path.choose({"alone": 1.0, "noun": 1.0, "this": 1.0}, {"this": ("this", "it", "that")})
     who = None
     if chosen == "this":

@@ -48,49 +48,49 @@ def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[st
 
 
 def present(path: Path) -> list[str]:
-    """`i eat an apple`, `she always drinks coffee`."""
+    """Say a sentence such as `i eat an apple`, `she always drinks coffee`."""
     return in_tense(path, "present")
 
 
 def progressive(path: Path) -> list[str]:
-    """`he is sleeping`, `we are not working today`."""
+    """Say a sentence such as `he is sleeping`, `we are not working today`."""
     return in_tense(path, "progressive", "not" if path.choose({"no": 0.88, "yes": 0.12}) == "yes" else "")
 
 
 def negative(path: Path) -> list[str]:
-    """`i do not like coffee`, `he never eats meat`."""
+    """Say a sentence such as `i do not like coffee`, `he never eats meat`."""
     return in_tense(path, "present", path.choose({"not": 4.0, "never": 1.0}))
 
 
 def past(path: Path) -> list[str]:
-    """`we went to the beach yesterday`."""
+    """Say a sentence such as `we went to the beach yesterday`."""
     return in_tense(path, "past")
 
 
 def negative_past(path: Path) -> list[str]:
-    """`she did not sleep`."""
+    """Say a sentence such as `she did not sleep`."""
     return in_tense(path, "past", path.choose({"not": 6.0, "never": 1.0}))
 
 
 def imperfect(path: Path) -> list[str]:
-    """`i was sleeping`."""
+    """Say a sentence such as `i was sleeping`."""
     return in_tense(path, "imperfect", "not" if path.choose({"no": 0.9, "yes": 0.1}) == "yes" else "")
 
 
 def future(path: Path) -> list[str]:
-    """`i am going to eat`, `we will not come tomorrow`."""
+    """Say a sentence such as `i am going to eat`, `we will not come tomorrow`."""
     tense: Tense = path.choose({"future": 2.0, "will": 1.0})
     return in_tense(path, tense, "not" if path.choose({"no": 0.85, "yes": 0.15}) == "yes" else "")
 
 
 def modal(path: Path) -> list[str]:
-    """`i can swim`, `she wants to go home`, `you must not run`."""
+    """Say a sentence such as `i can swim`, `she wants to go home`, `you must not run`."""
     negation: Negation = path.choose({"": 0.8, "not": 0.2})
     return [*with_modal(path, subject(path), negation).french(), *please(path, 0.03), *period(path)]
 
 
 def possession(path: Path) -> list[str]:
-    """`i have two brothers`, `she does not have a car`, `anna has blue eyes`."""
+    """Say a sentence such as `i have two brothers`, `she does not have a car`, `anna has blue eyes`."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     tense: Tense = path.choose({"present": 1.0, "past": 0.2})
@@ -139,7 +139,7 @@ LOOKS = ("body", "hair", "hair")  # `she has long hair`
 
 
 def liking(path: Path) -> list[str]:
-    """`i like cats`, `he does not like coffee`, `we love swimming`."""
+    """Say a sentence such as `i like cats`, `he does not like coffee`, `we love swimming`."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     negated = path.choose({"no": 0.75, "yes": 0.25}) == "yes"
@@ -186,7 +186,7 @@ def _before_infinitive(verb: Conjugation) -> Modal:
 
 
 def wish(path: Path) -> list[str]:
-    """`i would like a coffee please`."""
+    """Say a sentence such as `i would like a coffee please`."""
     asks = path.says("would", 0.2)
     who = from_pronoun(path.word(words.PERSON_SUBJECTS, WISHERS)) if asks else subject(path, pronouns=5.0)
     path.say(*([] if asks else ["would"]), "like")
@@ -220,7 +220,7 @@ ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
 
 
 def order(path: Path) -> list[str]:
-    """`close the door please`, `do not run`, `give me the book`, `let us eat`."""
+    """Say a sentence such as `close the door please`, `do not run`, `give me the book`, `let us eat`."""
     options = {"order": 3.0, "not": 1.0, "let us": 1.0, "give me": 0.7}
     starts = {"not": ("do",), "let us": ("let",), "give me": GIVE_ME.by_first, "order": ORDERED.by_first}
     asked = please(path, 0.07)
@@ -247,7 +247,7 @@ CONJUNCTIONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["
 
 
 def joined(path: Path) -> list[str]:
-    """`i like tea but i do not like coffee`, `i am happy because i have a dog`, `because i was tired`."""
+    """Say a phrase such as `i like tea but i do not like coffee`, `i am happy because i have a dog`, `because i was tired`."""
     if path.choose({"first": 0.92, "answer": 0.08}, {"answer": ("because",), "first": words.SUBJECTS.by_first}) == "answer":
         path.say("because")
         someone = from_pronoun(path.word(words.PERSON_SUBJECTS))
@@ -269,7 +269,7 @@ def joined(path: Path) -> list[str]:
 
 
 def thought(path: Path, who: Nominal) -> list[str]:
-    """`i think you are right`, `she knows that he is tired`, `i think it is easy`."""
+    """Say a sentence such as `i think you are right`, `she knows that he is tired`, `i think it is easy`."""
     thinks = path.word(THINKING[who.english_slot == THIRD])
     path.says("that", 0.5)
     that = [*who.subject, thinks.present[who.agreement.slot], "que"]
@@ -304,7 +304,7 @@ AGES = Table([(english, french) for english, french in words.NUMBERS.items() if 
 
 
 def being(path: Path, who: Nominal) -> list[str]:
-    """`i am tired`, `she was not hungry`."""
+    """Say a phrase such as `i am tired`, `she was not hungry`."""
     past = path.choose({"present": 1.5, "past": 1.0}) == "past"
     be(path, who, "past" if past else "present")
     negated = path.says("not", 0.1)
@@ -322,7 +322,8 @@ def being(path: Path, who: Nominal) -> list[str]:
 
 
 def relative(path: Path) -> list[str]:
-    """`i know a man who lives in paris`, `the man who lives here is old`, `the book that she bought is new`."""
+    """Say a sentence such as `i know a man who lives in paris`, `the man who lives here is old`, `the book that she bought is
+    new`."""
     chosen = path.choose({"who": 1.0, "that": 1.3, "who is": 0.8})
     if chosen == "who is":
         head = noun_phrase(path, ("person", "job", "friend"), KNOWN, adjectives=0.05, of=0.0)

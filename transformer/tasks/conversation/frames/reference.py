@@ -51,7 +51,8 @@ class Said:
 
     @property
     def is_of_any(self) -> bool:
-        """Whether it fits so many nouns that it rarely decides which noun is meant, such as a colour or a nationality."""
+        """Whether the adjective fits so many nouns that it rarely decides which one is meant, such as a colour or a
+        nationality."""
         return self.adjective is not None and (not self.adjective.graded and len(self.kinds) > 5)
 
     def french(self, degree: str | None, agreement: Agreement, past: bool) -> list[str]:
@@ -104,7 +105,8 @@ def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> N
 
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
-    """`the animal did not cross the street`, `anna bought a dress`. With `rigid`, only `the animal did not … the street`."""
+    """Say a sentence such as `the animal did not cross the street`, `anna bought a dress`. With `rigid`, only `the animal did
+    not … the street`."""
     # Most drawn sentences have two nouns of different genders that `it` may refer to. Only from such sentences, a model learns
     # to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
@@ -206,7 +208,8 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """`… because it was too tired . what was tired ?`: the French names the noun, which trains a head to attend to it."""
+    """Say a sentence such as `… because it was too tired . what was tired ?`: the French names the noun, which trains a head to
+    attend to it."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
@@ -222,7 +225,7 @@ def with_question(path: Path) -> list[str]:
 
 
 def rigid_main(path: Path) -> list[str]:
-    """`the animal did not cross the street`: the two nouns always have the same positions."""
+    """Say a sentence such as `the animal did not cross the street`: the two nouns always have the same positions."""
     return [*main_clause(path, rigid=True).french, *period(path)]
 
 
