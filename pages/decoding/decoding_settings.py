@@ -80,7 +80,7 @@ def pick_settings() -> Settings:
 
 def generate(view: View, settings: Settings) -> Generation:
     """The steps with which a view's model answers its first text, from the shared cache."""
-    return view.run(generation, view.key, view.source, settings)
+    return view.run(generated, view.key, view.source, settings)
 
 
 @cached

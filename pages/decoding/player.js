@@ -259,7 +259,7 @@ function newest(step) {
 }
 
 /**
- * Whether the controls have cut off all of a share.
+ * Whether the logits processors have cut off all of a share.
  *
  * @param {Shares} shares
  */
@@ -268,7 +268,7 @@ function isCut({ share, own }) {
 }
 
 /**
- * A bar on its track, with its share in per cent. Behind it, a bar for the probability before the controls.
+ * A bar on its track, with its share in per cent. Behind it, a bar for the probability before the logits processors.
  *
  * @param {number} share
  * @param {number} own

@@ -3,7 +3,7 @@
 import { clamp } from "../ui/component.js";
 
 /**
- * A share from 0 to 1, and its value `own` before the controls.
+ * A share from 0 to 1, and its value `own` before the logits processors.
  *
  * @typedef {{ share: number, own: number }} Shares
  */
