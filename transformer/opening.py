@@ -11,7 +11,7 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 
 INSTALL = 'pip install "headlight[huggingface]"' if is_installed() else "pip install -r requirements-huggingface.txt"
-NO_PACKAGE = f"A model of Hugging Face needs the package {{package}}; run `{INSTALL}`."
+NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `{command}`."
 
 
 def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
@@ -69,4 +69,4 @@ def optional_packages() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise CheckpointError(NO_PACKAGE, package=error.name) from error
+        raise CheckpointError(NO_PACKAGE, package=error.name, command=INSTALL) from error

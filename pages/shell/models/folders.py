@@ -19,7 +19,7 @@ from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
 from transformer.huggingface import hub
 from transformer.huggingface.files import CONFIG, MEGABYTE, Summary, summary
 from transformer.huggingface.hf_limits import HUB
-from transformer.opening import NO_PACKAGE, open_model
+from transformer.opening import INSTALL, NO_PACKAGE, open_model
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import SIGN
 
@@ -169,7 +169,7 @@ def _folders(written: str) -> dict[str, Folder]:
                     prefix=PREFIX,
                 )
             if absent:
-                raise CheckpointError(NO_PACKAGE, package=absent[0])
+                raise CheckpointError(NO_PACKAGE, package=absent[0], command=INSTALL)
             taken[name] = Folder(FolderModel(name, str(path.resolve()), about))
         except (CheckpointError, OSError) as error:
             problem = error if isinstance(error, CheckpointError) else _unreadable(name, error)
