@@ -22,13 +22,11 @@ PAGES = Path(__file__).parents[3] / "pages"
 # Files with their own caches, for constants that no visitor can change: number of caches, and what they contain.
 CONSTANTS = {
     "ui/text.py": (4, "the texts of a page in one language, the languages there are"),
-    "ui/terms.py": (2, "the words that name a term of the glossary, and their pattern"),
+    "ui/term_links.py": (2, "the words that name a term of the glossary, and their pattern"),
     "shell/frame/navigation.py": (2, "the pages of the app, and the stops of the tour"),
     "lessons/content/library.py": (1, "the lessons that ship with the app"),
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),
-    "home/model_map.py": (1, "the colours of the levels of a weight"),
     "shell/models/folders.py": (1, "the models in the folders that the operator names"),
-    "decoding/answer_player.py": (1, "the colours of the levels of a weight"),
 }
 
 

@@ -32,7 +32,6 @@ COMPAT = {
     "pages/ui/compat.js": "JavaScript",
     "assets/app.css": "CSS",
     "pages/shell/browser/present_page.css": "it is on the page only while that is presented",
-    "pages/shell/browser/still.js": "removes `data-stale` from a copy of the page",
 }
 
 

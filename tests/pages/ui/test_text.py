@@ -11,6 +11,7 @@ from pages.shell.error_boundary import sentence
 from pages.shell.frame.navigation import page_files
 from pages.shell.models.model_texts import COMPARED, accepts, description
 from pages.ui import text as texts
+from pages.ui.term_links import linked, names_of
 from pages.ui.text import default_language, figure_labels, languages, merged, text
 from tests.pages.apps import HOME, on_page, shown_errors
 from transformer import InputError, Pipeline
@@ -86,8 +87,9 @@ def test_merged_replaces_english_texts_by_their_translations() -> None:
 @pytest.mark.usefixtures("german")
 def test_missing_translations_are_english() -> None:
     english = tomllib.loads((ENGLISH / "home.toml").read_text(encoding="utf-8"))
-    assert text("home") == {**english, "sentence": "Ein ganzes Modell."}
-    assert text("masks") == tomllib.loads((ENGLISH / "masks.toml").read_text(encoding="utf-8"))
+    names = names_of(*(term.lower() for term in text("glossary")["terms"]))
+    assert text("home") == linked({**english, "sentence": "Ein ganzes Modell."}, names)
+    assert text("masks") == linked(tomllib.loads((ENGLISH / "masks.toml").read_text(encoding="utf-8")), names)
     assert figure_labels() == {**LABELS, "query_axis": "Anfrage"}
     with pytest.raises(FileNotFoundError):
         text("no such page")

@@ -4,7 +4,7 @@ import safetensors
 
 from tests.transformer.small import small
 from transformer.network.former_names import former_name, present_name
-from transformer.pipeline.pipeline import CHECKPOINTS
+from transformer.pipeline.catalogue import CHECKPOINTS
 
 
 def test_every_name_of_a_shipped_file_becomes_the_name_of_a_parameter():

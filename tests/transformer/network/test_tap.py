@@ -80,7 +80,7 @@ def test_a_copy_of_a_model_has_its_own_taps():
     with torch.no_grad():
         twin.output_projection.bias += 1
     ours, its = run_traced(model, SOURCE, TARGET), run_traced(twin, SOURCE, TARGET)
-    assert list(ours.steps) == list(its.steps)
+    assert list(ours.activations) == list(its.activations)
     assert set(twin.taps.values()).isdisjoint(model.taps.values())
     assert torch.equal(its.logits, twin(SOURCE, TARGET))
     assert not torch.equal(ours.logits, its.logits)

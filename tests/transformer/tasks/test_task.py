@@ -24,7 +24,7 @@ MOST_FORMS = 45
 
 
 @pytest.fixture(scope="module", params=list(TASKS))
-def find_task(request: pytest.FixtureRequest) -> Task:
+def task(request: pytest.FixtureRequest) -> Task:
     return TASKS[request.param]
 
 
@@ -60,7 +60,7 @@ def test_every_task_of_the_package_is_registered():
 
 def test_the_error_for_an_unknown_task_names_all_tasks():
     with pytest.raises(InputError, match=r"^There is no task called 'klingon'; the tasks are addition, copy, .*sort\.$"):
-        transformer.tasks.task("klingon")
+        transformer.tasks.find_task("klingon")
 
 
 def test_a_task_is_registered_with_descriptions(task: Task):
