@@ -105,7 +105,7 @@ def test_a_term_that_is_not_marked_is_explained_by_pointing_and_a_tap(visitor: V
     # The terms in the text of a lesson are explained, too.
     visitor.open("attention?lesson=first-look&lesson_stop=3")
     say = page.locator(".st-key-lesson_bar .say", has_text="softmax").first
-    page.mouse.click(*say.evaluate(WORD_IN, "softmax"))
+    page.mouse.click(*say.evaluate(WORD_IN, "Softmax"))
     expect(tip).to_have_text(terms["softmax"])
 
 
