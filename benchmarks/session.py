@@ -72,7 +72,8 @@ class Element(NamedTuple):
 
     Attributes:
         kind: the name of its type in Streamlit's protocol.
-        content: a hash of everything that it shows. For a widget, whose value is in the browser, and for a download, its id.
+        content: a hash of everything that it shows. For a widget, whose value is in the browser, a download, and the
+            count of choices, its id.
         text: the text of a heading, a paragraph or HTML; else empty.
     """
 
@@ -266,8 +267,10 @@ class Session:
         element: Any = getattr(message.delta.new_element, kind, None)
         if element is None:
             return ""
-        # A download button also has the number of a file, which differs from run to run.
-        whole = kind not in VALUE_FIELDS and kind != "download_button"
+        # A download button also has the number of a file, and a component the number of choices (history.py). They differ from
+        # session to session.
+        counts = kind == "download_button" or getattr(element, "component_name", "") == "headlight_choice"
+        whole = kind not in VALUE_FIELDS and not counts
         content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
         shown = Element(kind, content, element.body if kind in ("markdown", "heading", "html") else "")
         self.sent[tuple(message.metadata.delta_path)] = shown

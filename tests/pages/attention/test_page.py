@@ -66,9 +66,7 @@ def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: V
     expect(page.get_by_label("Title of the lesson", exact=True)).to_have_value("<i>Mine</i>")
     visitor.settle()
     page.get_by_role("heading", name="A sheet to print").scroll_into_view_if_needed()
-    drawn = page.locator(".lesson-sheet img").first
-    drawn.wait_for()
-    page.wait_for_function("image => image.complete && image.naturalWidth > 100", arg=drawn.element_handle())
+    page.locator(".lesson-sheet table.drawing").first.wait_for()
     fresh.goto(page.get_by_text("?lesson=z.").inner_text())
     fresh.locator(".bar section").get_by_text("<i>Mine</i>").wait_for()
     expect(fresh.get_by_role("heading", name=heading)).to_be_attached()

@@ -225,7 +225,7 @@ def code_of(app: AppTest) -> str:
 
 def is_open(store: Classes, code: str) -> bool:
     try:
-        return bool(store.lesson_of(code))
+        return bool(store.lesson_of(code, "", ""))
     except LessonError:
         return False
 
