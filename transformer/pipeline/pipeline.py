@@ -339,15 +339,15 @@ class Pipeline(TextPipeline):
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._max_new_tokens(row) for row in rows]
         if max_new_tokens is not None:
-            limits = [min(max_new_tokens, max_new_tokens) for max_new_tokens in limits]
+            limits = [min(limit, max_new_tokens) for limit in limits]
         ids = self.batch(rows, "source")
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []
-        for row, ended, max_new_tokens in zip(generated.ids, generated.ended, limits, strict=True):
+        for row, ended, limit in zip(generated.ids, generated.ended, limits, strict=True):
             # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
             # written alone.
-            tokens = vocabulary.tokens_of(row[:max_new_tokens])
-            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= max_new_tokens))
+            tokens = vocabulary.tokens_of(row[:limit])
+            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers
 
     def _max_new_tokens(self, row: Sequence[int]) -> int:

@@ -115,7 +115,7 @@ def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatc
     def one_stack(view: View, edits: Any = ()) -> Trace:
         trace = whole(view, edits)
         steps = {path: step for path, step in trace.activations.items() if not path.startswith(absent) and "cross" not in path}
-        return replace(trace, steps=steps, **{f"{other}_ids": (), f"{other}_tokens": ()})
+        return replace(trace, activations=steps, **{f"{other}_ids": (), f"{other}_tokens": ()})
 
     monkeypatch.setattr(View, "trace", one_stack)
     app = opened(kind="cross", source="abc")

@@ -26,13 +26,13 @@ def cells(app: AppTest) -> dict[str, Any]:
 
 
 def test_after_a_position_is_guessed_the_similarities_are_shown() -> None:
-    app = opened(predict="alike.3:")
+    app = opened(part="table", predict="alike.3:")
     data = cells(app)
     assert data["truth"] is None
     assert data["most"] == 1
     assert data["closed"] == [3]
     assert not app.main.get("plotly_chart")
-    app = opened(predict="alike.3:7~2~shown")
+    app = opened(part="table", predict="alike.3:7~2~shown")
     table = sinusoidal_table(len(cells(app)["columns"]), runs().pipeline("reverse").config.d_model)
     score = likeness(table, 3, 7)
     assert cells(app)["truth"]["values"] == [f"{round(value, 2) + 0.0:.2f}".replace("-", "−") for value in score.values]

@@ -94,9 +94,9 @@ def test_figures_show_the_numbers_of_the_trace() -> None:
 
 def test_each_side_shows_its_own_text_and_vocabulary() -> None:
     app, pipeline = opened("english-french", "the cat sleeps ."), Pipeline.load("english-french")
-    assert f"**vocabulary** of {len(pipeline.source_vocabulary)}" in page_text(app)
+    assert f"[**vocabulary**](#word-vocabulary) of {len(pipeline.source_vocabulary)}" in page_text(app)
     app.segmented_control(key="side").set_value("target").run()
-    assert f"**vocabulary** of {len(pipeline.target_vocabulary)}" in page_text(app)
+    assert f"[**vocabulary**](#word-vocabulary) of {len(pipeline.target_vocabulary)}" in page_text(app)
     (own,) = shown(app)
     assert [chip[1] for chip in own] == ["&lt;sos&gt;", "le", "chat", "dort", "."]
     app.sidebar.text_input(key="target").set_value("le chien").run()
