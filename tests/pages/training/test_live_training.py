@@ -408,7 +408,6 @@ def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
         monkeypatch.setattr(tab_memory, "_mount", other.mount)
         app = on_page("pages/masks/page.py", **view)
         assert any("Only that tab has it" in warning.value for warning in app.sidebar.warning)
-        assert other.storage[TOKEN][1] != token
     monkeypatch.setattr(tab_memory, "_mount", tab.mount)
     clear_session_resource_cache(SESSION)
     assert on_page("pages/masks/page.py", **view).session_state["model"] == "my-mine"
