@@ -13,7 +13,7 @@ from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
-from pages.shell.frame.body import draw_alone
+from pages.shell.frame.body import BODY, draw_alone
 from pages.ui.limits import LESSON_STOPS
 from pages.ui.prediction_codec import Cells
 from transformer import HeadlightError
@@ -63,8 +63,8 @@ def mark(tokens: Cells) -> None:
         return
     st.session_state[OPEN] = replace(opened, marked=tokens)
     publish()
-    draw_alone(KEY, PICTURE)
-    st.rerun()  # the whole app, if the two fragments cannot be drawn alone
+    draw_alone(KEY, PICTURE, BODY)  # the body counts the mark as a choice, so that Back removes it
+    st.rerun()  # the whole app, if the fragments cannot be drawn alone
 
 
 def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> None:
