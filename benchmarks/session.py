@@ -267,9 +267,10 @@ class Session:
         element: Any = getattr(message.delta.new_element, kind, None)
         if element is None:
             return ""
-        # A download button also has the number of a file, and a component the number of choices (history.py). They differ from
-        # session to session.
-        counts = kind == "download_button" or getattr(element, "component_name", "") == "headlight_choice"
+        # A download button also has the number of a file, and two components the number of choices (history.py) and the name
+        # of the session (tab_memory.py). They differ from session to session.
+        own = getattr(element, "component_name", "") in ("headlight_choice", "headlight_tab_memory")
+        counts = kind == "download_button" or own
         whole = kind not in VALUE_FIELDS and not counts
         content = hashlib.blake2b(element.SerializeToString()).hexdigest() if whole else element.id
         shown = Element(kind, content, element.body if kind in ("markdown", "heading", "html") else "")
