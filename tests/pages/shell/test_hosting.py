@@ -32,7 +32,7 @@ def test_an_open_tab_continues_after_its_server_is_killed_and_started_again(know
             visitor.settle()
             assert page.url == address
             assert main.inner_text() == before
-            # The new server knows the fragments of the page only after a run of the whole app. A text of the sidebar starts one.
+            # The new server knows the fragments of the page only after a run of the whole app, which a typed text starts.
             visitor.type("Source text", "gfedcba")
             visitor.choose("Layer", "1")
             expect(page).to_have_url(re.compile("source=gfedcba.*layer=1|layer=1.*source=gfedcba"))
