@@ -250,6 +250,7 @@ export function openInSession(href, instead = false) {
       if (instead) write("replaceState", at.entry, at.settled);
       addEntry(withPresenting(href));
     }
+    at.choice = null; // the server may still report a choice of the page before; it is no entry of this one
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
 }
@@ -315,6 +316,7 @@ export function keepEntries() {
     } else {
       write("replaceState", at.entry, at.settled);
       addEntry(destination.url);
+      at.choice = null;
     }
   });
   addEventListener(

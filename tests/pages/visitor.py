@@ -101,6 +101,14 @@ def new_context(browser: Browser, **settings: Any) -> BrowserContext:
     return context
 
 
+# Scrolls to the next part that is not drawn yet. Resolves to true when fewer than `count` are left.
+SEE_NEXT = """(count) => {
+    const boxes = document.querySelectorAll('.unseen');
+    boxes[0]?.scrollIntoView();
+    return boxes.length < count;
+}"""
+
+
 class Visitor:
     """A visitor with a browser. It opens pages, waits until they have settled, and records errors in `complaints`.
 
@@ -162,9 +170,8 @@ class Visitor:
         # A link that names a part keeps the part on the screen until the page has settled, or until the first input.
         self.page.keyboard.press("Shift")
         while count := boxes.count():
-            # Not by the locator, because a run may replace the box meanwhile.
-            self.page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
-            self.page.wait_for_function("count => document.querySelectorAll('.unseen').length < count", arg=count)
+            # Not by the locator, because a run may replace the box. Repeatedly, because a run may scroll the page meanwhile.
+            self.page.wait_for_function(SEE_NEXT, arg=count)
             self.settle()
         self.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
         return self.page

@@ -162,7 +162,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
     visitor.settle()
     visitor.choose("Head", "4")
     assert heads_on(page) == [2, 3, 4]
-    assert re.search(r"heads=2(,|%2C)3(,|%2C)4(&|$)", page.url)
+    expect(page).to_have_url(re.compile(r"heads=2(,|%2C)3(,|%2C)4(&|$)"))
     page.get_by_role("button", name="Head 4", exact=True).click()
     expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
     visitor.settle()
