@@ -242,7 +242,7 @@ export function openInSession(href, instead = false) {
   setTimeout(() => {
     const at = entries();
     // A choice whose run this address interrupts, such as the start of a lesson, is an entry all the same.
-    const isChoice = at.choice !== null && at.settled !== location.href;
+    const isChoice = at.reported && at.settled !== location.href;
     if (instead && !isChoice) {
       write("replaceState", at.entry, withPresenting(href));
       dispatchEvent(new Event(ENTRY_EVENT));
@@ -250,7 +250,6 @@ export function openInSession(href, instead = false) {
       if (instead) write("replaceState", at.entry, at.settled);
       addEntry(withPresenting(href));
     }
-    at.choice = null; // the server may still report a choice of the page before; it is no entry of this one
     dispatchEvent(new PopStateEvent("popstate", { state: {} }));
   });
 }
@@ -278,21 +277,22 @@ function withPresenting(href) {
 const ENTRY_EVENT = "headlight-entry"; // another entry of the history is open
 
 /**
- * The entries of this window's history: the number of the open one; its address when the server last reported a choice; and the
- * number of that choice, null before the first report. `own` is true while this file changes the address.
+ * The entries of this window's history: the number of the open one; its address when the server last reported; how many choices
+ * the server had counted by then; and whether it has reported since this address was opened. `own` is true while this file
+ * changes the address.
  *
  * Kept in the window, because several components load this file.
  *
- * @returns {{ entry: number, settled: string, choice: number | null, own: boolean }}
+ * @returns {{ entry: number, settled: string, count: number, reported: boolean, own: boolean }}
  */
 function entries() {
   const kept = /** @type {{ headlight?: ReturnType<typeof entries> }} */ (/** @type {unknown} */ (history));
-  kept.headlight ??= { entry: entryNumber(), settled: location.href, choice: null, own: false };
+  kept.headlight ??= { entry: entryNumber(), settled: location.href, count: 0, reported: false, own: false };
   return kept.headlight;
 }
 
 /**
- * Let Streamlit change only the open entry of the history while a page is open, so that `reportChoice` alone adds an entry.
+ * Let Streamlit change only the open entry of the history while a page is open, so that `reportChoices` alone adds an entry.
  *
  * By default, a widget that is bound to the address replaces the open entry, so Back skips it; and each parameter that the app
  * sets adds an entry, so a page opens with up to four, of which Back shows the half-written ones. Before Streamlit opens another
@@ -316,7 +316,6 @@ export function keepEntries() {
     } else {
       write("replaceState", at.entry, at.settled);
       addEntry(destination.url);
-      at.choice = null;
     }
   });
   addEventListener(
@@ -324,7 +323,7 @@ export function keepEntries() {
     ({ isTrusted }) => {
       // After a click on a link to a part of the page, the browser has added an entry without a number.
       if (isTrusted && typeof history.state?.entry !== "number") write("replaceState", at.entry + 1, location.href);
-      at.settled = location.href;
+      Object.assign(at, { settled: location.href, reported: false });
       if (isTrusted) open(entryNumber());
     },
     true,
@@ -332,19 +331,29 @@ export function keepEntries() {
 }
 
 /**
+ * The page that the server has drawn, and how many choices it has counted in this session (history.py): all, and those before
+ * this address was opened.
+ *
+ * @typedef {{ page: string, count: number, opened: number }} Choices
+ */
+
+/**
  * Make Back undo the last choice. Call it at the end of each run that changed the address.
  *
- * @param {number} choice how many choices the server has counted in this session
+ * @param {Choices} choices
  */
-export function reportChoice(choice) {
+export function reportChoices({ page, count, opened }) {
   const at = entries();
+  const open = location.pathname.split("/").at(-1);
+  if (open && open !== page) return; // a report that comes late is of a page that was left
   const address = location.href;
-  if (at.choice !== null && choice > at.choice && address !== at.settled && "navigation" in window) {
+  if (count > Math.max(at.count, opened) && address !== at.settled && "navigation" in window) {
     write("replaceState", at.entry, at.settled);
     addEntry(address);
   }
-  at.choice = choice;
+  at.count = count;
   at.settled = address;
+  at.reported = true;
 }
 
 /**
@@ -362,7 +371,7 @@ function write(how, entry, url) {
 /** @param {string} url */
 function addEntry(url) {
   write("pushState", entries().entry + 1, url);
-  entries().settled = location.href;
+  Object.assign(entries(), { settled: location.href, reported: false });
   open(entryNumber());
 }
 

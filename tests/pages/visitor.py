@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import app_server as server
@@ -53,44 +54,77 @@ def serving(script: Path) -> Iterator[str]:
         yield running.address
 
 
-# Runs in each document before the app's scripts. Notes whether the server has not answered the last message yet, because
+# The numbers of the fields of Streamlit's messages that matter below.
+KINDS = ", ".join(
+    f"{name} = {number}"
+    for name, number in {
+        "HASH": ForwardMsg.HASH_FIELD_NUMBER,
+        "METADATA": ForwardMsg.METADATA_FIELD_NUMBER,
+        "NEW_SESSION": ForwardMsg.NEW_SESSION_FIELD_NUMBER,
+        "RERUN_SCRIPT": BackMsg.RERUN_SCRIPT_FIELD_NUMBER,
+    }.items()
+)
+# Runs in each document before the app's scripts. Notes whether the server has not begun the last requested run yet, because
 # Streamlit shows that a run was requested only when the server's first message about the run arrives.
-WATCH_CONNECTION = """
+WATCH_CONNECTION = (
+    f"{{ const {KINDS};"
+    + """
+// The number of the field of a protobuf message that says what the message is: the first that is none of the given ones.
+const kindOf = (message, others) => {
+    const bytes = new Uint8Array(message);
+    let place = 0;
+    const number = () => {
+        let [value, shift] = [0, 0];
+        for (; bytes[place] > 127; shift += 7) value += (bytes[place++] & 127) * 2 ** shift;
+        return value + bytes[place++] * 2 ** shift;
+    };
+    while (place < bytes.length) {
+        const tag = number();
+        if (!others.includes(tag >> 3)) return tag >> 3;
+        const length = number();
+        if ((tag & 7) === 2) place += length;
+    }
+};
 window.sentMessages = 0;
 window.WebSocket = class extends WebSocket {
     constructor(...given) {
         super(...given);
-        this.addEventListener("message", () => { window.isUnanswered = false; });
+        this.addEventListener("message", ({ data }) => {
+            if (kindOf(data, [HASH, METADATA]) === NEW_SESSION) window.isUnanswered = false;
+        });
     }
     send(message) {
-        window.isUnanswered = true;
+        if (kindOf(message, []) === RERUN_SCRIPT) window.isUnanswered = true;
         window.sentMessages += 1;
         super.send(message);
     }
 };
-"""
-# Resolves to true as soon as the server has answered, no script runs, no element is stale, all charts and all parts on the
-# screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
+}"""
+)
+# Resolves to true as soon as the server has answered, no script runs, no element is stale, all components, charts and parts on
+# the screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
     const isNear = ({top, bottom, height}) => height > 0 && top < innerHeight + 100 && bottom > -100;  // as in parts.js
     const busy = () => window.isUnanswered
         || !some('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]')
-        || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
+        || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"], [aria-busy="true"]')
         || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])')
         || [...document.querySelectorAll('.unseen')].some((box) => isNear(box.getBoundingClientRect()));
     const start = performance.now();
     let since = start;
     const observer = new MutationObserver(() => { since = performance.now(); });
     observer.observe(document, {subtree: true, childList: true, characterData: true});
-    const timer = setInterval(() => {
+    // At idle moments, because React draws a large change in several tasks: between them, nothing changes for long on a loaded
+    // machine.
+    const check = () => requestIdleCallback(() => {
         const now = performance.now();
         if (busy()) since = now;
-        if (now - since < quiet && now - start < 60_000) return;
-        clearInterval(timer);
+        if (now - since < quiet && now - start < 60_000) return setTimeout(check, 50);
         observer.disconnect();
         resolve(now - since >= quiet);
-    }, 50);
+    }, {timeout: 5_000});
+    check();
 })"""
 
 

@@ -1,8 +1,8 @@
 // Makes each choice that the server has counted (history.py) an entry of the browser's history.
 
-import { reportChoice } from "../../ui/compat.js";
+import { reportChoices } from "../../ui/compat.js";
 
-/** @param {import("../../ui/component.js").Mount<{ choice: number }>} mount */
+/** @param {import("../../ui/component.js").Mount<import("../../ui/compat.js").Choices>} mount */
 export default function mount({ data }) {
-  reportChoice(data.choice);
+  reportChoices(data);
 }

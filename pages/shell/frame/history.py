@@ -4,8 +4,10 @@ The server counts the choices, because it knows what the browser cannot: whether
 or the app's own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
 """
 
-from collections.abc import Iterator
+import enum
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -16,8 +18,8 @@ from pages.ui.compat import opens_from_history
 from pages.ui.scripts import importing
 from pages.ui.text import text
 
-# Session keys: how many choices were made, and the page and its parameters after the last; whether this run is no choice.
-CHOICES, BY_ITSELF = "choices", "by_itself"
+# Session keys: the choices of this session; what the next run changes by itself; the same of a run that was interrupted.
+CHOICES, BY_ITSELF, INTERRUPTED = "choices", "by_itself", "interrupted"
 # Parameters that Back does not undo: the answers in a lesson stay.
 LASTING = ("answers",)
 
@@ -31,23 +33,55 @@ def keep_history() -> None:
     _mount(key="history", data={name: words[name] for name in ("scrollable", "undo", "undo_help")})
 
 
-def change_by_itself() -> None:
-    """Note that the next drawing of the page is no choice of a person: Back does not undo its changes alone. Call it in a
-    callback."""
-    st.session_state[BY_ITSELF] = True
+class Change(enum.Enum):
+    """What the app changes in the address by itself. If one run interrupts another, the first of both in this order counts."""
+
+    NOTHING = "nothing"
+    ANY = "any"
+    REMOVAL = "removal"  # of parameters with their default values, which a link may have
+
+
+def change_by_itself(change: Change = Change.ANY) -> None:
+    """Note that a change of the address by the next drawing of the page is no choice of a person: Back does not undo it alone.
+    Call it in a callback. Other changes are a choice, because a person's click can arrive together with the call."""
+    st.session_state[BY_ITSELF] = change
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a session.
+
+    Attributes:
+        count: how many were made.
+        opened: how many were made before the open address was opened.
+        page: the name of the open page; None before the first run.
+        parameters: those of the address after the last run.
+    """
+
+    count: int = 0
+    opened: int = 0
+    page: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
 def counting_choices() -> Iterator[None]:
     """A context in which the page is drawn. At its end a choice is counted if the address has changed on the same page. A run
-    that is interrupted counts nothing, so its choice and the next are undone together."""
+    that is interrupted counts nothing: the run after it counts its choice, whatever asked for that run."""
     state = st.session_state
-    by_itself = state.pop(BY_ITSELF, False) or opens_from_history()
+    opens = opens_from_history()
+    own = Change.ANY if opens else state.pop(BY_ITSELF, Change.NOTHING)
+    state[INTERRUPTED] = own if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)
     yield
+    own = state.pop(INTERRUPTED)
     query = dict(st.query_params)
-    now = state["page"], {name: value for name, value in query.items() if name not in LASTING}
-    count, before = state.get(CHOICES, (0, None))
-    is_choice = before is not None and before[0] == now[0] and before != now and not by_itself
-    state[CHOICES] = count + is_choice, now
+    page, parameters = state["page"], {name: value for name, value in query.items() if name not in LASTING}
+    before: Choices = state.get(CHOICES, Choices())
+    opens = opens or page != before.page
+    removes = parameters.items() < before.parameters.items()
+    is_choice = parameters != before.parameters and not (opens or own is Change.ANY or (own is Change.REMOVAL and removes))
+    count = before.count + is_choice
+    state[CHOICES] = now = Choices(count, count if opens else before.opened, page, parameters)
     # The script runs again when its data change. It needs the address after other changes, too.
-    _mount_choice(key="choice", data={"choice": count + is_choice, "address": urlencode(query)})
+    report = {"page": page, "count": now.count, "opened": now.opened, "address": urlencode(query)}
+    _mount_choice(key="choice", data=report)

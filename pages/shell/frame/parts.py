@@ -18,7 +18,7 @@ from markupsafe import Markup
 from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
-from pages.shell.frame.history import change_by_itself
+from pages.shell.frame.history import Change, change_by_itself
 from pages.ui.pickers import pick
 from pages.ui.scripts import importing
 from pages.ui.text import text
@@ -157,7 +157,7 @@ def watch_parts() -> None:
 def _note() -> None:
     """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
     opened."""
-    change_by_itself()
+    change_by_itself(Change.REMOVAL)
     state = st.session_state
     sent = state.get(WATCH)
     reported = sent.get("seen") if isinstance(sent, Mapping) else None

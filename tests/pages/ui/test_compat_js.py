@@ -157,18 +157,26 @@ def test_keep_entries(page: Page) -> None:
     page.evaluate("address => history.replaceState({}, '', address)", address)
 
 
-def test_report_choice(page: Page) -> None:
+def test_report_choices(page: Page) -> None:
     """The first choice after a change of the address adds an entry; the entry before it has the address from before."""
     address, entry = page.url, page.evaluate("history.state.entry")
-    choice = page.evaluate("history.headlight.choice")
+    count = page.evaluate("history.headlight.count")
+
+    def report(choices: int, opened: int = 0, page_name: str = "attention") -> int:
+        told = f"{{ page: '{page_name}', count: {choices}, opened: {opened} }}"
+        returned(page, f"compat.reportChoices({told})")
+        return page.evaluate("history.state.entry") - entry
+
     page.evaluate("window.entries = []")
     returned(page, "compat.whenEntryOpens(() => window.entries.push(compat.entryNumber()))")
-    returned(page, f"compat.reportChoice({choice})")
+    assert report(count) == 0
     for order in ("none", "one"):
         page.evaluate(f"history.pushState({{}}, '', location.href + '&order={order}')")
-    returned(page, f"compat.reportChoice({choice + 1})")
-    returned(page, f"compat.reportChoice({choice + 2})")  # the address has not changed
-    assert page.evaluate("history.state.entry") == entry + 1
+    assert report(count + 1, page_name="masks") == 0  # it comes late: this page was left
+    assert report(count + 1) == 1
+    assert report(count + 2) == 1  # the address has not changed
+    page.evaluate("history.pushState({}, '', location.href + '&order=two')")
+    assert report(count + 3, opened=count + 3) == 1  # the choice was made before this address was opened
     page.go_back()
     page.wait_for_function("entry => history.state.entry === entry", arg=entry)
     assert page.url == address

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 def test_cells_are_marked_by_mouse_keyboard_and_drag_and_the_link_keeps_them(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=abcde&kind=cross&predict=attention.2:")
     root, cells = page.locator(".marking"), page.locator(".marking .cell")
-    assert cells.count() == 7
+    expect(cells).to_have_count(7)
     cells.nth(1).click()
     visitor.settle()
     assert cells.nth(1).get_attribute("aria-pressed") == "true"

@@ -1,10 +1,12 @@
 """State in the address, tested in a browser: after a change of page, Back and Forward, a reload, and on a new server."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page
 
 from benchmarks.app_server import ROOT
-from pages.shell.frame.history import BY_ITSELF, CHOICES
+from pages.shell.frame.history import BY_ITSELF, CHOICES, INTERRUPTED, Change
 from pages.ui.text import text
 from tests.pages.apps import LINKED, WORKED, on_page
 from tests.pages.visitor import Visitor, serving
@@ -83,8 +85,8 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     # A click on another widget ends the typing and sends the text. Both are one choice, because the click interrupts its run.
     page.get_by_label("Source text", exact=True).fill("lamp")
     visitor.choose("decoder", "decoder")
-    assert "source=lamp" in page.url
-    assert "kind=decoder" in page.url
+    page.wait_for_url(re.compile("kind=decoder.*source=lamp"))
+    visitor.settle()
     undo.click()
     page.wait_for_url(addresses[-1])
     visitor.settle()
@@ -137,20 +139,29 @@ def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor:
 def test_the_server_counts_choices_but_not_what_the_app_changes_by_itself() -> None:
     app = on_page("pages/masks/page.py", model="reverse", source="torch")
 
-    def choices_after(**parameters: str) -> int:
+    def choices_after(**parameters: str) -> tuple[int, int]:
+        """How many choices were made: all, and those before the open address was opened."""
         for name, value in parameters.items():
             app.query_params[name] = value
-        return app.run().session_state[CHOICES][0]
+        choices = app.run().session_state[CHOICES]
+        return choices.count, choices.opened
 
-    assert choices_after() == 0  # the parameters of the link
-    assert choices_after(made_by_a_click="yes") == 1
-    assert choices_after() == 1
-    assert choices_after(answers="1~2") == 1  # the answers in a lesson stay
-    app.session_state[BY_ITSELF] = True
-    assert choices_after(made_by_a_click="no") == 1
-    assert choices_after(made_by_a_click="maybe", another="yes") == 2  # one run, one choice
+    assert choices_after() == (0, 0)  # the parameters of the link
+    assert choices_after(made_by_a_click="yes") == (1, 0)
+    assert choices_after() == (1, 0)
+    assert choices_after(answers="1~2") == (1, 0)  # the answers in a lesson stay
+    app.session_state[BY_ITSELF] = Change.ANY
+    assert choices_after(made_by_a_click="no") == (1, 0)
+    assert choices_after(made_by_a_click="maybe", another="yes") == (2, 0)  # one run, one choice
+    app.session_state[BY_ITSELF], app.session_state[INTERRUPTED] = Change.ANY, Change.NOTHING
+    assert choices_after(made_by_a_click="again") == (3, 0)  # a run of the app interrupted the run of the choice
+    app.session_state[BY_ITSELF] = Change.REMOVAL
+    assert choices_after(made_by_a_click="at once") == (4, 0)  # the click arrived together with what the app did by itself
+    app.session_state[BY_ITSELF] = Change.REMOVAL
+    del app.query_params["another"]
+    assert choices_after() == (4, 0)
     app.switch_page("pages/tokens/page.py")
-    assert choices_after() == 2  # Streamlit adds an entry for another page
+    assert choices_after() == (4, 4)  # Streamlit adds an entry for another page
 
 
 @pytest.mark.browser
