@@ -18,9 +18,9 @@ MODELS = "HEADLIGHT_MODELS"  # read by pages/shell/models/folders.py
 
 
 def app_script() -> Path:
-    """The script of the app: in this folder in an installed wheel, beside this folder in the repository."""
+    """The script of the app: in this folder in an installed wheel, at the top of the repository otherwise."""
     installed = FOLDER / "app.py"
-    return installed if installed.exists() else FOLDER.parent / "app.py"
+    return installed if installed.exists() else FOLDER.parents[1] / "app.py"
 
 
 def port_number(text: str) -> int:
