@@ -28,6 +28,7 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
         return
     locked, heads = locked_in_url(), sorted({head, *heads_in_url(shown.heads(kind))})
     key = f"lines-{kind}"
+    on = heads_on(key, len(weights))
     state = lines(
         weights,
         allowed,
@@ -37,7 +38,7 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
         heads=heads,
         locked=locked,
         threshold=threshold_in_url(),
-        on_change=lambda: _follow_heads(heads_on(key, len(weights)), head),
+        on_change=lambda: _follow_heads(on, heads_on(key, len(weights)), head),
         head=head,
     )
     write_lines(state, head)
@@ -50,7 +51,8 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
     )
 
 
-def _follow_heads(on: Sequence[int], head: int) -> None:
-    """If the picked head was switched off, pick the first head that is still on."""
-    if on and head not in on:
+def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
+    """If the picked head was switched off, pick the first head that is still on. A head that was not on before was picked while
+    the browser's report of an earlier change was on its way."""
+    if on and head in before and head not in on:
         st.session_state["head"] = on[0] + 1

@@ -39,12 +39,11 @@ def importing(script: Path) -> str:
     text of one line for the path of a file.
     """
     return f"""export default async (component) => {{
-  const address = new URL({json.dumps(address_of(script))}, document.baseURI);
-  const element = component.parentElement.host ?? component.parentElement;
-  element.ariaBusy = "true";
+  const box = component.parentElement.host ?? component.parentElement;
+  box.ariaBusy = true;
   try {{
-    return (await import(address)).default(component);
+    (await import(new URL({json.dumps(address_of(script))}, document.baseURI))).default(component);
   }} finally {{
-    element.ariaBusy = null;
+    box.ariaBusy = false;
   }}
 }};"""

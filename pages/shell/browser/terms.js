@@ -164,6 +164,7 @@ function say(word) {
  * @param {Range | null} word
  */
 function show(word) {
+  clearTimeout(resting); // otherwise the word under a mouse that has just stopped is shown after Escape
   told = word;
   const term = word && termOf(word.toString(), names);
   tip.textContent = term ? terms[term] : "";

@@ -145,36 +145,36 @@ def test_hovering_over_the_lines_sends_nothing_to_the_server(visitor: Visitor) -
     assert len(sent) > before
 
 
-def heads_on(page: Page) -> list[int]:
-    """The numbers of the heads whose lines are drawn, counted from 1."""
-    pills = page.locator(".lines .pill")
-    return [head + 1 for head in range(pills.count()) if pills.nth(head).get_attribute("aria-pressed") == "true"]
+def expect_heads(page: Page, *numbers: str) -> None:
+    """Wait until the lines of the heads with these numbers, counted from 1, are drawn and no others."""
+    expect(page.locator(".lines .pill[aria-pressed=true]")).to_have_text(numbers)
 
 
 def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines&heads=2", whole=True)
-    assert heads_on(page) == [1, 2]
+    expect_heads(page, "1", "2")
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     visitor.choose("Head", "2")
-    assert heads_on(page) == [2]  # only this head, because the head before was the only one on
+    expect_heads(page, "2")  # only this head, because the head before was the only one on
     assert "heads=" not in page.url
     page.get_by_role("button", name="Head 3", exact=True).click()
+    expect(page).to_have_url(re.compile(r"heads=2(,|%2C)3(&|$)"))  # the browser tells the server after a pause
     visitor.settle()
     visitor.choose("Head", "4")
-    assert heads_on(page) == [2, 3, 4]
+    expect_heads(page, "2", "3", "4")
     expect(page).to_have_url(re.compile(r"heads=2(,|%2C)3(,|%2C)4(&|$)"))
     page.get_by_role("button", name="Head 4", exact=True).click()
     expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
     visitor.settle()
-    assert heads_on(page) == [2, 3]
+    expect_heads(page, "2", "3")
     link = page.url
     visitor.open(link.removeprefix(f"{visitor.url}/"), whole=True)
     expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 2")).to_be_visible()
-    assert heads_on(page) == [2, 3]
+    expect_heads(page, "2", "3")
     page.get_by_role("button", name="Head 3", exact=True).click(modifiers=["Alt"])
     expect(page.get_by_role("heading", name="Cross-attention, layer 1, head 3")).to_be_visible()
     visitor.settle()
-    assert heads_on(page) == [3]
+    expect_heads(page, "3")
     assert "heads=" not in page.url
 
 
