@@ -35,15 +35,9 @@ def importing(script: Path) -> str:
 
     Streamlit loads this text from a `blob:` address, to which no other can be relative. So the script's address is relative to
     that of the page, like those of Streamlit's own scripts. The import is part of the call, so that a failed one is tried again
-    at the next call. Until the component is drawn, it is marked as busy, for screen readers and for tests. Streamlit takes a
-    text of one line for the path of a file.
+    at the next call. Streamlit takes a text of one line for the path of a file.
     """
     return f"""export default async (component) => {{
-  const box = component.parentElement.host ?? component.parentElement;
-  box.ariaBusy = true;
-  try {{
-    (await import(new URL({json.dumps(address_of(script))}, document.baseURI))).default(component);
-  }} finally {{
-    box.ariaBusy = false;
-  }}
+  const address = new URL({json.dumps(address_of(script))}, document.baseURI);
+  return (await import(address)).default(component);
 }};"""

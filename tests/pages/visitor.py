@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocket, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Request, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -101,14 +101,14 @@ window.WebSocket = class extends WebSocket {
 };
 }"""
 )
-# Resolves to true as soon as the server has answered, no script runs, no element is stale, all components, charts and parts on
-# the screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
+# Resolves to true as soon as the server has answered, no script runs, no element is stale, all charts and all parts on the
+# screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
 REST = """(quiet) => new Promise((resolve) => {
     const some = (selector) => document.querySelector(selector) !== null;
     const isNear = ({top, bottom, height}) => height > 0 && top < innerHeight + 100 && bottom > -100;  // as in parts.js
     const busy = () => window.isUnanswered
         || !some('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]')
-        || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"], [aria-busy="true"]')
+        || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
         || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])')
         || [...document.querySelectorAll('.unseen')].some((box) => isNear(box.getBoundingClientRect()));
     const start = performance.now();
@@ -154,6 +154,7 @@ class Visitor:
 
     def __init__(self, browser: Browser | BrowserContext, url: str, **context: Any) -> None:
         self.url, self.complaints = url, []
+        self.loading = set[Request]()  # of scripts; a component is drawn only when its script is loaded
         self.fresh = isinstance(browser, Browser)
         self.context = new_context(browser, **context) if isinstance(browser, Browser) else browser
         self.page: Page = self.context.pages[0] if self.context.pages else self.context.new_page()
@@ -161,7 +162,9 @@ class Visitor:
         self.listeners: tuple[tuple[Any, Callable[[Any], None]], ...] = (
             ("pageerror", lambda error: self.complaints.append(f"error: {error}")),
             ("console", lambda message: self._console(message.type, message.text, message.location["url"])),
-            ("request", lambda request: self._request(request.url)),
+            ("request", self._request),
+            ("requestfinished", lambda request: self.loading.discard(request)),
+            ("requestfailed", lambda request: self.loading.discard(request)),
             ("response", lambda answer: self._response(answer.status, answer.url)),
             ("websocket", self._connect),
         )
@@ -170,6 +173,7 @@ class Visitor:
 
     def open(self, path: str = "", whole: bool = False) -> Page:
         """Open a page and wait until it has settled. With `whole`, also draw the parts below the first screen."""
+        self.loading.clear()
         self.page.goto(f"{self.url}/{path}")
         self.page.locator("h1").first.wait_for(state="attached")  # a stop of a lesson may hide the page
         self.settle()
@@ -196,7 +200,11 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until the server has answered, the page is drawn, and it has not changed for a moment (`REST`)."""
-        assert self.page.evaluate(REST, QUIET), "the page did not come to rest within 60 s"
+        while True:
+            loading = frozenset(self.loading)
+            assert self.page.evaluate(REST, QUIET), "the page did not come to rest within 60 s"
+            if not loading and not self.loading:
+                return
 
     def see_all(self) -> Page:
         """Scroll down until every part of the page has been on the screen and is drawn, then back to the top."""
@@ -238,7 +246,10 @@ class Visitor:
         if status >= 400 and not (status == 404 and TRIED.fullmatch(address)):
             self.complaints.append(f"{status}: {address}")
 
-    def _request(self, address: str) -> None:
+    def _request(self, request: Request) -> None:
+        address = request.url
+        if request.resource_type == "script":
+            self.loading.add(request)
         allowed = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:")
         if not address.startswith(allowed):
             self.complaints.append(f"another host: {address}")

@@ -26,7 +26,7 @@ def test_every_import_has_an_address() -> None:
 def test_the_text_of_a_component_imports_its_script() -> None:
     assert address_of(SCRIPT) in SCRIPTS
     assert address_of(SCRIPT) in importing(SCRIPT)
-    assert len(importing(SCRIPT)) < 300  # sent with every change of the component's data
+    assert len(importing(SCRIPT)) < 250  # sent with every change of the component's data
 
 
 @pytest.mark.browser

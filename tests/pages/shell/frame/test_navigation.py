@@ -64,7 +64,7 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
     recipe = (ROOT / "docs" / "CONTRIBUTING.md").read_text().partition("## Add a page")[2].partition("\n## ")[0]
     files = {kind: re.search(rf"```{kind}\n(.*?)```", recipe, re.DOTALL) for kind in ("toml", "python")}
     ignored = shutil.ignore_patterns("__pycache__")
-    for folder in ("pages", "transformer", "headlight", "assets/text"):
+    for folder in ("pages", "transformer", "assets/text"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for name in ("app.py", "pyproject.toml", "assets/app.css", "assets/checkpoints", ".streamlit"):
         (tmp_path / name).symlink_to(ROOT / name)
