@@ -677,7 +677,8 @@ def test_the_focus_starts_at_the_question_and_is_never_under_the_bar(visitor: Vi
     start.focus()
     start.press("Enter")
     focused = "document.activeElement?.shadowRoot?.activeElement"
-    page.wait_for_function(f"{focused}?.className === 'question open'")
+    page.wait_for_function(f"{focused}?.matches('.question.open[aria-labelledby]')")
+    visitor.settle()
     names = f"{focused}.getAttribute('aria-labelledby').split(' ').map((id) => {focused}.getRootNode().getElementById(id))"
     assert shipped()["first-look"].stops[0].title in page.evaluate(f"{names}.map((name) => name.textContent)")
     page.keyboard.press("Tab")
