@@ -52,7 +52,16 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
 
 
 def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
-    """If the picked head was switched off, pick the first head that is still on. A head that was not on before was picked while
-    the browser's report of an earlier change was on its way."""
-    if on and head in before and head not in on:
+    if is_switched_off(before, on, head):
         st.session_state["head"] = on[0] + 1
+
+
+def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
+    """Whether the picked head was switched off, so that the first head that is still on must be picked. A head that was not on
+    before was picked while the browser's report of an earlier change was on its way.
+
+    Args:
+        before, on: the heads that were on before the change and after it, counted from 0.
+        head: the picked head, counted from 0.
+    """
+    return bool(on) and head in before and head not in on

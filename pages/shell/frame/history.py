@@ -69,9 +69,8 @@ def counting_choices() -> Iterator[None]:
     """A context in which the page is drawn. At its end a choice is counted if the address has changed on the same page. A run
     that is interrupted counts nothing: the run after it counts its choice, whatever asked for that run."""
     state = st.session_state
-    opens = opens_from_history()
-    own = Change.ANY if opens else state.pop(BY_ITSELF, Change.NOTHING)
-    state[INTERRUPTED] = own if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)
+    opens, own = opens_from_history(), state.pop(BY_ITSELF, Change.NOTHING)
+    state[INTERRUPTED] = Change.ANY if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)
     yield
     own = state.pop(INTERRUPTED)
     query = dict(st.query_params)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.attention.lines_view import is_switched_off
 from pages.shell.view.view import View
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
@@ -149,3 +150,10 @@ def test_the_steps_follow_the_query_for_which_the_card_names_the_head() -> None:
     steps = next(group for group in app.button_group if group.key == "step")
     assert "Scaled scores" in steps.options
     assert not [name for name in steps.options if "_" in name]
+
+
+def test_a_head_is_switched_off_only_if_it_was_on() -> None:
+    assert is_switched_off(before=(0, 1), on=(1,), head=0)
+    assert not is_switched_off(before=(0, 1), on=(0,), head=0)
+    assert not is_switched_off(before=(0,), on=(), head=0)  # no head is left that could be picked instead
+    assert not is_switched_off(before=(1,), on=(1, 2), head=3)  # picked before the browser has reported head 2
