@@ -10,6 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request, WebSocket, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import app_server as server
@@ -58,20 +59,20 @@ def serving(script: Path) -> Iterator[str]:
 KINDS = ", ".join(
     f"{name} = {number}"
     for name, number in {
-        "HASH": ForwardMsg.HASH_FIELD_NUMBER,
-        "METADATA": ForwardMsg.METADATA_FIELD_NUMBER,
+        "BY_ITSELF": ClientState.IS_AUTO_RERUN_FIELD_NUMBER,
         "NEW_SESSION": ForwardMsg.NEW_SESSION_FIELD_NUMBER,
         "RERUN_SCRIPT": BackMsg.RERUN_SCRIPT_FIELD_NUMBER,
     }.items()
 )
 # Runs in each document before the app's scripts. Notes whether the server has not begun the last requested run yet, because
-# Streamlit shows that a run was requested only when the server's first message about the run arrives.
+# Streamlit shows that a run was requested only when the server's first message about the run arrives. The runs that a fragment
+# asks for every few seconds do not count: the server does not answer them once the fragment is gone.
 WATCH_CONNECTION = (
     f"{{ const {KINDS};"
     + """
-// The number of the field of a protobuf message that says what the message is: the first that is none of the given ones.
-const kindOf = (message, others) => {
-    const bytes = new Uint8Array(message);
+// The fields of a protobuf message: by number, the bytes of each field that has a length, or undefined.
+const fieldsOf = (bytes) => {
+    const fields = new Map();
     let place = 0;
     const number = () => {
         let [value, shift] = [0, 0];
@@ -80,21 +81,23 @@ const kindOf = (message, others) => {
     };
     while (place < bytes.length) {
         const tag = number();
-        if (!others.includes(tag >> 3)) return tag >> 3;
-        const length = number();
-        if ((tag & 7) === 2) place += length;
+        const size = number();
+        fields.set(tag >> 3, (tag & 7) === 2 ? bytes.subarray(place, place + size) : undefined);
+        if ((tag & 7) === 2) place += size;
     }
+    return fields;
 };
 window.sentMessages = 0;
 window.WebSocket = class extends WebSocket {
     constructor(...given) {
         super(...given);
         this.addEventListener("message", ({ data }) => {
-            if (kindOf(data, [HASH, METADATA]) === NEW_SESSION) window.isUnanswered = false;
+            if (fieldsOf(new Uint8Array(data)).has(NEW_SESSION)) window.isUnanswered = false;
         });
     }
     send(message) {
-        if (kindOf(message, []) === RERUN_SCRIPT) window.isUnanswered = true;
+        const asked = fieldsOf(new Uint8Array(message)).get(RERUN_SCRIPT);
+        if (asked && !fieldsOf(asked).has(BY_ITSELF)) window.isUnanswered = true;
         window.sentMessages += 1;
         super.send(message);
     }
