@@ -72,6 +72,20 @@ def opens_from_history() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def browser_has(key: str) -> bool:
+    """Whether the browser had the widget with this key when it asked for this run.
+
+    Streamlit sends a value that the app has set only once. The message is lost if the next run of a fragment is already
+    requested when the run ends. The browser then draws the widget with its default, which the next run takes for the visitor's
+    choice. No documented function tells.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return True
+    state = context.session_state._state
+    return state._key_id_mapper.get_id_from_key(key) in state._new_widget_state.states
+
+
 def forget_infinite(key: str) -> None:
     """Remove an infinite number, `inf` or `1e999`, from the address. Call it before the number box bound to this key is drawn.
 

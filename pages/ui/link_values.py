@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.ui.compat import opens_from_history
+from pages.ui.compat import browser_has, opens_from_history
 from pages.ui.text import linked_language
 
 Value = TypeVar("Value")
@@ -116,7 +116,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     # A value that nobody chose is replaced by the present default, because the default can change with the text or the model.
     untouched = name in links.defaults and present == links.defaults[name]
     value = read(None) if untouched else settled(present)
-    if value != present:
+    if value != present or not browser_has(name):
         state[name] = value
 
 

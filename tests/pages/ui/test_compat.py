@@ -256,6 +256,23 @@ def test_static_folder() -> None:
     assert list((compat.static_folder() / "static" / "js").glob("index.*.js"))
 
 
+def test_browser_has() -> None:
+    """A browser test of a message that was lost is in `test_link_values.py`."""
+
+    def script() -> None:
+        import streamlit as st
+
+        from pages.ui.compat import browser_has
+
+        has = browser_has("name")
+        st.text_input("Name", key="name")
+        st.text(str(has))
+
+    app = AppTest.from_function(script).run()
+    assert app.text[0].value == "False"
+    assert app.run().text[0].value == "True"
+
+
 def test_opens_from_history() -> None:
     """A browser test of Back and Forward is in `tests/pages/shell/frame/test_history.py`."""
     assert not compat.opens_from_history()
