@@ -53,7 +53,10 @@ export function arriveAtParts() {
   for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
     addEventListener(type, leave, { capture: true, passive: true });
   const { hash, search } = new URL(openedAt());
-  if (!location.hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+  if (hash && !location.hash) {
+    history.replaceState(history.state, "", location.pathname + location.search + hash);
+    dispatchEvent(new HashChangeEvent("hashchange")); // anchor.js may already have read the address without it
+  }
   keepPart(false, search);
 }
 
