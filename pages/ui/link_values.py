@@ -116,6 +116,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     # A value that nobody chose is replaced by the present default, because the default can change with the text or the model.
     untouched = name in links.defaults and present == links.defaults[name]
     value = read(None) if untouched else settled(present)
+    # Set again, because the message that tells the browser can be lost; setting it always would undo a click of the meantime.
     if value != present or not browser_has(name):
         state[name] = value
 

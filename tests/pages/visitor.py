@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -203,11 +204,13 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until the server has answered, the page is drawn, and it has not changed for a moment (`REST`)."""
+        end = time.monotonic() + PATIENCE / 1000
         while True:
             loading = frozenset(self.loading)
             assert self.page.evaluate(REST, QUIET), "the page did not come to rest within 60 s"
             if not loading and not self.loading:
                 return
+            assert time.monotonic() < end, f"scripts did not load: {[request.url for request in self.loading]}"
 
     def see_all(self) -> Page:
         """Scroll down until every part of the page has been on the screen and is drawn, then back to the top."""

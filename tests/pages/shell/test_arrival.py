@@ -52,18 +52,16 @@ def test_an_anchor_in_a_link_opens_the_part_with_its_heading(visitor: Visitor) -
 
 def test_an_anchor_is_read_again_when_its_script_was_loaded_before_the_one_that_restores_it(visitor: Visitor) -> None:
     held: list[Route] = []
-    page, act = visitor.page, [held.append]
-    page.route("**/arrival.js", lambda route: act[-1](route))
-    page.goto(f"{visitor.url}/tokens?model=reverse&source=headlight#padding")
+    page = visitor.page
+    page.route("**/arrival.js", lambda route: held.append(route), times=1)
+    with page.expect_request("**/arrival.js"):
+        page.goto(f"{visitor.url}/tokens?model=reverse&source=headlight#padding")
     page.locator(".anchor").wait_for(state="attached")
     page.wait_for_function("!location.hash")  # Streamlit drops it
-    act.append(Route.continue_)
-    for route in held:
-        route.continue_()
+    held[0].continue_()
     page.locator("#padding").wait_for()
     visitor.settle()
     assert page.url.endswith("part=padding#padding")
-    page.unroute("**/arrival.js")
 
 
 @pytest.mark.parametrize("look", ["map", "steps", "no-such-look"])
