@@ -51,7 +51,7 @@ WATCH = """(root) => {
     };
     const all = { childList: true, subtree: true, attributes: true, characterData: true };
     new MutationObserver(note("player")).observe(root, all);
-    const inChart = ({ target }) => (target.closest ? target : target.parentElement)?.closest('[data-testid="stPlotlyChart"]');
+    const inChart = ({ target }) => (target.closest ? target : target.parentElement)?.closest('.chart');
     const noteCharts = note("charts");
     new MutationObserver((records) => records.some(inChart) && noteCharts()).observe(document.body, all);
 }"""

@@ -10,6 +10,7 @@ from pages.decoding.answer_steps import Run, quoted_tokens
 from pages.decoding.decoding_settings import generate
 from pages.decoding.whole_words import joined_tokens, joined_weights
 from pages.shell.view.view import View
+from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
@@ -38,7 +39,7 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
     final = _final(run)
     alt = words["tree_alt"].format(count=len(nodes), width=method.width, final="; ".join(_said(run, made) for made in final))
-    show(figure, KEY, alt, on_select=_pick, tells=True, table=lambda: tree_table(run))
+    show(figure, KEY, alt, on_click=_pick, tells=True, table=lambda: tree_table(run))
     _show_final(run, final)
     _show_differences(view, run, method)
     _show_node(run, selected, of)
@@ -94,11 +95,9 @@ def _selected(run: Run) -> Hypothesis:
 
 def _pick() -> None:
     """Pick the node that was clicked."""
-    points = st.session_state[KEY]["selection"]["points"]
-    picked = [point.get("customdata") for point in points]
-    numbers = [value[0] if isinstance(value, list) else value for value in picked]
-    if numbers and isinstance(numbers[0], int) and numbers[0] >= 0:
-        st.session_state[NODE] = numbers[0]
+    number = event(KEY, "click").get("data")
+    if isinstance(number, int) and number >= 0:
+        st.session_state[NODE] = number
 
 
 def _final(run: Run) -> list[Hypothesis]:

@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io
-import streamlit as st
 from markupsafe import Markup
 
 from pages.ui.caches import RESULTS, content_key
-from pages.ui.compat import FinishedFigure, scrolled
+from pages.ui.chart import SCRIPT, Packed, chart_component, message, packed
 from pages.ui.export_menu import saving
 from pages.ui.format import number
 from pages.ui.presenting import SCALE, enlarged, presenting
-from pages.ui.style import style_element
+from pages.ui.scripts import PLOTLY, importing
 from pages.ui.text import text
 from transformer.figures.highlights import Highlight, highlights
 from transformer.figures.numbers import has_numbers, numbers
@@ -27,26 +26,31 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 
-# Size of the letters at a figure's ticks: the size that Streamlit's theme has for letters of the usual size.
-TICK_PIXELS = 12
+SCROLL_BAR = 16  # px of height for the bar of a chart that scrolls sideways
 
-# Estimated bytes of memory of a figure: for its template, and for each character of its JSON. Counting the objects of the app's
-# figures gave results that differ by a third at most.
-TEMPLATE_BYTES, CHARACTER_BYTES = 20_000, 2
+DEFAULT_HEIGHT = 450  # px of a figure that has no height of its own, as in Plotly
+
+# Estimated bytes of memory of a figure's other facts.
+FACTS_BYTES = 2_000
+
+
+_mount = chart_component(importing(SCRIPT))
 
 
 class Finished(NamedTuple):
     """A figure as it is sent to the browser.
 
     Attributes:
-        spec: the JSON of the figure, parsed.
+        packed: the figure.
+        height: its height in px.
         least_width: px below which the figure scrolls sideways; None if it never scrolls.
         has_numbers: whether the figure can be saved as a table.
         highlights: what stands out in the figure.
         nbytes: estimated bytes of memory. Counting each number and text of the figure would take longer than sending it.
     """
 
-    spec: dict[str, Any]
+    packed: Packed
+    height: int
     least_width: int | None
     has_numbers: bool
     highlights: tuple[Highlight, ...]
@@ -76,30 +80,43 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
 def _finished(figure: go.Figure) -> Finished:
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")
-    written = str(plotly.io.to_json(figure, validate=False))
+    sent = packed(json.loads(str(plotly.io.to_json(figure, validate=False))))
     return Finished(
-        _with_ticks(json.loads(written)),
+        sent,
+        int(layout.height or DEFAULT_HEIGHT),
         None if least is None else int(least),
         has_numbers(figure),
         highlights(figure),
-        TEMPLATE_BYTES + CHARACTER_BYTES * len(written),
+        FACTS_BYTES + len(sent.text) + len(sent.numbers),
     )
 
 
-def _with_ticks(spec: dict[str, Any]) -> dict[str, Any]:
-    """A figure's JSON whose ticks have a size in px, because the rows and columns that they name have sizes in px. By default,
-    Streamlit's theme enlarges the ticks with the letters of the page, and then they would overlap."""
-    for name, axis in spec["layout"].items():
-        if name.startswith(("xaxis", "yaxis")):
-            axis.setdefault("tickfont", {}).setdefault("size", TICK_PIXELS)
-    return spec
-
-
 def show_small(shown: Chart, key: str, alt: str) -> None:
-    """Draw only a chart, without a menu to save it. Arguments as for `show`."""
-    spec = shown.finished.spec
-    spec = enlarged(spec) if presenting() else spec
-    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG | {"displayModeBar": False}, alt=alt)
+    """Draw only a chart, without buttons and without a menu to save it. Arguments as for `show`."""
+    _draw(shown.finished, key, alt, config=CONFIG | {"displayModeBar": False})
+
+
+def _draw(
+    finished: Finished,
+    key: str,
+    alt: str,
+    config: dict[str, Any] = CONFIG,
+    on_click: Callable[[], None] | None = None,
+) -> None:
+    figure, height, width = finished.packed, finished.height, finished.least_width
+    if presenting():
+        figure = figure._replace(text=json.dumps(enlarged(json.loads(figure.text))))
+        height, width = round(height * SCALE), width and round(width * SCALE)
+    about = {
+        "config": config,
+        "alt": alt,
+        "width": width,
+        "asks": [] if on_click is None else ["click"],
+        "plotly": PLOTLY,
+        "words": text("common")["chart"],
+    }
+    asked: Any = {} if on_click is None else {"on_click_change": on_click}
+    _mount(key=key, data=message(figure, about), height=height + (SCROLL_BAR if width else 0), **asked)
 
 
 def show(
@@ -107,7 +124,7 @@ def show(
     key: str,
     alt: str,
     name: str | None = None,
-    on_select: Callable[[], None] | None = None,
+    on_click: Callable[[], None] | None = None,
     tells: bool = False,
     table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
@@ -118,20 +135,13 @@ def show(
     Args:
         alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
-        on_select: called when points of the chart are clicked. The session has the clicked points under the key.
+        on_click: called when a point of the chart is clicked, or picked with the keyboard. `pages.ui.chart.event` returns it.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
     """
     finished, build = shown.finished, shown.build
-    spec, least_width = finished.spec, finished.least_width
-    if presenting():
-        spec = enlarged(spec)
-        least_width = least_width and round(least_width * SCALE)
-    if least_width:
-        st.html(style_element(scrolled(key, least_width)))
-    choice: Any = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
-    st.plotly_chart(FinishedFigure(spec), width="stretch", key=key, config=CONFIG, alt=says, **choice)
+    _draw(finished, key, says, on_click=on_click)
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 

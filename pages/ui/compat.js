@@ -1,5 +1,5 @@
-// All code of our scripts that depends on undocumented parts of Streamlit and Plotly. tests/pages/ui/test_compat_js.py calls each
-// function in a browser, so if an upgrade breaks one of them, a test names it. Nothing of Streamlit, Plotly or the browser is
+// All code of our scripts that depends on undocumented parts of Streamlit. tests/pages/ui/test_compat_js.py calls each
+// function in a browser, so if an upgrade breaks one of them, a test names it. Nothing of Streamlit or the browser is
 // replaced here: the functions read elements, listen to events and call what a page may call. `Why` is the fault without one.
 
 /**
@@ -58,10 +58,10 @@ export function sidebarFold(event) {
   return heading?.closest("details") ?? null;
 }
 
-const SCROLL_BOXES = ".katex-display, .stCode pre, .stTable > div, .batch-rows, .stElementContainer:has(.stPlotlyChart)";
+const SCROLL_BOXES = ".katex-display, .stCode pre, .stTable > div, .batch-rows";
 
 /**
- * Boxes within the page that scroll if their contents are larger: formulas, code, tables, and charts with a least width.
+ * Boxes within the page that scroll if their contents are larger: formulas, code and tables. A chart has the focus anyway.
  * Why: Streamlit does not make them focusable, so without a mouse their right side cannot be read.
  *
  * @returns {NodeListOf<HTMLElement>}
@@ -176,56 +176,6 @@ export function* componentRoots(place) {
  */
 export function shadowRoots() {
   return [...pageScroller().querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
-}
-
-/**
- * @typedef {HTMLElement & {
- *   _fullLayout: { _modeBar: { buttons: { name: string, click: (chart: Element) => void }[][] } },
- *   _context: { toImageButtonOptions: Record<string, unknown> },
- *   layout: { paper_bgcolor: string },
- * }} PlotlyChart
- */
-
-/**
- * The Plotly chart within an element.
- * Why: see `saveChart`.
- *
- * @param {Element} place
- * @returns {PlotlyChart | null}
- */
-export function plotlyChart(place) {
-  return place.querySelector(".js-plotly-plot");
-}
-
-/**
- * Let a tap pick the point of a chart under the finger. Plotly picks the point of the last mouse move, but the browser reports a
- * mouse move only after a tap. So without this function, a tap picks nothing, and the next tap picks the point of the first tap.
- *
- * @param {PointerEvent} event a press anywhere on the page
- */
-export function moveToTap({ pointerType, target, clientX, clientY }) {
-  if (pointerType !== "touch" || !(target instanceof Element) || !target.closest(".js-plotly-plot")) return;
-  target.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
-}
-
-/**
- * Save a chart with the chart's camera button, but with our own format, name and background. Scripts cannot import the Plotly of
- * Streamlit, so this button is the only way to Plotly's exporter.
- *
- * @param {PlotlyChart} chart
- * @param {string} format
- * @param {string} filename without its ending
- * @param {string} background
- */
-export function saveChart(chart, format, filename, background) {
-  const camera = chart._fullLayout._modeBar.buttons.flat().find((button) => button.name === "toImage");
-  const { toImageButtonOptions: options } = chart._context;
-  const { paper_bgcolor } = chart.layout;
-  chart._context.toImageButtonOptions = { ...options, format, filename };
-  chart.layout.paper_bgcolor = background;
-  camera?.click(chart);
-  chart._context.toImageButtonOptions = options;
-  chart.layout.paper_bgcolor = paper_bgcolor;
 }
 
 /**

@@ -4,17 +4,15 @@ No other module imports undocumented names of Streamlit. Each function here has 
 fails when an upgrade of Streamlit breaks it.
 
 A part stays only if it mends a fault that a visitor sees, or saves at least 5 ms of a click. The reason or the figure stands
-beside it (processor time, Streamlit 1.67.0, Plotly 7.1.0, two busy cores).
+beside it (processor time, Streamlit 1.67.0, two busy cores).
 """
 
 import math
 import re
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
-from plotly.basedatatypes import BaseFigure
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.file_util import get_static_dir
 from streamlit.navigation.page import Page
@@ -103,32 +101,6 @@ def forget_infinite(key: str) -> None:
 def key_class(key: str) -> str:
     """The CSS class of the element with a key, `st-key-…`. Streamlit's browser side sets it."""
     return f"st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', key.strip())}"
-
-
-def scrolled(key: str, width: int) -> str:
-    """CSS that makes the chart with a key at least `width` px wide, and scrolls it sideways on a narrower page.
-
-    The CSS does not apply to a full-screen chart, which can be recognized only by the title of its close button.
-    """
-    chart = f".{key_class(key)}:not(:has([data-title='Close fullscreen']))"
-    return f"{chart} {{overflow-x: auto}} {chart} > div {{min-width: {width}px}}"
-
-
-class FinishedFigure(BaseFigure):
-    """A figure whose JSON is known. `st.plotly_chart` calls only the figure's `to_dict`. In a plain `dict`, it would check each
-    property again: 7.0 ms for the map of a head of 12 × 12 weights instead of 0.2.
-
-    Args:
-        spec: the figure as parsed JSON. Shared, never written to.
-    """
-
-    def __init__(self, spec: dict[str, Any]) -> None:
-        # `BaseFigure` refuses attributes that are not part of a figure, and its own `__init__` checks the spec.
-        self.__dict__["spec"] = spec
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figure for `plotly.io.to_json`."""
-        return self.__dict__["spec"]
 
 
 def no_callback() -> None:

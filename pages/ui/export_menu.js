@@ -1,7 +1,7 @@
-// Saves the picture drawn under a key. A Plotly chart is saved by Plotly's own exporter. A component of this project answers the
-// event "picture" with an SVG. Everything happens in the browser.
+// Saves the picture drawn under a key. A Plotly chart saves itself at the event "save". Another component answers the event
+// "picture" with an SVG. Everything happens in the browser.
 
-import { componentRoots, elementWithKey, pageBackground, plotlyChart, saveChart } from "./compat.js";
+import { componentRoots, elementWithKey, pageBackground } from "./compat.js";
 import { make, penOf, rootOf } from "./component.js";
 import { escapeMarkup } from "./picture.js";
 
@@ -26,10 +26,10 @@ export default function exportMenu({ data, parentElement }) {
 async function save(format, { place: key, name }) {
   const place = elementWithKey(key);
   if (!place) return;
-  const chart = plotlyChart(place);
+  const chart = place.querySelector(".chart");
   if (chart) {
     // The picture needs the page's background, because the words of a dark page are light.
-    saveChart(chart, format, name, pageBackground());
+    chart.dispatchEvent(new CustomEvent("save", { detail: { format, name, background: pageBackground() } }));
     return;
   }
   const detail = { svg: "" };

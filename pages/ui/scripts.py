@@ -9,6 +9,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
 PAGES = Path(__file__).resolve().parents[1]
 FOLDER = "headlight/"  # the address of all scripts, relative to that of the app; no page has this name
 
@@ -23,6 +25,11 @@ _FILES = {name_of(file): file.read_bytes() for file in sorted(PAGES.rglob("*.js"
 _VERSION = hashlib.blake2b(repr(_FILES).encode(), digest_size=8).hexdigest()
 # Address of a script, relative to that of the app → the script.
 SCRIPTS = {f"{FOLDER}{_VERSION}/{name}": script for name, script in _FILES.items()}
+
+
+# Plotly's own script has an address of its own, so that a new version of the app does not load it again.
+PLOTLY = f"{FOLDER}plotly-{get_plotlyjs_version()}.js"
+SCRIPTS[PLOTLY] = get_plotlyjs().encode()
 
 
 def address_of(script: Path) -> str:

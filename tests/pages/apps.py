@@ -1,10 +1,12 @@
 """Helpers that open the app by a link without a browser, and the worked example of many pages."""
 
 import functools
+import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
@@ -67,6 +69,48 @@ def shown(markdown: str) -> str:
     for _ in range(2):  # spans can be nested once
         markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
     return markdown.replace("\\", "")
+
+
+class SentChart(NamedTuple):
+    """A chart as a page sends it to the browser.
+
+    Attributes:
+        key: the key of the component.
+        alt: the chart's name for screen readers.
+        spec: the figure. Its arrays are NumPy arrays.
+        text: the data and the layout of the figure as JSON, without their arrays.
+    """
+
+    key: str
+    alt: str
+    spec: dict[str, Any]
+    text: str
+
+
+def charts(part: Any) -> list[SentChart]:
+    """The charts of an app or a part of it, in the order of the page."""
+    return [sent_chart(each) for each in part.get("bidi_component") if is_chart(each)]
+
+
+def sent_chart(element: Any) -> SentChart:
+    """The chart of a component's element. Reads what `pages.ui.chart.message` writes."""
+    sent = element.proto.bytes
+    start = 4 + int.from_bytes(sent[:4], "little")
+
+    def arrays(value: dict[str, Any]) -> Any:
+        if "packed" not in value:
+            return value
+        first, end = value["packed"]
+        return np.frombuffer(sent[start + first : start + end], value["dtype"]).reshape(value["shape"])
+
+    spec = json.loads(sent[4:start], object_hook=arrays)
+    text = json.dumps([spec["data"], spec["layout"]], default=lambda _: None, ensure_ascii=False)
+    return SentChart(element.key, spec["alt"], spec, text)
+
+
+def is_chart(element: Any) -> bool:
+    """Whether the element of a component is a chart."""
+    return element.proto.component_name == "plotly_chart"
 
 
 class Tab:

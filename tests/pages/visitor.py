@@ -113,7 +113,7 @@ REST = """(quiet) => new Promise((resolve) => {
     const busy = () => window.isUnanswered
         || !some('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]')
         || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
-        || some('[data-testid="stPlotlyChart"]:not(:has(.main-svg))') || some('.head_grid:not([data-painted])')
+        || some('.chart:not([data-state]), .chart[data-state="drawing"]') || some('.head_grid:not([data-painted])')
         || [...document.querySelectorAll('.unseen')].some((box) => isNear(box.getBoundingClientRect()));
     const start = performance.now();
     let since = start;
@@ -226,7 +226,7 @@ class Visitor:
 
     def ticks(self, chart: int, axis: str) -> list[str]:
         """The tick labels on an axis of a chart."""
-        labels = self.page.locator('[data-testid="stPlotlyChart"]').nth(chart).locator(f".{axis}tick text")
+        labels = self.page.locator(".chart").nth(chart).locator(f".{axis}tick text")
         return labels.all_text_contents()
 
     def type(self, label: str, text: str) -> None:

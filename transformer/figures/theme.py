@@ -65,9 +65,8 @@ STYLE_COLORS = {
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 
-# Colour of all text on a figure. Streamlit replaces exactly this value by a near-black or a near-white that fits the page's
-# theme. Without Streamlit it looks black. Streamlit's default for axis labels on a light page is a pale grey.
-INK = "#000037"
+# Colour of all text on a figure. On a page, the page's own colour takes its place.
+INK = "#000000"
 
 MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
 # Layout of a legend in a line above the chart.
@@ -118,8 +117,7 @@ def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Fig
     Args:
         figure: the traces and the layout so far.
         height: height of the figure in px.
-        layout_of_its_own: more parts of the layout, such as `xaxis={…}`. They replace shared parts, except the colour of the
-            axes.
+        layout_of_its_own: more parts of the layout, such as `xaxis={…}`. They replace shared parts.
     """
     shared: Any = figure
     return built([trace.to_plotly_json() for trace in shared.data], shared.layout.to_plotly_json(), height, **layout_of_its_own)
@@ -134,8 +132,6 @@ def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int,
         layout: the layout as a plain dictionary; it is changed in place.
         height, layout_of_its_own: as for `finished`.
     """
-    # Each of these parts needs its own colour: Streamlit's theme sets one for each, so the figure's font colour has no effect.
-    ink = {"color": INK}
     _merge(
         layout,
         {
@@ -144,20 +140,18 @@ def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int,
             "showlegend": False,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": ink,
-            "hoverlabel": {"font": ink},
-            "legend": {"font": ink, "title": {"font": ink}},
-            "coloraxis": {"colorbar": {"tickfont": ink, "title": {"font": ink}}},
         },
     )
     _merge(layout, layout_of_its_own)
     # Of Plotly's template, which is sent with every figure and has forty kinds of chart, keep only the kinds in this figure.
     template = layout.get("template") or _template()
     drawn = {trace["type"] for trace in traces}
-    layout["template"] = {"layout": template["layout"], "data": {kind: template["data"].get(kind, []) for kind in drawn}}
-    # The first pair of axes exists even if the layout does not name it.
-    for name in dict.fromkeys(["xaxis", "yaxis", *(name for name in layout if name.startswith(("xaxis", "yaxis")))]):
-        _merge(layout.setdefault(name, {}), {"tickfont": ink, "title": {"font": ink}})
+    layout["template"] = {
+        "layout": {**template["layout"], "font": {"color": INK}},
+        "data": {kind: template["data"].get(kind, []) for kind in drawn},
+    }
+    for axis in ("xaxis", "yaxis"):  # every figure has them, also if the layout does not name them
+        layout.setdefault(axis, {})
     # Every part was checked when it was set, or is a constant above. Plotly checks parts again that are set from here on.
     result: Any = go.Figure(traces, layout, _validate=False)
     for part in (result, result.layout, *result.data):

@@ -1,6 +1,6 @@
-// Adds accessibility that Streamlit lacks: for a keyboard, a screen reader and a touch screen.
+// Adds accessibility that Streamlit lacks: for a keyboard and a screen reader.
 
-import { moveToTap, navigationLists, partsOfScrollBox, scrollBoxes, scrollBoxOf, sidebarFold } from "../../ui/compat.js";
+import { navigationLists, partsOfScrollBox, scrollBoxes, scrollBoxOf, sidebarFold } from "../../ui/compat.js";
 
 const PAUSE = 300; // ms between two searches of the page while it is changing
 const SCROLLS = ["auto", "scroll"]; // values of `overflow` with which a person can scroll; with `hidden` they cannot
@@ -36,7 +36,6 @@ export function keepAccessible(scrollable) {
     }
   };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-  addEventListener("pointerdown", moveToTap, { capture: true, passive: true });
   keepUnfoldedInView();
   look();
 }

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import runs
-from tests.pages.apps import on_page, shown
+from tests.pages.apps import charts, on_page, shown
 from transformer.analysis.prediction_scores import caught_attention
 
 ATTENTION = "pages/attention/page.py"
@@ -55,7 +55,7 @@ def test_a_link_opens_the_question_and_the_page_shows_nothing_of_the_head() -> N
     data = marked(app)
     assert data["truth"] is None
     assert data["columns"] == ["<sos>", *SOURCE, "<eos>"]
-    assert not app.main.get("plotly_chart")
+    assert not charts(app.main)
     assert len([data for data in components(app) if "opened" not in data]) == 1  # the overview of all heads is not drawn either
     assert not any("Silenced" in markdown.value or "%**" in markdown.value for markdown in app.markdown)
     assert "Show without a guess" in buttons(app)
@@ -80,7 +80,7 @@ def test_a_row_can_be_marked_answered_twice_shown_and_asked_again() -> None:
     first, second = sentences.split("\n\n")
     assert re.findall(r"(\d+)%", first)[:2] == [f"{100 * (row[0] + row[3]):.0f}", f"{200 / 7:.0f}"]
     assert re.findall(r"(\d+)%", second)[:2] == [f"{100 * row[4]:.0f}", f"{100 / 7:.0f}"]
-    assert app.main.get("plotly_chart")  # the rest of the page is drawn as usual
+    assert charts(app.main)  # the rest of the page is drawn as usual
     app = press(app, "Try again")
     assert app.query_params["predict"] == "attention.2:"
     app = press(app, "Stop predicting")

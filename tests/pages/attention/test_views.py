@@ -1,6 +1,5 @@
 """The views and messages of the Attention page, without a browser."""
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from pages.attention.lines_view import is_switched_off
 from pages.shell.view.view import View
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.apps import charts, on_page, shown, shown_errors
 from transformer import Pipeline, Trace
 
 PAGE = "pages/attention/page.py"
@@ -53,7 +52,7 @@ def test_the_page_opens_on_the_head_that_the_card_names_and_describes_its_pictur
     everywhere = np.ones((2, 2), dtype=bool)
     said = strongest_rows(weights, everywhere, ("il", "fatigué"), ("animal", "street"))
     assert said == "The largest weights: row 1: fatigué puts 0.96 on 0: animal; row 0: il puts 0.90 on 1: street."
-    told = [chart.proto.alt for chart in app.get("plotly_chart") if "The largest weights: row" in chart.proto.alt]
+    told = [chart.alt for chart in charts(app) if "The largest weights: row" in chart.alt]
     assert len(set(told)) == 1  # the small map beside all heads has the same description as the large map
 
 
@@ -93,7 +92,7 @@ def test_a_link_with_invalid_values_opens_the_first_view() -> None:
 
 def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
     app = opened(kind="cross", source="abc", target="xyz")
-    axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["yaxis"]
+    axis = charts(app)[0].spec["layout"]["yaxis"]
     assert axis["ticktext"] == ["&lt;sos&gt;", "x", "y", "z"]
     assert "teacher forcing" in texts(app)
 
@@ -102,8 +101,9 @@ def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
 def test_every_view_of_a_head_is_drawn(look: str) -> None:
     app = opened(kind="cross", source="abc", part=look)
     assert shown_errors(app) == ""
-    drawn = {"lines": "bidi_component", "pattern": "metric", "what-if": "multiselect"}.get(look, "plotly_chart")
-    assert len(app.get(drawn)) >= (2 if look == "lines" else 1)
+    keys = {each.key for each in app.get("bidi_component")}
+    drawn = {"pattern": app.metric, "what-if": app.multiselect, "lines": keys & {"lines-cross"}}
+    assert drawn.get(look, charts(app)[1:])
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])

@@ -13,7 +13,7 @@ from transformer.tasks import find_task
 
 def player(app: AppTest) -> dict[str, Any]:
     """The data of the player."""
-    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component")]
+    found = [json.loads(each.proto.json) for each in app.main.get("bidi_component") if each.proto.json]
     (data,) = [data for data in found if isinstance(data, dict) and "steps" in data]
     return data | {"steps": json.loads(data["steps"])}
 

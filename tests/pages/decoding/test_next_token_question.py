@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_settings import PLAIN, generated
 from pages.shell.view.runs import runs
-from tests.pages.apps import on_page, shown
+from tests.pages.apps import charts, on_page, shown
 from tests.pages.decoding.answers import player
 from transformer.figures.decoding_figures import percent
 
@@ -21,7 +21,7 @@ def opened(**query: str) -> AppTest:
 
 def test_after_a_guess_the_page_shows_its_rank_and_probability() -> None:
     app = opened(predict="next:")
-    assert not app.main.get("plotly_chart")
+    assert not charts(app.main)
     assert {component.key for component in app.main.get("bidi_component")} <= {"parts", "choice"}  # no player
     assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
     encoding = runs().encoding("reverse", "source", "abcd")

@@ -16,7 +16,7 @@ from pages.shell.view.view import View
 from pages.ui.escaping import quoted
 from pages.ui.format import fixed
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.apps import charts, on_page, shown, shown_errors
 from tests.pages.decoding.answers import CHOICES, example, player
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
@@ -432,6 +432,6 @@ def test_if_no_right_answer_is_known_the_page_asks_for_a_target() -> None:
 
 def test_descriptions_of_charts_quote_a_text_as_typed() -> None:
     app = check(on_page(PAGE, source="the cat sleeps ."))
-    told = [chart.proto.alt for chart in app.get("plotly_chart")]
+    told = [chart.alt for chart in charts(app)]
     assert any("of the target le chat dort . under" in alt for alt in told)
     assert not any("\\" in alt for alt in told)

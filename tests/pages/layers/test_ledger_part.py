@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.layers.ledger_part import COUNTED
 from pages.ui.text import text
-from tests.pages.apps import EXAMPLE, on_page
+from tests.pages.apps import EXAMPLE, charts, on_page
 from tests.pages.visitor import Visitor
 from transformer import PRESETS, Pipeline, TransformerConfig
 from transformer.network.cost import ALONG, WORK, Lengths, cost, parameters, total
@@ -39,7 +39,7 @@ def page_text(app: AppTest) -> str:
 
 
 def alt(app: AppTest, place: int) -> str:
-    return app.get("plotly_chart")[place].proto.alt
+    return charts(app)[place].alt
 
 
 @pytest.mark.parametrize("model", PRESETS)

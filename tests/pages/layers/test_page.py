@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.app_server import ROOT
-from tests.pages.apps import EXAMPLE, WORKED
+from tests.pages.apps import EXAMPLE, WORKED, charts
 from tests.pages.layers.opened import LAYER, opened
 from tests.pages.visitor import Walker
 
@@ -21,8 +21,8 @@ def test_every_view_shows_every_kind_of_model(part: str, model: str) -> None:
     own = {"model": "own-sizes", **sizes, **EXAMPLE} if model in ("vanilla", "pytorch", "shared_heads") else {"model": model}
     app = opened(part=part, **own)
     assert not [error.value for error in app.error]
-    for chart in app.get("plotly_chart"):
-        assert chart.proto.alt
+    for chart in charts(app):
+        assert chart.alt
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------
@@ -64,9 +64,9 @@ def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
     assert group.evaluate("group => group.scrollWidth <= group.clientWidth")
 
     # The legend and the buttons of a chart do not cover its lines or bars.
-    for part, charts in (("residual-stream", ["stream"]), ("ledger", ["ledger-shares", "ledger-growth"])):
+    for part, keys in (("residual-stream", ["stream"]), ("ledger", ["ledger-shares", "ledger-growth"])):
         page = walker.open(f"layers?model=english-french&part={part}", whole=True)
-        for chart in charts:
+        for chart in keys:
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")
             drawn, names, buttons = (
                 picture.locator(each).evaluate("part => part.getBoundingClientRect().toJSON()")

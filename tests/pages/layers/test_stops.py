@@ -11,7 +11,7 @@ from pages.layers.stops import heading, title, written
 from pages.layers.tensor_views import hidden, statistics
 from pages.layers.walk_part import STOP, short_walk
 from pages.ui.text import text
-from tests.pages.apps import EXAMPLE
+from tests.pages.apps import EXAMPLE, charts
 from tests.pages.layers.opened import at_stop, opened
 from tests.transformer.small import SOURCE, TARGET, VARIANTS, small
 from transformer.analysis.walk import walk
@@ -160,12 +160,12 @@ def test_statistics_leave_out_masked_numbers(preset: str, norm_first: bool) -> N
 
 def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app = opened(model="reverse", source="abcd", stop="encoder.layers.0.feed_forward.hidden")
-    assert not app.get("plotly_chart")
+    assert not charts(app)
     assert not app.code
     app.session_state["walk_parameters"] = True
     app.session_state["walk_source"] = True
     app.run()
-    assert len(app.get("plotly_chart")) == 2  # weight and bias
+    assert len(charts(app)) == 2  # weight and bias
     assert "hidden = self.hidden(self.up_projection(x))" in app.code[0].value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 
 MASKS = "pages/masks/page.py"
 
@@ -31,7 +31,7 @@ def counts(app: AppTest) -> list[int]:
 
 def test_the_page_hides_the_masks_while_the_learner_draws_one() -> None:
     app = opened(predict="mask:")
-    assert not app.main.get("plotly_chart")
+    assert not charts(app.main)
     data = cells(app)
     assert data["truth"] is None
     assert data["closed"] == []
@@ -50,6 +50,6 @@ def test_the_page_counts_the_cells_of_the_drawn_mask_and_explains_a_wrong_cell()
     assert not open_[:, 3:].any()
     assert counts(app) == [3, int(open_.sum()) - 3, 1]
     assert any("the very token that it has to predict there" in markdown.value for markdown in app.markdown)
-    assert app.main.get("plotly_chart")
+    assert charts(app.main)
     padded = opened(predict="mask:0.23~shown")
     assert any("lets the decoder read padding" in markdown.value for markdown in padded.markdown)

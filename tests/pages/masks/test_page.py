@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.masks.batch_table import batch_table
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.leaks import change_later
@@ -43,7 +43,7 @@ def page_text(app: AppTest) -> str:
 
 def pictures(app: AppTest) -> list[str]:
     """The description of each chart for screen readers."""
-    return [chart.proto.alt for chart in app.get("plotly_chart")]
+    return [chart.alt for chart in charts(app)]
 
 
 def test_a_single_text_is_read_together_with_an_example_that_makes_padding() -> None:
@@ -244,7 +244,7 @@ def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     assert page.locator(".batch-rows td.hidden").first.is_visible()
     visitor.choose("Look at", "three conventions")
     # Three pictures of conventions and three of masks: no target has padding, and a mask that hides nothing is a line of text.
-    assert page.get_by_test_id("stPlotlyChart").count() == 6
+    assert page.locator(".chart").count() == 6
 
 
 @pytest.mark.browser

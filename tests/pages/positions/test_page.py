@@ -1,6 +1,5 @@
 """The Positions page shows the position encodings of the model, and tables of any other size."""
 
-import json
 import math
 import re
 from typing import Any
@@ -14,9 +13,8 @@ from streamlit.testing.v1 import AppTest
 from pages.positions.geometry_views import shipped_with_learned_positions
 from pages.positions.table import Table, origin, trained_rows
 from pages.ui.text import text
-from tests.pages.apps import on_page, unfold
+from tests.pages.apps import charts, on_page, unfold
 from tests.pages.visitor import Visitor
-from tests.transformer.figures.sent_figures import array
 from transformer import Pipeline, Transformer, TransformerConfig
 from transformer.analysis.position_geometry import model_table, sinusoidal_table
 
@@ -40,7 +38,7 @@ def fine(app: AppTest) -> None:
 
 
 def drawn(app: AppTest, index: int) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[index].proto.spec)
+    return charts(app)[index].spec
 
 
 def page_text(app: AppTest) -> str:
@@ -57,7 +55,7 @@ def number(app: AppTest, label: str) -> float:
 @pytest.mark.parametrize("model", ["reverse", "shared_heads"])
 def test_token_plus_position_is_the_model_input(model: str) -> None:
     app = opened(model, "a b c", "sum")
-    token, position, total = (array(panel["z"]) for panel in drawn(app, 0)["data"])
+    token, position, total = (np.asarray(panel["z"]) for panel in drawn(app, 0)["data"])
     np.testing.assert_allclose(token + position, total, atol=1e-5)
     if model == "reverse":
         assert (position == sinusoidal_table(5, 64)).all()
@@ -66,14 +64,14 @@ def test_token_plus_position_is_the_model_input(model: str) -> None:
     else:
         # The added rows are the first rows of the table.
         app.segmented_control(key="part").set_value("table").run()
-        assert (position == array(drawn(app, 0)["data"][0]["z"])[:5]).all()
+        assert (position == np.asarray(drawn(app, 0)["data"][0]["z"])[:5]).all()
         assert "**not trained**" in page_text(app)
 
 
 @pytest.mark.parametrize(("length", "d_model", "row", "column"), [(10, 7, 9, 6), (300, 20, 299, 19)])
 def test_formula_of_the_picked_cell_matches_the_table_for_any_size(length: int, d_model: int, row: int, column: int) -> None:
     app = opened("reverse", "abc", length=length, width=d_model, position=row, dimension=column)
-    table = array(drawn(app, 0)["data"][0]["z"])
+    table = np.asarray(drawn(app, 0)["data"][0]["z"])
     assert table.shape == (length, d_model)
     value = float(table[row, column])
     pair = column // 2
@@ -107,8 +105,8 @@ def test_waves_are_the_picked_columns() -> None:
     dots = [trace for trace in drawn(app, 0)["data"] if trace["mode"] == "markers"]
     assert [trace["name"].partition(":")[0] for trace in dots] == ["dimension 5", "dimension 40"]
     for trace, dimension in zip(dots, (5, 40), strict=True):
-        assert (array(trace["y"]) == table[:, dimension]).all()
-    lines = [array(trace["y"]) for trace in drawn(app, 0)["data"] if trace["mode"] == "lines"]
+        assert (np.asarray(trace["y"]) == table[:, dimension]).all()
+    lines = [np.asarray(trace["y"]) for trace in drawn(app, 0)["data"] if trace["mode"] == "lines"]
     for line, dimension in zip(lines, (5, 40), strict=True):
         np.testing.assert_allclose(line[::8], table[:, dimension], atol=1e-6)  # the curve passes through the dots
     app.multiselect(key="waves").set_value([]).run()
@@ -157,24 +155,24 @@ def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
     fine(app)
     assert app.number_input(key="width").value is None
-    assert array(drawn(app, 0)["data"][0]["z"]).shape == (100, 256)
+    assert np.asarray(drawn(app, 0)["data"][0]["z"]).shape == (100, 256)
     app.segmented_control(key="table").set_value("sinusoidal").run()
     app.number_input(key="width").set_value(5).run()
     fine(app)
-    assert array(drawn(app, 0)["data"][0]["z"]).shape == (100, 5)
+    assert np.asarray(drawn(app, 0)["data"][0]["z"]).shape == (100, 5)
 
 
 def test_learned_table_can_be_compared_with_one_before_training() -> None:
     app = opened("reverse-shared", "abc", "distances")
     model = Pipeline.load("reverse-shared").model
     trained = model_table(model, "source")[:14]  # texts had at most 12 letters, a start and an end token
-    np.testing.assert_allclose(array(drawn(app, 0)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(np.asarray(drawn(app, 0)["data"][0]["z"]), trained @ trained.T, rtol=1e-5, atol=1e-4)
     assert "training reached the first 14 rows" in page_text(app)
     assert "neighbours alike" in page_text(app)
     near = (trained @ trained.T).diagonal(1).mean()
     app.segmented_control(key="table").set_value("learned-before-training").run()
     fine(app)
-    drawn_rows = array(drawn(app, 0)["data"][0]["z"])
+    drawn_rows = np.asarray(drawn(app, 0)["data"][0]["z"])
     assert drawn_rows.shape == (14, 14)
     assert "Random rows" in page_text(app)
     assert near > drawn_rows.diagonal(1).mean() + 5  # the page states that neighbours are alike
@@ -209,7 +207,7 @@ def test_rotation_is_exact_except_for_a_lone_last_sine() -> None:
     assert "5 positions" not in page_text(app)
     turn = 9 / 10_000 ** (4 / 64)
     assert f"{turn:.6g} radians ({math.degrees(turn):.6g}°)" in page_text(app)
-    matrix = array(drawn(app, 0)["data"][0]["z"])
+    matrix = np.asarray(drawn(app, 0)["data"][0]["z"])
     np.testing.assert_allclose(
         matrix[4:6, 4:6], [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]], atol=1e-6
     )
@@ -239,14 +237,14 @@ def test_swap_changes_the_output_only_with_positions(model: str, source: str) ->
     swapped[first], swapped[last] = tokens[last], tokens[first]
     assert f"→ {' '.join(swapped)}" in page_text(app).replace("\\", "")
     assert len(options) == len(source.split())
-    before, after, change = (array(heatmap["z"]) for heatmap in drawn(app, 1)["data"])
+    before, after, change = (np.asarray(heatmap["z"]) for heatmap in drawn(app, 1)["data"])
     np.testing.assert_allclose(change, after - before, atol=1e-6)
     view = Pipeline.load(model).trace(source) if model == "english-french" else None
     if view is not None:
         np.testing.assert_allclose(before, view["encoder.output"].numpy()[0], atol=1e-5)
     assert abs(abs(change).max() - number(app, "Largest difference, with positions")) < 0.06
     app.segmented_control(key="run").set_value("without positions").run()
-    assert abs(array(drawn(app, 1)["data"][2]["z"])).max() < 1e-5
+    assert abs(np.asarray(drawn(app, 1)["data"][2]["z"])).max() < 1e-5
     changes = unfold(app, "swap_numbers").dataframe[-1].value
     assert list(changes.index) == [f"{place} · {token}" for place, token in enumerate(tokens)]
     assert changes["without positions"].max() < 1e-5
@@ -267,7 +265,7 @@ def test_page_opens_on_the_swap_and_names_the_formula_later() -> None:
     app = on_page(PAGE, model="reverse", source="abc")
     fine(app)
     assert [header.value for header in app.header] == [text("positions")["swap"]]
-    assert len(app.get("plotly_chart")) == 2
+    assert len(charts(app)) == 2
     assert not any("10000" in element.value for element in [*app.markdown, *app.latex])
 
 
@@ -313,4 +311,4 @@ def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor, look: st
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"positions?model=english-french&part={look}")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")
-    assert page.locator('[data-testid="stPlotlyChart"] .main-svg').first.is_visible()
+    assert page.locator(".chart .main-svg").first.is_visible()

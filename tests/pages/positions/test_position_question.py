@@ -6,7 +6,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import runs
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 from transformer.analysis.position_geometry import sinusoidal_table
 from transformer.analysis.prediction_scores import likeness
 
@@ -31,7 +31,7 @@ def test_after_a_position_is_guessed_the_similarities_are_shown() -> None:
     assert data["truth"] is None
     assert data["most"] == 1
     assert data["closed"] == [3]
-    assert not app.main.get("plotly_chart")
+    assert not charts(app.main)
     app = opened(part="table", predict="alike.3:7~2~shown")
     table = sinusoidal_table(len(cells(app)["columns"]), runs().pipeline("reverse").config.d_model)
     score = likeness(table, 3, 7)

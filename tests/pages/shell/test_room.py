@@ -3,19 +3,19 @@
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.pages.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 
 # For each box that can scroll: hidden width in px, whether it fades, width of the fade left and right in px, scrollbar colour.
-EDGES = """() => [...document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display")].map((box) => {
+EDGES = """() => [...document.querySelectorAll(".chart, .katex-display")].map((box) => {
     const style = getComputedStyle(box);
     const [before, after] = ["--before", "--after"].map((name) => parseFloat(style.getPropertyValue(name)));
     return [box.scrollWidth - box.clientWidth, style.maskImage !== "none", before, after, style.scrollbarColor];
 })"""
-TO_THE_END = """() => document.querySelectorAll(".stElementContainer:has(.stPlotlyChart), .katex-display").forEach(
+TO_THE_END = """() => document.querySelectorAll(".chart, .katex-display").forEach(
     (box) => box.scrollTo(box.scrollWidth, 0))"""
 
 
@@ -41,15 +41,22 @@ def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
 def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?part=map", whole=True)
-    page.locator(".js-plotly-plot").first.hover()
-    page.locator('[data-title="Fullscreen"]').first.click()
-    close = page.locator('[data-title="Close fullscreen"]')
-    close.wait_for()
-    box = page.get_by_test_id("stFullScreenFrame").filter(has=close).bounding_box()
-    assert box is not None
-    assert (box["x"], box["width"], box["height"]) == (0, 390, 844)
-    close.click()
-    page.locator('[data-title="Fullscreen"]').first.wait_for(state="attached")
+    chart = page.locator(".st-key-head-map .chart")
+    before = chart.bounding_box()
+    button = chart.locator('[data-title^="Show on the whole screen"]')
+    chart.hover()
+    button.click()
+    page.wait_for_function("document.fullscreenElement?.matches('.st-key-head-map .chart')")
+    assert chart.bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 844}
+    drawing = chart.locator(".main-svg").first
+    drawing.and_(page.locator('[height="828"]')).wait_for()
+    button.click()
+    page.wait_for_function("document.fullscreenElement === null")
+    expect(drawing).not_to_have_attribute("height", "828")
+    after = chart.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["width"], after["height"]) == (before["width"], before["height"])
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])

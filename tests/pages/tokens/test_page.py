@@ -1,6 +1,5 @@
 """The Tokens page shows the tokens, ids and embeddings of the model."""
 
-import json
 import re
 
 import numpy as np
@@ -10,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
 from pages.tokens.vocabulary_part import found_ids
-from tests.pages.apps import on_page, unfold
+from tests.pages.apps import charts, on_page, unfold
 from tests.pages.visitor import Visitor
-from tests.transformer.figures.sent_figures import array
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
 from transformer.pipeline.untrained import Untrained
@@ -41,8 +39,8 @@ def shown(app: AppTest) -> list[list[tuple[str, str, str, str, str]]]:
 
 def drawn(app: AppTest, index: int) -> list[np.ndarray]:
     """The numbers of each heatmap in a chart."""
-    traces = json.loads(app.get("plotly_chart")[index].proto.spec)["data"]
-    return [array(trace["z"]) for trace in traces]
+    traces = charts(app)[index].spec["data"]
+    return [np.asarray(trace["z"]) for trace in traces]
 
 
 def part(app: AppTest, name: str) -> AppTest:

@@ -23,7 +23,7 @@ from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.apps import charts, on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
 from tests.waiting import wait_for
 from transformer import Pipeline
@@ -171,8 +171,8 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     data, _ = film(check(app))
     assert data["frames"][data["frame"]]["step"] == after
     assert app.query_params["snapshot"] == str(after)
-    (chart,) = [each.proto for each in app.main.get("plotly_chart") if re.search("alignment", each.proto.spec)]
-    drawn = [trace for trace in json.loads(chart.spec)["data"] if trace["showlegend"]]
+    (chart,) = [each for each in charts(app.main) if "alignment" in each.text]
+    drawn = [trace for trace in chart.spec["data"] if trace["showlegend"]]
     assert drawn[0]["customdata"] == list(frames.steps)
 
 
@@ -209,8 +209,8 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     predicted = app.dataframe[-2].value
     assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
     # The chart shows the smoothed target of the first token of the first pair.
-    (chart,) = [each.proto.spec for each in app.main.get("plotly_chart") if "share that training asks for" in each.proto.spec]
-    (bars,) = json.loads(chart)["data"]
+    (chart,) = [each for each in charts(app.main) if "share that training asks for" in each.text]
+    (bars,) = chart.spec["data"]
     smoothing, count = pipeline.card.recipe["label_smoothing"], len(pipeline.target_vocabulary)
     assert len(bars["y"]) == len(set(bars["y"])) == 6
     assert float(bars["text"][0]) == pytest.approx(1 - smoothing + smoothing / count, abs=0.005)

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.app_server import ROOT
+from pages.ui.compat import key_class
 from pages.ui.scripts import address_of
 from pages.ui.text import text
 from tests.pages.visitor import Visitor
@@ -37,6 +37,7 @@ def returned(page: Page, expression: str) -> Any:
 def test_element_with_key(page: Page) -> None:
     assert returned(page, "return compat.elementWithKey('head-map').querySelector('.js-plotly-plot') !== null")
     assert returned(page, "return compat.elementWithKey('no-such-key')") is None
+    assert page.locator(f".{key_class('save head-map')}").count() == 1
 
 
 def test_opened_at(page: Page) -> None:
@@ -116,32 +117,6 @@ def test_theme_color(page: Page) -> None:
     )
     assert colors[0].lower() == "#ffffff"
     assert all(colors)
-
-
-def test_plotly_chart(page: Page) -> None:
-    assert returned(page, "return compat.plotlyChart(compat.elementWithKey('head-map')).data[0].type") == "heatmap"
-    assert returned(page, "return compat.plotlyChart(compat.elementWithKey('overview'))") is None
-
-
-def test_move_to_tap(page: Page) -> None:
-    tap = """
-        const chart = compat.plotlyChart(compat.elementWithKey('head-map')).querySelector('.nsewdrag');
-        const moves = [];
-        chart.addEventListener('mousemove', (event) => moves.push([event.clientX, event.clientY]));
-        for (const [pointerType, target] of [['touch', chart], ['mouse', chart], ['touch', document.body]])
-            compat.moveToTap({ pointerType, target, clientX: 30, clientY: 40 });
-        return moves;"""
-    assert returned(page, tap) == [[30, 40]]
-
-
-def test_save_chart(page: Page) -> None:
-    chart = "compat.plotlyChart(compat.elementWithKey('head-map'))"
-    before = returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]")
-    with page.expect_download() as waiting:
-        returned(page, f"compat.saveChart({chart}, 'svg', 'a chart', 'rgb(1, 2, 3)')")
-    assert waiting.value.suggested_filename == "a chart.svg"
-    assert "rgb(1, 2, 3)" in Path(waiting.value.path()).read_text(encoding="utf-8")
-    assert returned(page, f"return [{chart}._context.toImageButtonOptions, {chart}.layout.paper_bgcolor]") == before
 
 
 def test_keep_entries(page: Page) -> None:

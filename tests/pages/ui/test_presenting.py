@@ -1,5 +1,7 @@
 """Enlarged figures for a projector: every text has 18 px or more, and the data are the same."""
 
+import json
+
 import numpy as np
 
 from pages.ui.charts import chart
@@ -10,11 +12,11 @@ TOKENS = ("a", "b", "c")
 
 
 def test_letters_and_lengths_of_a_figure_are_enlarged() -> None:
-    spec = chart(head_map, np.eye(3), np.ones((3, 3), dtype=bool), TOKENS, TOKENS).finished.spec
+    spec = json.loads(chart(head_map, np.eye(3), np.ones((3, 3), dtype=bool), TOKENS, TOKENS).finished.packed.text)
     large, before = enlarged(spec), spec["layout"]["height"]
     layout = large["layout"]
     assert layout["height"] == before * SCALE
-    assert spec["layout"]["height"] == before  # all visitors share `spec`
+    assert spec["layout"]["height"] == before
     assert layout["margin"]["t"] == spec["layout"]["margin"]["t"] * SCALE
     for axis in ("xaxis", "yaxis"):
         assert layout[axis]["tickfont"]["size"] >= LEAST

@@ -13,7 +13,7 @@ from pages.shell.models.model_texts import COMPARED, accepts, description
 from pages.ui import text as texts
 from pages.ui.term_links import linked, names_of
 from pages.ui.text import default_language, figure_labels, languages, merged, text
-from tests.pages.apps import HOME, on_page, shown_errors
+from tests.pages.apps import HOME, charts, on_page, shown_errors
 from transformer import InputError, Pipeline
 from transformer.figures.labels import LABELS
 from transformer.pipeline.untrained import ACCEPTS
@@ -220,7 +220,7 @@ def test_translation_with_an_unknown_placeholder_is_ignored() -> None:
 @pytest.mark.usefixtures("folder")
 def test_figure_labels_are_translated() -> None:
     app = on_page(ATTENTION, language="de", model="copy", source="abc", kind="cross")
-    specs = [chart.proto.spec for chart in app.get("plotly_chart")]
+    specs = [chart.text for chart in charts(app)]
     assert any("Anfrage" in spec for spec in specs)
     assert not any(LABELS["query_axis"] in spec for spec in specs)
 

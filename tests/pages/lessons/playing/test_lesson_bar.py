@@ -28,7 +28,7 @@ from pages.shell.view.runs import runs
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 from tests.pages.legibility import CUT_OFF, PROJECTORS, SMALL
 from tests.pages.lessons.bar import bar
 from tests.pages.visitor import Visitor
@@ -373,10 +373,8 @@ def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
 
 def frames(app: AppTest) -> list[tuple[float, float, str]]:
     """Key, query and line style of each framed cell of a map."""
-    (spec,) = [
-        each.proto.spec for each in app.get("plotly_chart") if "head-map" in each.proto.id and "picked" not in each.proto.id
-    ]
-    shapes = json.loads(spec)["layout"].get("shapes", [])
+    (spec,) = [each.spec for each in charts(app) if each.key == "head-map"]
+    shapes = spec["layout"].get("shapes", [])
     black = [shape for shape in shapes if shape["line"]["color"] == "black"]
     return [((s["x0"] + s["x1"]) / 2, (s["y0"] + s["y1"]) / 2, s["line"]["dash"]) for s in black]
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.frame.navigation import page_files
 from pages.ui.text import text as texts
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 
 ROOT = Path(__file__).parents[4]
 PAGES = [str(file.relative_to(ROOT)) for file in page_files()]
@@ -120,7 +120,7 @@ def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
     assert not app.exception
     assert not app.error
     assert app.title
-    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+    assert all(chart.alt for chart in charts(app))
     assert not app.code
 
 

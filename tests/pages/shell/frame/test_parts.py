@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from pages.decoding.answer_player import PARTS_OF_STEP
 from pages.shell.frame import parts
 from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
 
 WRITING = "pages/decoding/page.py"
@@ -18,17 +18,17 @@ BOXES = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part
 
 def test_parts_that_were_not_on_screen_are_neither_computed_nor_sent() -> None:
     app = on_page(WRITING, model="reverse", source="abc")
-    charts = len(app.main.get("plotly_chart"))
+    count = len(charts(app.main))
     del app.session_state[ALL]
     app.run()
-    assert not app.main.get("plotly_chart")
-    assert charts > 1
+    assert not charts(app.main)
+    assert count > 1
     # All boxes are in one element.
     (boxes,) = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
     assert set(re.findall('data-part="(.*?)"', boxes)) == {"stages", *BELOW}
     app.session_state[SEEN] = {"lens"}
     app.run()
-    assert len(app.main.get("plotly_chart")) == 1
+    assert len(charts(app.main)) == 1
     # The part is between the boxes before it and the boxes after it.
     before, after = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
     assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [

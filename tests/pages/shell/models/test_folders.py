@@ -1,6 +1,5 @@
 """Models of Hugging Face in folders of the server: their list, and every page with a model of each kind."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -18,8 +17,7 @@ from pages.shell.models.catalogue import trained_key
 from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown, shown_errors, unfold
-from tests.transformer.figures.sent_figures import array
+from tests.pages.apps import charts, is_chart, on_page, sent_chart, shown, shown_errors, unfold
 from tests.transformer.huggingface.tiny import folder_of, save_model, save_tokenizer
 from transformer.errors import HeadlightError
 from transformer.huggingface.hf_vocabulary import PieceVocabulary
@@ -107,9 +105,9 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
     app = on_page(f"pages/{page}/page.py", model=kind, source=KINDS[kind])
     assert shown_errors(app) == ""
     assert text("common")["agrees"] in captions(app)
-    pictures = [*app.get("plotly_chart"), *(part for part in app.get("bidi_component") if part.key not in FRAME)]
+    pictures = [part for part in app.get("bidi_component") if part.key not in FRAME]
     if (page, kind) == ("decoding", "bert"):  # an encoder alone writes no text
-        assert not app.get("plotly_chart")
+        assert not charts(app)
         assert "encoder alone" in app.info[0].value
     elif (page, kind) != ("masks", "bert"):  # its attention hides nothing, so no mask is drawn
         assert pictures
@@ -135,7 +133,7 @@ def test_models_of_unusual_widths_are_drawn(
     read_again()
     app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
     assert shown_errors(app) == ""
-    assert [*app.get("plotly_chart"), *(shown for shown in app.get("bidi_component") if shown.key not in FRAME)]
+    assert [shown for shown in app.get("bidi_component") if shown.key not in FRAME]
     read_again()
 
 
@@ -184,15 +182,13 @@ def test_what_if_compares_the_guesses_of_an_encoder_alone() -> None:
     assert words["write"] not in [link.proto.label for link in app.get("link_button")]
     assert words["difference_caption_read"] in captions(app)
     assert words["difference_caption"] not in captions(app)
-    bars = [
-        spec["data"] for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart")) if len(spec["data"]) == 2
-    ]
+    bars = [spec["data"] for spec in (chart.spec for chart in charts(app)) if len(spec["data"]) == 2]
     (clean, edited), *_ = [pair for pair in bars if pair[0]["type"] == "bar"]
     assert len(clean["x"]) == 1  # only the position of the mask
     trace = runs().trace(trained_key("bert"), (KINDS["bert"],), (None,), ())
     place = trace.source_tokens[0].index("<mask>")
-    np.testing.assert_allclose(array(clean["y"]), trace.probabilities[0, place].max(), atol=1e-4)
-    assert array(clean["y"]) != array(edited["y"])
+    np.testing.assert_allclose(np.asarray(clean["y"]), trace.probabilities[0, place].max(), atol=1e-4)
+    assert np.asarray(clean["y"]) != np.asarray(edited["y"])
 
 
 def captions(app: AppTest) -> list[str]:
@@ -249,9 +245,9 @@ def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypa
     monkeypatch.setenv(folders.VARIABLE, str(folder_of("t5")))
     app = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat")
     assert shown_errors(app) == ""
-    encoder, decoder = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart"))
+    encoder, decoder = (chart.spec["data"] for chart in charts(app))
     assert len(decoder) == len(encoder) + 1  # the hidden cells are drawn first
-    hidden = np.isfinite(array(decoder[0]["z"]))
+    hidden = np.isfinite(np.asarray(decoder[0]["z"]))
     np.testing.assert_array_equal(hidden, ~np.tri(len(hidden), dtype=bool))
     monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
     RESULTS.clear()
@@ -259,7 +255,7 @@ def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypa
     assert shown_errors(joined) == ""
     bias = runs().trace(trained_key("t5"), ("the cat sleeps .",), (None,), ())["encoder.layers.0.self_attention.position_bias"]
     pairs = bias.numpy()[0].mean(0)[:4, :4].reshape(2, 2, 2, 2).mean((1, 3))
-    drawn = array(json.loads(joined.get("plotly_chart")[0].proto.spec)["data"][-1]["z"])
+    drawn = np.asarray(charts(joined)[0].spec["data"][-1]["z"])
     np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
     RESULTS.clear()
     assert "side" not in [str(widget.key) for widget in app.get("button_group")]  # both sides are drawn
@@ -270,9 +266,9 @@ def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypa
 
 def pictures(app: AppTest) -> str:
     """All pictures of a page as text."""
-    charts = [chart.proto.spec for chart in app.get("plotly_chart")]
-    drawn = [str(part.proto) for part in app.get("bidi_component") if part.key not in FRAME]
-    return " ".join([*charts, *drawn, *(html.proto.body for html in app.get("html"))])
+    parts = [part for part in app.get("bidi_component") if part.key not in FRAME]
+    drawn = [sent_chart(part).text if is_chart(part) else str(part.proto) for part in parts]
+    return " ".join([*drawn, *(html.proto.body for html in app.get("html"))])
 
 
 @pytest.mark.usefixtures("named")
@@ -284,8 +280,6 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
     assert " · ".join(tokens[:3]) in [shown(markdown.value) for markdown in app.markdown]
     assert "They part at step 4." in captions(app)
     (losses,) = [
-        spec["data"][0]
-        for spec in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
-        if "loss" in str(spec["layout"].get("yaxis"))
+        spec["data"][0] for spec in (chart.spec for chart in charts(app)) if "loss" in str(spec["layout"].get("yaxis"))
     ]
-    assert len(array(losses["y"])) == 4
+    assert len(np.asarray(losses["y"])) == 4

@@ -115,9 +115,8 @@ def test_typed_addresses_are_not_links(visitor: Visitor) -> None:
 
 
 def pictures(app: AppTest) -> list[str]:
-    """The ids of all charts and components in the main part of the page, without the script that counts choices."""
-    drawn = [element for kind in ("plotly_chart", "bidi_component") for element in app.main.get(kind)]
-    return [element.proto.id for element in drawn if element.key != "choice"]
+    """The ids of all components in the main part of the page, without the script that counts choices."""
+    return [element.proto.id for element in app.main.get("bidi_component") if element.key != "choice"]
 
 
 def answered(app: AppTest, answer: str) -> bool:

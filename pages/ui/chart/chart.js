@@ -1,0 +1,266 @@
+// A Plotly chart that stays on the page. It is mounted once, when it comes near the screen; each later figure only updates it, so it
+// keeps its zoom and does not blink. A click, a selection and a cursor for the keyboard reach Python as numbers by name of axis.
+//
+// It imports nothing from outside this folder, so that it can be used in other apps (README.md).
+
+import { Cursor } from "./cursor.js";
+import { pointOf } from "./points.js";
+import { themed, themeOf } from "./theme.js";
+import { unpack } from "./unpack.js";
+
+/**
+ * The functions of Plotly that are used here. All are documented.
+ *
+ * @typedef {{
+ *   react: (plot: Plot, data: Trace[], layout: Layout, config: object) => Promise<void>,
+ *   relayout: (plot: Plot, change: object) => Promise<void>,
+ *   downloadImage: (figure: object, options: object) => Promise<string>,
+ *   Plots: { resize: (plot: Plot) => void },
+ *   Fx: { hover: (plot: Plot, points: object[]) => void, unhover: (plot: Plot) => void },
+ * }} Plotly
+ */
+
+/** @typedef {HTMLElement & { on: (event: string, act: (event: any) => void) => void }} Plot */
+
+/** @typedef {Record<string, any> & { type?: string }} Trace */
+
+/** @typedef {Record<string, any>} Layout */
+
+/**
+ * @typedef {{
+ *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, asks: string[],
+ *   plotly: string, words: Record<string, string>,
+ * }} Figure
+ */
+
+/** @typedef {(name: string, value: unknown) => void} Send */
+
+// How far from the screen a chart is drawn. The page scrolls within an element: browsers that do not know `scrollMargin` yet draw a
+// chart when it comes on screen.
+const NEAR = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
+const HEIGHT = 450; // px of a figure without a height of its own, as in Plotly
+const MARGIN = 16; // px around a chart on the whole screen
+const MARKED = { type: "rect", xref: "x", yref: "y", fillcolor: "transparent" };
+const ENLARGE = { width: 24, height: 24, path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z" };
+
+/** @type {WeakMap<Element, Chart>} */
+const charts = new WeakMap();
+
+/**
+ * @param {{ data: ArrayBuffer | Uint8Array, parentElement: ParentNode, setStateValue: Send, setTriggerValue: Send }} mount
+ */
+export default function chart({ data, parentElement, setStateValue, setTriggerValue }) {
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".chart"));
+  const shown = charts.get(root) ?? new Chart(root);
+  charts.set(root, shown);
+  shown.send = setTriggerValue;
+  shown.keep = setStateValue;
+  shown.show(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
+  return () => shown.end();
+}
+
+class Chart {
+  /** @type {Uint8Array} */ bytes;
+  /** @type {Figure} */ figure;
+  /** @type {Plotly} */ plotly;
+  /** @type {Send} */ send = () => {};
+  /** @type {Send} */ keep = () => {};
+  /** @type {object[]} */ marks = []; // shapes that Python has asked for
+  drawing = Promise.resolve();
+  near = false;
+  listens = false;
+  theme = "";
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.plot = /** @type {Plot} */ (/** @type {unknown} */ (document.createElement("div")));
+    this.said = document.createElement("p");
+    this.said.setAttribute("aria-live", "polite");
+    root.replaceChildren(this.plot, this.said);
+    this.cursor = new Cursor(this);
+    this.onScreen = new IntersectionObserver((entries) => this.approach(entries.some((entry) => entry.isIntersecting)), NEAR);
+    this.onScreen.observe(root);
+    this.sizes = new ResizeObserver(() => this.fit());
+    root.addEventListener("pointerdown", (event) => this.moveToTap(event));
+    root.addEventListener("keydown", (event) => this.cursor.key(event));
+    root.addEventListener("blur", () => this.cursor.leave());
+    root.addEventListener("fullscreenchange", () => this.fit());
+    root.addEventListener("save", (event) => this.save(/** @type {CustomEvent} */ (event).detail));
+    root.addEventListener("mark", (event) => this.mark(/** @type {CustomEvent} */ (event).detail));
+  }
+
+  /**
+   * Show a figure. Streamlit calls this after every change of the data or the theme.
+   *
+   * @param {Uint8Array} bytes
+   */
+  show(bytes) {
+    const theme = JSON.stringify(themeOf(this.root));
+    if (this.theme === theme && this.bytes?.length === bytes.length && this.bytes.every((byte, at) => byte === bytes[at]))
+      return;
+    this.bytes = bytes;
+    this.theme = theme;
+    this.figure = unpack(bytes);
+    const { alt, width } = this.figure;
+    const { root, plot } = this;
+    root.tabIndex = 0;
+    root.setAttribute("role", "application");
+    root.setAttribute("aria-roledescription", this.figure.words.role);
+    root.setAttribute("aria-label", alt);
+    plot.style.minWidth = width ? `${width}px` : "";
+    plot.style.minHeight = `${this.height}px`;
+    root.dataset.state = "drawing";
+    if (this.near) this.draw();
+  }
+
+  /**
+   * Draw the figure once the chart is near the screen.
+   *
+   * @param {boolean} near
+   */
+  approach(near) {
+    const first = near && !this.near;
+    this.near ||= near;
+    if (first) this.draw();
+    else if (!this.near) this.root.dataset.state = "waiting";
+  }
+
+  /** Draw the newest figure, after what is being drawn now. */
+  draw() {
+    const { bytes, root } = this;
+    this.drawing = this.drawing
+      .then(async () => {
+        if (this.bytes === bytes) await this.update();
+      })
+      .catch(() => {
+        root.dataset.state = "failed";
+        this.said.textContent = this.figure.words.failed;
+      });
+  }
+
+  async update() {
+    const { figure, plot, root } = this;
+    this.plotly = await plotlyAt(figure.plotly);
+    const buttons = document.fullscreenEnabled ? [this.enlarging()] : [];
+    const { theme, bytes } = this;
+    await this.plotly.react(plot, figure.data, this.layout(), { ...figure.config, modeBarButtonsToAdd: buttons });
+    if (!this.listens) this.listen();
+    this.cursor.stay();
+    if (this.theme === theme && this.bytes === bytes) root.dataset.state = "drawn";
+  }
+
+  /** The layout of the figure, with the theme of the page and the marks. A zoom is kept until the sizes of the data change. */
+  layout() {
+    const { data, layout } = this.figure;
+    const sizes = data.map((trace) => [trace.type, (trace.z ?? trace.y ?? trace.x)?.length, trace.z?.[0]?.length].join());
+    const whole = themed(layout, JSON.parse(this.theme));
+    return { ...whole, height: this.height, shapes: [...(whole.shapes ?? []), ...this.marks], uirevision: sizes.join("|") };
+  }
+
+  /** The height of the chart in px. On the whole screen, it is as high as the screen. */
+  get height() {
+    const { height = HEIGHT } = this.figure.layout;
+    return document.fullscreenElement === this.root ? Math.max(innerHeight - MARGIN, height) : height;
+  }
+
+  listen() {
+    const { plot } = this;
+    this.listens = true;
+    plot.on("plotly_click", ({ points }) => this.tell("click", points));
+    plot.on("plotly_hover", ({ points }) => this.figure.asks.includes("hover") && this.keep("hover", this.named(points[0])));
+    plot.on("plotly_unhover", () => this.figure.asks.includes("hover") && this.keep("hover", null));
+    plot.on("plotly_selected", (event) => {
+      if (this.figure.asks.includes("selection")) {
+        this.keep("selection", event?.points.map((/** @type {object} */ point) => this.named(point)) ?? []);
+      }
+    });
+    this.sizes.observe(this.root);
+  }
+
+  /**
+   * Send a point to Python, if the figure asks for such events.
+   *
+   * @param {string} name
+   * @param {object[]} points
+   */
+  tell(name, points) {
+    if (points.length && this.figure.asks.includes(name)) this.send(name, this.named(points[0]));
+  }
+
+  /** @param {any} point a point of an event of Plotly */
+  named(point) {
+    return pointOf(point, this.figure);
+  }
+
+  fit() {
+    if (this.plotly) this.plotly.relayout(this.plot, { height: this.height, autosize: true });
+  }
+
+  /** The button of the chart's own bar that shows the chart on the whole screen. */
+  enlarging() {
+    const click = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
+    return { name: "enlarge", title: this.figure.words.enlarge, icon: ENLARGE, click };
+  }
+
+  /**
+   * Plotly picks the point of the last mouse move, but the browser reports a mouse move only after a tap. Without this move, a tap
+   * picks nothing, and the next tap picks the point of the first one.
+   *
+   * @param {PointerEvent} event
+   */
+  moveToTap({ pointerType, target, clientX, clientY }) {
+    if (pointerType !== "touch") return;
+    target?.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
+  }
+
+  /**
+   * Save the figure as it is drawn.
+   *
+   * @param {{ format: string, name: string, background: string }} file
+   */
+  async save({ format, name, background }) {
+    this.plotly = await plotlyAt(this.figure.plotly);
+    const layout = { ...this.layout(), paper_bgcolor: background, width: this.plot.clientWidth };
+    const { height } = layout;
+    await this.plotly.downloadImage(
+      { data: this.figure.data, layout },
+      { format, filename: name, scale: 2, width: layout.width, height },
+    );
+  }
+
+  /**
+   * Frame cells of a heatmap, without a new figure.
+   *
+   * @param {{ row: [number, number], column: [number, number], color: string, width: number }[]} marks ranges of rows and columns
+   */
+  mark(marks) {
+    this.marks = marks.map(({ row, column, color, width }) => ({
+      ...MARKED,
+      ...{ x0: column[0] - 0.5, x1: column[1] - 0.5, y0: row[0] - 0.5, y1: row[1] - 0.5, line: { color, width } },
+    }));
+    if (this.root.dataset.state === "drawn") this.plotly.relayout(this.plot, { shapes: this.layout().shapes });
+  }
+
+  end() {
+    // Streamlit also calls this before new data, and then calls the component again.
+  }
+}
+
+/** @type {Map<string, Promise<Plotly>>} */
+const loaded = new Map();
+
+/**
+ * Plotly, loaded once for all charts. Its script is no module, and sets a name of the window.
+ *
+ * @param {string} address relative to the address of the app
+ */
+function plotlyAt(address) {
+  let script = loaded.get(address);
+  if (!script) {
+    script = import(new URL(address, document.baseURI).href).then(() => /** @type {any} */ (window).Plotly);
+    script.catch(() => loaded.delete(address)); // the next chart tries again
+    loaded.set(address, script);
+  }
+  return script;
+}
