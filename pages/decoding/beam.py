@@ -39,7 +39,7 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
     figure = chart(beam_tree, nodes, start, words["states"], selected.number, words["step_axis"])
     final = _final(run)
     alt = words["tree_alt"].format(count=len(nodes), width=method.width, final="; ".join(_said(run, made) for made in final))
-    show(figure, KEY, alt, on_click=_pick, tells=True, table=lambda: tree_table(run))
+    show(figure, KEY, alt, asks={"click": _pick}, tells=True, table=lambda: tree_table(run))
     _show_final(run, final)
     _show_differences(view, run, method)
     _show_node(run, selected, of)

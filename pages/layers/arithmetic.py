@@ -60,7 +60,7 @@ def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: 
     st.markdown(words["why"])
     most = max(np.abs(vector).max() for vector in (worked.x, worked.added, worked.result))
     x, added = (_row(stops[path], vector, most) for path, vector in zip(worked.inputs, (worked.x, worked.added), strict=True))
-    picture([x, added], words["sign"], _row(stops[worked.path], worked.result, most), words["says"], "work_residual", False)
+    picture([x, added], words["sign"], _row(stops[worked.path], worked.result, most), words["says"], "work_residual")
     _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (worked.x, worked.added, worked.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
     _table("residual", worked.x, worked.added, worked.result, worked.traced)
@@ -74,7 +74,7 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
     st.markdown(words["why"])
     most = max(np.abs(worked.x).max(), np.abs(worked.result).max())
     before, after = _row(stops[worked.inputs[0]], worked.x, most), _row(stops[worked.path], worked.result, most)
-    picture([before], words["sign"], after, words["says"], "work_norm", False)
+    picture([before], words["sign"], after, words["says"], "work_norm")
     root = float(np.sqrt(worked.variance + worked.eps))
     _numbers(words["numbers"], [number(value, 4) for value in (worked.mean, worked.variance, root)])
     mean, variance, eps = latex(worked.mean, 4), latex(worked.variance, 4), latex(worked.eps, 3)
@@ -103,7 +103,6 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
         _row(activated, worked.activated, most),
         words["says"].format(activation=activation),
         "work_ff",
-        False,
     )
     fires = int(worked.fires.sum())
     _numbers(words["numbers"], [whole(fires), share(worked.share, 1), number(float(np.linalg.norm(worked.result)), 4)])

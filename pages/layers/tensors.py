@@ -1,22 +1,22 @@
-"""Tensors on a canvas: the picture of one stop of the walk, a filmstrip of a layer, and the list of all stops.
+"""Pictures of tensors: one stop of the walk, a filmstrip of a layer, and the list of all stops."""
 
-They are drawn on a canvas for two reasons. With Plotly, a step takes more than twice as long (benchmarks/README.md). On a
-canvas, the arrow keys move from number to number without a request to the server. The save menu offers the same picture from
-Plotly.
-"""
-
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
 from pages.layers.flow import Flow
-from pages.ui.charts import described
-from pages.ui.component import mounted, packed, parcel
+from pages.ui.chart import event, is_narrow
+from pages.ui.charts import chart, described, show
+from pages.ui.compat import no_callback
+from pages.ui.component import mounted, packed
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
+from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, thumbnail
 from transformer.figures.theme import LINE, MASKED, ROLE_COLORS
@@ -26,42 +26,110 @@ HERE = Path(__file__).parent
 WIDEST, HIGHEST, LEAST = 300, 120, 7
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
+# Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
+WIDTH, NARROW_WIDTH = 720, 330
+# Session key: (key of a picture, path of a tensor in it), and the first and the last of the columns that are opened.
+OPENED = "opened_columns"
+AROUND = 32  # columns on either side that a click on a cell for several numbers opens
 
 
-_stop = mounted(HERE / "stop")
 _strip = mounted(HERE / "strip")
 _outline = mounted(HERE / "outline")
 
 
-def picture(inputs: Sequence[TensorView], operation: str, result: TensorView, says: str, key: str, hint: bool = True) -> None:
+def picture(
+    inputs: Sequence[TensorView],
+    operation: str,
+    result: TensorView,
+    says: str,
+    key: str,
+    name: str | None = None,
+    zooms: bool = False,
+) -> None:
     """Draw inputs, operation and result to one scale: cells have the same size in all tensors.
-
-    The exact numbers are sent to the browser. It shows them when the pointer hovers, and enlarges columns that are dragged
-    over.
 
     Args:
         inputs: the inputs in the order of the formula; may be empty.
         operation: the words between inputs and result.
         result: the tensor that the operation returns.
         says: the picture in words, for screen readers.
-        hint: whether to show a sentence below that explains how to read and use the picture.
+        name: name of saved files; by default the key.
+        zooms: whether columns of tensors that are too wide for a cell a number can be opened.
     """
-    words = dict(text("tensors")["picture"])
-    sent, numbers = [], []
-    for one in (*inputs, result):
-        described, values = _sent(one, sum(part.size for part in numbers))
-        sent.append(described)
-        numbers.append(values)
-    data = {
-        "inputs": sent[:-1],
-        "result": sent[-1],
-        "operation": operation,
-        "label": says,
-        "colors": _colors(),
-        "most_columns": MOST_COLUMNS,
-        "text": words if hint else {**words, "hint": ""},
-    }
-    _stop(key=key, data=parcel(data, np.concatenate(numbers)))
+    views = [*inputs, result]
+    opened = _opened(key, views) if zooms else None
+    # Opened columns are drawn alone, because cells of the size that all tensors have would be too small to be pointed at.
+    shown = views if opened is None else [opened]
+    width = NARROW_WIDTH if is_narrow(key) else WIDTH
+    figure = chart(stop_figure, shown[:-1], operation, shown[-1], width, labels=figure_labels())
+    told = " ".join(f"{view.title} {view.shape}: {_told(view, MOST_SAID)}" for view in shown)
+    asks: dict[str, Callable[[], None]] = {"narrow": no_callback}
+    if zooms and (opened is not None or binned(shown)):
+        asks |= {"zoom": lambda: _zoom(key, shown), "click": lambda: _open_bin(key, shown)}
+    show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result))
+
+
+def binned(views: Sequence[TensorView]) -> list[TensorView]:
+    """Those of the views that a picture draws with cells for several numbers."""
+    return [view for view in views if _each(view) > 1]
+
+
+def _each(view: TensorView) -> int:
+    """How many columns a cell of the picture stands for."""
+    return -(-view.panel.values.shape[2] // MOST_COLUMNS)
+
+
+def opened_columns(key: str, views: Sequence[TensorView]) -> tuple[int, int] | None:
+    """The first and the last of the columns that the visitor has opened in a picture of these views; None if all are shown."""
+    place, columns = st.session_state.get(OPENED, (None, None))
+    return columns if place in [(key, view.path) for view in views] else None
+
+
+def _opened(key: str, views: Sequence[TensorView]) -> TensorView | None:
+    """The columns that the visitor has opened in a picture with these views."""
+    columns = opened_columns(key, views)
+    if columns is None:
+        return None
+    (view,) = [view for view in views if (key, view.path) == st.session_state[OPENED][0]][:1]
+    return view.columns(*columns)
+
+
+def show_all_columns() -> None:
+    st.session_state.pop(OPENED, None)
+
+
+def _open(key: str, view: TensorView, first: float, last: float) -> None:
+    """Open the columns from one cell of a picture to another, if the cells stand for several numbers."""
+    each, start, count = _each(view), view.first_column, view.panel.values.shape[2]
+    if each > 1:
+        ends = (start + min(max(round(cell) * each, 0), count - 1) for cell in (first, last + 1))
+        st.session_state[OPENED] = ((key, view.path), tuple(ends))
+
+
+def _zoom(key: str, shown: Sequence[TensorView]) -> None:
+    """Open the columns that were dragged over, or all of them again after a double click."""
+    sent = event(key, "zoom")
+    if sent.get("axis") is None:
+        show_all_columns()
+        return
+    view, ends = _view_of(sent, shown), [sent.get("first"), sent.get("last")]
+    if view is not None and all(isinstance(end, int | float) and math.isfinite(end) for end in ends):
+        _open(key, view, *sorted(ends))
+
+
+def _open_bin(key: str, shown: Sequence[TensorView]) -> None:
+    """Open the columns around a picked cell that stands for several numbers."""
+    sent = event(key, "click")
+    view, column = _view_of(sent, shown), sent.get("x")
+    if view is not None and isinstance(column, int):
+        around = AROUND / _each(view)
+        _open(key, view, column - around, column + around)
+
+
+def _view_of(sent: Mapping[str, Any], shown: Sequence[TensorView]) -> TensorView | None:
+    """The view on whose axes an event happened."""
+    axis = sent.get("axis")
+    return shown[axis - 1] if isinstance(axis, int) and 0 < axis <= len(shown) else None
 
 
 def numbers(shown: TensorView) -> pd.DataFrame:
@@ -163,35 +231,6 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
         "selected": selected,
     }
     _outline(key=key, data=data, on_pick_change=on_pick)
-
-
-def _sent(drawn: TensorView, offset: int) -> tuple[dict[str, Any], np.ndarray]:
-    """A panel for the browser: its properties, and its numbers as bytes, which start at `offset` in the parcel."""
-    panel = drawn.panel
-    tiles, rows, columns = panel.values.shape
-    bytes_ = [np.ascontiguousarray(panel.values, "<f4").view(np.uint8).reshape(-1)]
-    if panel.hidden is not None:
-        bytes_.append(panel.hidden.astype(np.uint8).reshape(-1))
-    return {
-        "path": drawn.path,
-        "title": drawn.title,
-        "shape": drawn.shape,
-        "label": f"{drawn.title} {drawn.shape}",
-        "says": _told(drawn, MOST_SAID),
-        "tiles": tiles,
-        "rows": rows,
-        "columns": columns,
-        "axes": list(panel.axes),
-        "strip": panel.strip,
-        "scale": panel.scale,
-        "limit": drawn.limit,
-        "limit_label": float(f"{drawn.limit:.3g}"),
-        "color": drawn.color,
-        "offset": offset,
-        "masked": panel.hidden is not None,
-        "row_tokens": _tokens(drawn, panel.axes[1], rows),
-        "column_tokens": _tokens(drawn, panel.axes[2], columns),
-    }, np.concatenate(bytes_)
 
 
 def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:

@@ -11,23 +11,21 @@ import streamlit as st
 from pages.layers.details import show_details
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
-from pages.layers.tensors import numbers, outline, picture
+from pages.layers.tensors import binned, opened_columns, outline, picture, show_all_columns
 from pages.shell.frame.history import change_by_itself
 from pages.shell.links.prediction_link import show_prediction_link
 from pages.shell.links.training_link import show_training_link
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import offline
 from pages.ui.component import picked
-from pages.ui.export_menu import saving
 from pages.ui.format import shape
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import figure_labels, language, text
+from pages.ui.text import language, text
 from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
-from transformer.figures import stop_figure
+from transformer.figures.panels import MOST_COLUMNS, TensorView
 from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
@@ -217,12 +215,8 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     no_inputs = words["not_described" if current.operation == UNDESCRIBED.operation else "nothing"]
     shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
     alt = words["picture"].format_map(shown)
-    picture(before, operation, result, alt, PICTURE)
-
-    def page() -> str:
-        return offline(stop_figure(before, operation, result, labels=figure_labels()), alt)
-
-    saving(PICTURE, current.path, lambda: numbers(result), page)
+    picture(before, operation, result, alt, PICTURE, current.path, zooms=True)
+    _reading([*before, result])
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:
         texts = view.model, view.sources[item], view.targets[item]
@@ -230,6 +224,17 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
             show_prediction_link(*texts, path.kind, path.layer, head or 0)
             if head is not None:
                 show_training_link(*texts, path.kind, path.layer, head)
+
+
+def _reading(views: Sequence[TensorView]) -> None:
+    """Explain how to read and use the picture of these tensors."""
+    words, opened, wide = text("tensors")["picture"], opened_columns(PICTURE, views), binned(views)
+    if opened is not None:
+        st.button(words["whole"], on_click=show_all_columns, icon=":material/unfold_more:")
+    elif wide:
+        each = max(-(-view.panel.values.shape[2] // MOST_COLUMNS) for view in wide)
+        st.caption(words["binned"].format(titles=", ".join(view.title for view in wide), each=f"1 × {each}"))
+    st.caption(words["hint"])
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:

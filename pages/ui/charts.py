@@ -1,7 +1,7 @@
 """Plotly figures on a page."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -19,11 +19,15 @@ from pages.ui.text import text
 from transformer.figures.highlights import Highlight, highlights
 from transformer.figures.numbers import has_numbers, numbers
 
+# Nothing is sent to another host: Plotly's button for its cloud is removed.
+OFFLINE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 CONFIG = {
     "displaylogo": False,
     "scrollZoom": False,
+    # Otherwise the cells at the edges could not be pointed at.
+    "showAxisDragHandles": False,
     "toImageButtonOptions": {"format": "png", "scale": 2},
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    "modeBarButtonsToRemove": ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
 }
 
 SCROLL_BAR = 16  # px of height for the bar of a chart that scrolls sideways
@@ -101,7 +105,7 @@ def _draw(
     key: str,
     alt: str,
     config: dict[str, Any] = CONFIG,
-    on_click: Callable[[], None] | None = None,
+    asks: Mapping[str, Callable[[], None]] | None = None,
 ) -> None:
     figure, height, width = finished.packed, finished.height, finished.least_width
     if presenting():
@@ -111,11 +115,11 @@ def _draw(
         "config": config,
         "alt": alt,
         "width": width,
-        "asks": [] if on_click is None else ["click"],
+        "asks": [*(asks or {})],
         "plotly": PLOTLY,
         "words": text("common")["chart"],
     }
-    asked: Any = {} if on_click is None else {"on_click_change": on_click}
+    asked: Any = {f"on_{event}_change": act for event, act in (asks or {}).items()}
     _mount(key=key, data=message(figure, about), height=height + (SCROLL_BAR if width else 0), **asked)
 
 
@@ -124,7 +128,7 @@ def show(
     key: str,
     alt: str,
     name: str | None = None,
-    on_click: Callable[[], None] | None = None,
+    asks: Mapping[str, Callable[[], None]] | None = None,
     tells: bool = False,
     table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
@@ -135,13 +139,14 @@ def show(
     Args:
         alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
-        on_click: called when a point of the chart is clicked, or picked with the keyboard. `pages.ui.chart.event` returns it.
+        asks: name of an event of the chart (chart/README.md) → what is called at such an event. There, and in the run that
+            follows, `pages.ui.chart.event` returns it.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
-    _draw(finished, key, says, on_click=on_click)
+    _draw(finished, key, says, asks=asks)
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 
@@ -163,5 +168,5 @@ def described(noted: Sequence[Highlight]) -> str:
 
 def offline(figure: go.Figure, alt: str) -> str:
     """An HTML page with only the figure. It includes Plotly, so it works without a network."""
-    page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False})
+    page = figure.to_html(include_plotlyjs=True, config=OFFLINE)
     return page.replace("<head>", Markup("<head><title>{}</title>").format(alt), 1)

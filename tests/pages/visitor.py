@@ -1,7 +1,6 @@
 """A visitor with a browser: it opens pages, waits until they have settled, and records errors."""
 
 import contextlib
-import json
 import re
 import shutil
 import time
@@ -261,6 +260,10 @@ class Visitor:
             self.complaints.append(f"another host: {address}")
 
 
+# The path of the tensor that the walk has drawn.
+PATH = "document.querySelector('.st-key-walk_picture .chart > div')?.layout?.meta.path"
+
+
 class Walker(Visitor):
     """A visitor on the walk of the Layers page.
 
@@ -285,20 +288,15 @@ class Walker(Visitor):
 
     def at(self, query: str) -> "Walker":
         self.open(f"layers?{query}")
-        self.root = self.page.locator(".stop").first
-        expect(self.root).to_have_attribute("data-painted", re.compile(r"\d+"))
+        self.root = self.page.locator(".st-key-walk_picture .chart")
+        expect(self.root).to_have_attribute("data-state", "drawn")
         return self
 
     @property
-    def geometry(self) -> dict[str, Any]:
-        return json.loads(self.root.get_attribute("data-geometry") or "{}")
-
-    @property
     def path(self) -> str:
-        return self.geometry["panels"][-1]["path"]
+        return self.page.evaluate(PATH)
 
     def is_at(self, path: str) -> None:
         """Wait until the walk is at a stop. The browser checks this at every frame, because a playing walk leaves a stop
         soon."""
-        path_of_stop = "JSON.parse(root.dataset.geometry ?? '{}').panels?.at(-1).path"
-        self.page.wait_for_function(f"([root, path]) => {path_of_stop} === path", arg=[self.root.element_handle(), path])
+        self.page.wait_for_function(f"(path) => {PATH} === path", arg=path)

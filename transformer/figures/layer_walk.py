@@ -84,7 +84,7 @@ def layer_figure(
         "hovermode": "closest",
     }
     figure = finished(go.Figure(traces, layout), height=int(top))
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0}, meta={"least_width": width})
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0}, meta={"least_width": width})
 
 
 def _extent(view: TensorView) -> tuple[int, int]:

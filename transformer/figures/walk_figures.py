@@ -77,7 +77,8 @@ def stop_figure(
         traces += drawn
         layout["annotations"] += _notes(part, place, size)
     figure = finished(go.Figure(traces, layout), height=int(size[1]))
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0}, meta={"least_width": int(size[0])})
+    about = {"least_width": int(size[0]), "path": result.path}
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 4}, meta=about)
 
 
 # --- labels --------------------------------------------------------------------------------------------------------------
@@ -104,6 +105,7 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
     title = {"text": labels["sized_axis"].format(axis=name, size=size), "standoff": 2, "font": {"size": WORDS}}
     return {
         "range": [len(names) - 0.5, -0.5] if axis == 1 else [-0.5, len(names) - 0.5],
+        "fixedrange": axis == 1,  # so that dragging always enlarges columns
         "tickmode": "array",
         "tickvals": [spot + nudge for spot, _ in ticks],
         "ticktext": [word for _, word in ticks],

@@ -49,8 +49,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
-            which the chart scrolls, or None; `asks`, the events to send (`click`, `hover`, `selection`); `plotly`, the
-            address of Plotly's script; and `words` (README.md).
+            which the chart scrolls, or None; `asks`, the events to send (README.md);
+            `plotly`, the address of Plotly's script; and `words` (README.md).
     """
     header = f"{figure.text[:-1]},{json.dumps(about)[1:]}".encode()
     return b"".join([len(header).to_bytes(4, "little"), header, figure.numbers])
@@ -71,8 +71,14 @@ def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
 
 
 def event(key: str, name: str) -> dict[str, Any]:
-    """What the browser sent with the last event of a chart: `trace`, the numbers by name of axis, and `value` or `data`. Empty
-    if there is no such event. A browser can send anything: check each value."""
+    """What the browser sent with the last event of a chart (README.md). Empty if there is no such event. A browser can send
+    anything: check each value."""
     sent = st.session_state.get(key)
     value = sent.get(name) if isinstance(sent, Mapping) else None
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def is_narrow(key: str) -> bool:
+    """Whether the browser has told that a chart, which asks for `narrow`, is narrower than 520 px."""
+    sent = st.session_state.get(key)
+    return isinstance(sent, Mapping) and sent.get("narrow") is True

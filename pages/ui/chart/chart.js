@@ -38,6 +38,7 @@ import { unpack } from "./unpack.js";
 // How far from the screen a chart is drawn. The page scrolls within an element: browsers that do not know `scrollMargin` yet draw a
 // chart when it comes on screen.
 const NEAR = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
+const NARROW = 520; // px; a narrower chart is narrow
 const HEIGHT = 450; // px of a figure without a height of its own, as in Plotly
 const MARGIN = 16; // px around a chart on the whole screen
 const MARKED = { type: "rect", xref: "x", yref: "y", fillcolor: "transparent" };
@@ -68,6 +69,7 @@ class Chart {
   /** @type {object[]} */ marks = []; // shapes that Python has asked for
   drawing = Promise.resolve();
   near = false;
+  narrow = false; // as Python knows it
   listens = false;
   theme = "";
 
@@ -82,9 +84,14 @@ class Chart {
     this.onScreen = new IntersectionObserver((entries) => this.approach(entries.some((entry) => entry.isIntersecting)), NEAR);
     this.onScreen.observe(root);
     this.sizes = new ResizeObserver(() => this.fit());
-    root.addEventListener("pointerdown", (event) => this.moveToTap(event));
+    root.addEventListener("pointerdown", (event) => {
+      this.cursor.rests = true;
+      this.moveToTap(event);
+    });
     root.addEventListener("keydown", (event) => this.cursor.key(event));
     root.addEventListener("blur", () => this.cursor.leave());
+    // The style of the page changes after Streamlit has called the component.
+    root.addEventListener("transitionend", ({ target }) => target === root && this.show(this.bytes));
     root.addEventListener("fullscreenchange", () => this.fit());
     root.addEventListener("save", (event) => this.save(/** @type {CustomEvent} */ (event).detail));
     root.addEventListener("mark", (event) => this.mark(/** @type {CustomEvent} */ (event).detail));
@@ -109,8 +116,8 @@ class Chart {
     root.setAttribute("aria-roledescription", this.figure.words.role);
     root.setAttribute("aria-label", alt);
     plot.style.minWidth = width ? `${width}px` : "";
-    plot.style.minHeight = `${this.height}px`;
-    root.dataset.state = "drawing";
+    plot.style.height = `${this.height}px`;
+    root.dataset.state ??= "drawing";
     if (this.near) this.draw();
   }
 
@@ -129,6 +136,7 @@ class Chart {
   /** Draw the newest figure, after what is being drawn now. */
   draw() {
     const { bytes, root } = this;
+    root.dataset.state = "drawing";
     this.drawing = this.drawing
       .then(async () => {
         if (this.bytes === bytes) await this.update();
@@ -170,6 +178,8 @@ class Chart {
     plot.on("plotly_click", ({ points }) => this.tell("click", points));
     plot.on("plotly_hover", ({ points }) => this.figure.asks.includes("hover") && this.keep("hover", this.named(points[0])));
     plot.on("plotly_unhover", () => this.figure.asks.includes("hover") && this.keep("hover", null));
+    plot.on("plotly_relayout", (change) => this.zoomed(change));
+    plot.on("plotly_doubleclick", () => this.figure.asks.includes("zoom") && this.send("zoom", { axis: null }));
     plot.on("plotly_selected", (event) => {
       if (this.figure.asks.includes("selection")) {
         this.keep("selection", event?.points.map((/** @type {object} */ point) => this.named(point)) ?? []);
@@ -188,13 +198,37 @@ class Chart {
     if (points.length && this.figure.asks.includes(name)) this.send(name, this.named(points[0]));
   }
 
+  /**
+   * Send the part of a horizontal axis that was zoomed into: the number of the axis, and its ends.
+   *
+   * @param {Record<string, number>} change
+   */
+  zoomed(change) {
+    const name = Object.keys(change)
+      .find((key) => /^xaxis\d*\.range\[0\]$/.test(key))
+      ?.slice(0, -"[0]".length);
+    if (!name || !this.figure.asks.includes("zoom")) return;
+    const axis = Number(name.match(/\d+/)?.[0] ?? 1);
+    this.send("zoom", { axis, first: change[`${name}[0]`], last: change[`${name}[1]`] });
+  }
+
   /** @param {any} point a point of an event of Plotly */
   named(point) {
     return pointOf(point, this.figure);
   }
 
   fit() {
-    if (this.plotly) this.plotly.relayout(this.plot, { height: this.height, autosize: true });
+    this.tellNarrow();
+    this.plot.style.height = `${this.height}px`;
+    if (this.listens && this.root.clientWidth) this.plotly.Plots.resize(this.plot);
+  }
+
+  /** Tell Python when the chart becomes narrow or wide, if the figure asks for that. */
+  tellNarrow() {
+    const width = this.root.clientWidth;
+    if (!width || !this.figure.asks.includes("narrow") || width < NARROW === this.narrow) return;
+    this.narrow = width < NARROW;
+    this.keep("narrow", this.narrow);
   }
 
   /** The button of the chart's own bar that shows the chart on the whole screen. */

@@ -1,11 +1,12 @@
 // A cursor that the keys move from point to point. It shows what pointing with a mouse shows, and a screen reader says it.
 
-import { drawnAt, hoverPoint, partsOf, spotAfter } from "./points.js";
+import { drawnAt, hoverPoint, nextSpot, partsOf } from "./points.js";
 
 /** @typedef {import("./points.js").Spot} Spot */
 
 export class Cursor {
   /** @type {Spot | null} */ spot = null;
+  rests = false; // after a press on the chart, whose keys then belong to the page
 
   /** @param {any} chart the chart of chart.js */
   constructor(chart) {
@@ -16,12 +17,19 @@ export class Cursor {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { chart } = this;
-    if (event.target !== chart.root || event.altKey || event.ctrlKey || event.metaKey || chart.root.dataset.state !== "drawn")
+    if (
+      this.rests ||
+      event.target !== chart.root ||
+      event.altKey ||
+      event.ctrlKey ||
+      event.metaKey ||
+      chart.root.dataset.state !== "drawn"
+    )
       return;
     const parts = partsOf(chart.figure);
     if (!parts.length) return;
     const first = { part: 0, row: 0, column: 0 };
-    const next = spotAfter(event.key, this.spot ?? first, parts);
+    const next = nextSpot(event.key, this.spot ?? first, parts, chart.figure);
     if (next) this.go(this.spot ? next : first);
     else if (this.spot && (event.key === "Enter" || event.key === " ")) this.pick();
     else if (this.spot && event.key === "Escape") this.leave();
@@ -38,7 +46,8 @@ export class Cursor {
     // Plotly draws the label now or a little later, and sends no event when a script asked for it.
     this.labels.disconnect();
     this.labels.observe(plot.querySelector(".hoverlayer"), { childList: true });
-    plotly.Fx.hover(plot, [hoverPoint(drawnAt(spot, parts[spot.part], figure), figure)], subplotOf(figure, parts[spot.part]));
+    const drawn = drawnAt(spot, parts[spot.part], figure);
+    if (drawn) plotly.Fx.hover(plot, [hoverPoint(drawn, figure)], subplotOf(figure, parts[spot.part]));
   }
 
   /** Let a screen reader say the label, and bring it on screen. */
@@ -53,7 +62,9 @@ export class Cursor {
     const { chart } = this;
     const spot = /** @type {Spot} */ (this.spot);
     const { data } = chart.figure;
-    const { curveNumber, pointNumber } = drawnAt(spot, partsOf(chart.figure)[spot.part], chart.figure);
+    const drawn = drawnAt(spot, partsOf(chart.figure)[spot.part], chart.figure);
+    if (!drawn) return;
+    const { curveNumber, pointNumber } = drawn;
     const { x, y, z, customdata } = data[curveNumber];
     const at = Array.isArray(pointNumber)
       ? { z: z[pointNumber[0]][pointNumber[1]] }
@@ -72,6 +83,7 @@ export class Cursor {
   }
 
   leave() {
+    this.rests = false;
     if (!this.spot) return;
     this.spot = null;
     this.labels.disconnect();

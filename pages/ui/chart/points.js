@@ -20,12 +20,13 @@
  */
 export function pointOf({ curveNumber, pointNumber, x, y, z, customdata }, { data, layout }) {
   const names = { x: "x", y: "y", ...layout.meta?.axes };
-  const { name = null } = data[curveNumber];
+  const { name = null, xaxis = "x" } = data[curveNumber];
+  const about = { trace: curveNumber, name, axis: Number(xaxis.slice(1) || 1) };
   if (Array.isArray(pointNumber)) {
     const [row, column] = pointNumber;
-    return { trace: curveNumber, name, [names.y]: row, [names.x]: column, value: z ?? null };
+    return { ...about, [names.y]: row, [names.x]: column, value: z ?? null };
   }
-  return { trace: curveNumber, name, index: pointNumber, [names.x]: x, [names.y]: y, data: customdata ?? null };
+  return { ...about, index: pointNumber, [names.x]: x, [names.y]: y, data: customdata ?? null };
 }
 
 /**
@@ -63,6 +64,25 @@ function mapPart(index, trace, layout) {
   const axis = layout[(trace.yaxis ?? "y").replace("y", "yaxis")] ?? {};
   const upwards = axis.autorange !== "reversed" && !(axis.range && axis.range[0] > axis.range[1]);
   return { traces: [index], rows: trace.z.length, columns: trace.z[0].length, isMap: true, upwards, across: false };
+}
+
+/**
+ * The next spot with a point that a key leads to: the given one if there is none; null if the key does not move the cursor.
+ *
+ * @param {string} key
+ * @param {Spot} spot
+ * @param {Part[]} parts
+ * @param {Figure} figure
+ * @returns {Spot | null}
+ */
+export function nextSpot(key, spot, parts, figure) {
+  let next = spotAfter(key, spot, parts);
+  while (next && !drawnAt(next, parts[next.part], figure)) {
+    const after = spotAfter(key, next, parts);
+    if (JSON.stringify(after) === JSON.stringify(next)) return spot;
+    next = after;
+  }
+  return next;
 }
 
 /**
@@ -146,7 +166,7 @@ function placeOf(names, index) {
 
 /**
  * The trace that draws a spot, and the number of the spot's point in it. Of several heatmaps on the same axes, it is the topmost
- * that has a number there.
+ * that has a number there. null if none has, as between the heads of a picture of several.
  *
  * @param {Spot} spot
  * @param {Part} part
@@ -154,6 +174,7 @@ function placeOf(names, index) {
  */
 export function drawnAt({ row, column }, { traces, isMap }, { data }) {
   const has = (/** @type {number} */ index) => Number.isFinite(data[index].z[row]?.[column] ?? Number.NaN);
-  const curveNumber = (isMap && traces.find(has)) || traces[0];
+  const curveNumber = isMap ? traces.find(has) : traces[0];
+  if (curveNumber === undefined) return null;
   return { curveNumber, pointNumber: isMap ? [row, column] : column };
 }

@@ -43,7 +43,9 @@ export function themed(layout, { ink, page, family, scale }) {
   const bar = { thickness: 16, len: 0.75, y: 0.5745, outlinewidth: 0, tickfont: small, title: { font: large } };
   const template = {
     font: { color: ink, family, size: SMALL },
-    margin: { pad: 8, l: 0, r: 0 },
+    title: { x: 0, xanchor: "left", pad: { l: 4 }, font: { color: ink, size: LARGE * scale } },
+    margin: { pad: 8 * scale, l: 0, r: 0 },
+    modebar: { bgcolor: "transparent", color: line, activecolor: ink },
     legend: { bgcolor: "transparent", font: small, title: { font: small } },
     hoverlabel: { bgcolor: page, bordercolor: line, font: { ...small, family } },
     coloraxis: { colorbar: bar },

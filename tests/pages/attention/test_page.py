@@ -295,7 +295,7 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"attention?model=reverse&kind=encoder&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.locator(".st-key-head-map").evaluate("map => map.scrollWidth > map.clientWidth + 100")
+    assert page.locator(".st-key-head-map .chart").evaluate("map => map.scrollWidth > map.clientWidth + 100")
     overview = page.locator(".head_grid canvas").bounding_box()
     assert overview is not None
     assert overview["width"] <= 390

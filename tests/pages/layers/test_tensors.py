@@ -1,9 +1,9 @@
-"""The drawn tensors of a stop in a real browser: their scale, and access to every number."""
+"""The picture of a stop in a real browser: access to every number, and columns that are opened."""
 
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.pages.apps import EXAMPLE, WORKED
 from tests.pages.layers.opened import LAYER
@@ -14,85 +14,48 @@ from transformer.pipeline.untrained import Untrained
 pytestmark = pytest.mark.browser
 
 
-def test_pictures_are_to_scale(walker: Walker) -> None:
-    walker.at(f"{WORKED}&stop={LAYER}.self_attention.query.heads")
-    before, after = walker.geometry["panels"]
-    # A matrix of 9 × 256 as 8 pieces of 32 columns side by side, then the same pieces below each other.
-    assert (before["side"], before["lines"], after["side"], after["lines"]) == (8, 1, 1, 8)
-    assert before["w"] == pytest.approx(after["w"], abs=0.01)
-    assert before["h"] == pytest.approx(after["h"], abs=0.01)
-
-    walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
-    before, after = walker.geometry["panels"]
-    assert after["w"] == pytest.approx(4 * before["w"], rel=0.01)
-    assert after["h"] == pytest.approx(before["h"])
-    assert after["each"][1] >= 4  # a cell stands for several numbers, and the page says this
-    expect(walker.root).to_contain_text(re.compile(r"each cell stands for 1 × \d+ numbers"))
-
-    walker.at(f"{WORKED}&stop={LAYER}.self_attention.scores")
-    query, key, scores = walker.geometry["panels"]
-    assert query["w"] == pytest.approx(key["w"])
-    assert scores["w"] / query["w"] == pytest.approx(9 / 32, rel=0.01)
+def label(walker: Walker) -> Locator:
+    """The label at the point that the mouse or the keyboard is on."""
+    return walker.root.locator(".hoverlayer .hovertext")
 
 
-WRITTEN = """window.written = [];
-const write = CanvasRenderingContext2D.prototype.fillText;
-CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
-    window.written.push(text);
-    return write.call(this, text, ...rest);
-};"""
+def value(walker: Walker) -> float:
+    """The number in the label."""
+    expect(label(walker)).to_have_count(1)
+    return float(lines(walker)[-1].replace("−", "-"))
 
 
-def test_cells_show_token_ids_and_axes_are_named(browser: Browser, url: str) -> None:
-    walker = Walker(browser, url)
-    walker.page.add_init_script(WRITTEN)
-    page = walker.at("model=reverse&source=abcd").page
-    pipeline = Pipeline.load("reverse")
-    tokens = pipeline.trace("abcd").source_tokens[0]
-    ids = map(str, pipeline.vocabulary("source").ids(tokens))
-    assert {*tokens, *ids} <= set(page.evaluate("written"))
-    expect(walker.root.locator(".axes")).to_have_text(["↓ source", "↓ source → d_model"])
-    walker.close()
-    assert walker.complaints == []
+def lines(walker: Walker) -> list[str]:
+    return label(walker).locator("tspan.line").all_text_contents()
 
 
-def test_hovering_shows_exact_numbers_even_if_a_cell_stands_for_several(walker: Walker) -> None:
+def spot(walker: Walker, place: tuple[int, int], shape: tuple[int, int]) -> dict[str, float]:
+    """The position of a cell (row, column) of the last tensor of the picture, which has this many rows and columns."""
+    walker.root.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+    box = walker.root.locator(".nsewdrag").last.bounding_box()
+    assert box is not None
+    return {
+        "x": box["x"] + (place[1] + 0.5) * box["width"] / shape[1],
+        "y": box["y"] + (place[0] + 0.5) * box["height"] / shape[0],
+    }
+
+
+def test_hovering_shows_exact_numbers(walker: Walker) -> None:
     walker.at("model=reverse&source=abcd&stop=logits")
-    value = Pipeline.load("reverse").trace("abcd")["logits"].numpy()
-    canvas = walker.root.locator(".panel canvas").last
-    canvas.scroll_into_view_if_needed()
-    box = walker.geometry["panels"][-1]
-    columns, rows = value.shape[2], value.shape[1]
-    row, column = 2, 5
-    spot = {"x": box["left"] + (column + 0.5) * box["w"] / columns, "y": box["top"] + (row + 0.5) * box["h"] / rows}
-    canvas.hover(position=spot)  # type: ignore[arg-type]
-    tip = walker.root.locator(".tip").inner_text().splitlines()[-1]
-    assert float(tip.replace("−", "-")) == pytest.approx(float(value[0, row, column]), rel=1e-6)
-
-    walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
-    canvas, box = walker.root.locator(".panel canvas").last, walker.geometry["panels"][-1]
-    canvas.hover(position={"x": box["left"] + 0.5, "y": box["top"] + 1})
-    tip = walker.root.locator(".tip").inner_text()
-    values = [float(number.replace("−", "-")) for number in re.findall(r"d_ff \d+: (\S+)", tip)]
-    key = Untrained.of("shared_heads", (EXAMPLE["source"], EXAMPLE["batch"]), (EXAMPLE["target"], EXAMPLE["batch_targets"]))
-    trace = key.build().trace([EXAMPLE["source"], EXAMPLE["batch"]], [EXAMPLE["target"], EXAMPLE["batch_targets"]])
-    assert len(values) == box["each"][1] > 1
-    assert values == pytest.approx(trace[f"{LAYER}.feed_forward.hidden"].numpy()[0, 0, : len(values)].tolist(), rel=1e-5)
+    logits = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0]
+    walker.page.mouse.move(*spot(walker, (2, 5), logits.shape).values())
+    assert value(walker) == pytest.approx(float(logits[2, 5]), rel=1e-6)
 
 
 def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     path = f"{LAYER}.self_attention.weights"
     page = walker.at(f"model=reverse&source=abcd&stop={path}").page
     weights = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
-    picture, tip = walker.root.locator(".panel canvas").last, walker.root.locator(".tip")
-
-    def value_of_tip() -> float:
-        assert walker.root.get_by_role("status").inner_text() == ", ".join(tip.inner_text().splitlines())
-        return float(tip.inner_text().splitlines()[-1].replace("−", "-"))
-
-    page.keyboard.press("Tab")
-    picture.focus()
-    assert value_of_tip() == pytest.approx(weights[0, 0, 0], rel=1e-6)
+    walker.root.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")  # from the scores to the weights
+    expect(label(walker)).to_contain_text("Attention weights")
+    assert value(walker) == pytest.approx(weights[0, 0, 0], rel=1e-6)
     for key, (head, query, to) in {
         "ArrowRight": (0, 0, 1),
         "ArrowDown": (0, 1, 1),
@@ -101,24 +64,21 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
         "Home": (0, 1, 0),
     }.items():
         page.keyboard.press(key)
-        assert value_of_tip() == pytest.approx(weights[head, query, to], rel=1e-6)
+        expect(label(walker)).to_contain_text(f"{weights[head, query, to]:.8g}"[:7].replace("-", "−"))
+        assert value(walker) == pytest.approx(weights[head, query, to], rel=1e-6)
     for _ in range(weights.shape[1]):
         page.keyboard.press("ArrowDown")  # from the last row of a head into the head below
-    assert walker.geometry["side"] == 1
-    assert value_of_tip() == pytest.approx(weights[1, 1, 0], rel=1e-6)
-    # The mouse and the keyboard show the same tooltip.
-    mark = walker.root.locator(".mark").bounding_box()
-    assert mark
-    words = tip.inner_text()
+    expect(label(walker)).to_contain_text("head 2")
+    assert value(walker) == pytest.approx(weights[1, 1, 0], rel=1e-6)
+    expect(walker.root.locator("p[aria-live]")).to_have_text(", ".join(lines(walker)))
     page.keyboard.press("Escape")
-    expect(tip).to_be_hidden()
-    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    assert tip.inner_text() == words
+    expect(label(walker)).to_have_count(0)
 
     assert walker.path == path
+    walker.root.blur()
     page.keyboard.press("ArrowRight")  # outside the picture the arrow keys step through the walk
     walker.is_at(f"{LAYER}.self_attention.head_output")
-    walker.root.locator(".panel canvas").last.click()
+    walker.root.locator(".nsewdrag").last.click()
     page.keyboard.press("ArrowLeft")  # the arrow keys also step after a click on the picture
     walker.is_at(path)
 
@@ -127,34 +87,69 @@ def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)
     walker.page.set_viewport_size({"width": 390, "height": 844})
     walker.at("model=reverse&source=abcd&stop=logits")
-    canvas, tip = walker.root.locator(".panel canvas").last, walker.root.locator(".tip")
-    canvas.tap(position={"x": walker.geometry["panels"][-1]["left"] + 1, "y": walker.geometry["panels"][-1]["top"] + 1})
-    value = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0, 0, 0]
-    assert float(tip.inner_text().splitlines()[-1].replace("−", "-")) == pytest.approx(value, rel=1e-6)
-    walker.page.locator("h1").tap()
-    expect(tip).to_be_hidden()
+    logits = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0]
+    walker.settle()  # the picture is drawn again for a narrow page
+    place = spot(walker, (1, 1), logits.shape)
+    walker.page.touchscreen.tap(place["x"], place["y"])
+    assert value(walker) == pytest.approx(float(logits[1, 1]), rel=1e-6)
     walker.close()
     assert walker.complaints == []
 
 
-def test_columns_can_be_enlarged_until_each_cell_is_one_number(walker: Walker) -> None:
-    walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden")
-    walker.root.get_by_label("last column").fill("99")
-    walker.root.get_by_label("last column").press("Tab")
-    expect(walker.root).to_have_attribute("data-geometry", re.compile(r'"each":\[1,1\]\}\]\}$'))
-    walker.root.get_by_role("button", name="all").click()
-    assert walker.geometry["panels"][-1]["each"][1] >= 4
+def test_columns_are_opened_until_each_cell_is_one_number(walker: Walker) -> None:
+    page = walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden").page
+    key = Untrained.of("shared_heads", (EXAMPLE["source"], EXAMPLE["batch"]), (EXAMPLE["target"], EXAMPLE["batch_targets"]))
+    trace = key.build().trace([EXAMPLE["source"], EXAMPLE["batch"]], [EXAMPLE["target"], EXAMPLE["batch_targets"]])
+    hidden = trace[f"{LAYER}.feed_forward.hidden"].numpy()[0]
+    says = page.get_by_text(re.compile(r"each cell stands for 1 × \d+ numbers"))
+    expect(says).to_be_visible()
+    walker.root.scroll_into_view_if_needed()
+
+    # A click on a cell for several numbers opens the columns around them.
+    page.mouse.move(*spot(walker, (0, 100), (len(hidden), 256)).values())
+    expect(label(walker)).to_contain_text("greatest of 4")
+    middle = int(lines(walker)[2].removeprefix("d_ff ").split("–")[0])
+    page.mouse.down()
+    page.mouse.up()
+    expect(says).to_have_count(0)
+    walker.settle()
+    first, last = drawn_columns(walker)
+    assert (first, last) == (middle - 32, middle + 36)
+    page.mouse.move(*spot(walker, (3, 7), (len(hidden), last - first + 1)).values())
+    expect(label(walker)).to_contain_text(f"d_ff {first + 7}")
+    assert value(walker) == pytest.approx(float(hidden[3, first + 7]), rel=1e-5)
+    page.get_by_role("button", name="Show the whole picture again").click()
+    expect(says).to_be_visible()
+    walker.settle()
+
+    # Dragging opens the columns that were dragged over, and a double click shows all again.
+    start, end = (spot(walker, (row, column), (len(hidden), 256)) for row, column in ((1, 10), (len(hidden) - 2, 20)))
+    page.mouse.move(*start.values())
+    page.mouse.down()
+    page.mouse.move(*end.values(), steps=5)
+    page.mouse.up()
+    expect(says).to_have_count(0)
+    walker.settle()
+    first, last = drawn_columns(walker)
+    assert first == pytest.approx(40, abs=4)
+    assert last == pytest.approx(84, abs=4)
+    page.mouse.dblclick(*spot(walker, (1, 1), (2, 2)).values())
+    expect(says).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 1280, 390])
+def drawn_columns(walker: Walker) -> tuple[int, int]:
+    """The first and the last column of the last tensor, as its hover labels name them."""
+    names = walker.page.evaluate(
+        "Object.values(document.querySelector('.st-key-walk_picture .chart > div').layout.xaxis.labelalias)"
+    )
+    return int(names[0].split()[1]), int(names[-1].split()[1])
+
+
+@pytest.mark.parametrize("width", [1440, 390])
 def test_no_picture_is_wider_than_the_page(walker: Walker, width: int) -> None:
     walker.page.set_viewport_size({"width": width, "height": 800})
-    for path in (
-        f"{LAYER}.self_attention.masked_scores",
-        f"{LAYER}.feed_forward.activated",
-        f"{LAYER}.feed_forward_add_norm.sum",
-    ):
+    for path in (f"{LAYER}.self_attention.masked_scores", f"{LAYER}.feed_forward.activated"):
         walker.at(f"{WORKED}&stop={path}")
+        walker.settle()
         assert walker.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-        room = walker.root.evaluate("root => root.scrollWidth - root.clientWidth")
-        assert room <= 1, (path, room)
+        assert walker.root.evaluate("root => root.scrollWidth - root.clientWidth") <= 1, path
