@@ -1,36 +1,27 @@
 """A whole layer in one picture: its tensors as miniatures, to scale, with lines from each tensor to those computed from it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
 import streamlit as st
-from markupsafe import Markup
 
-from pages.layers.flow import Flow, flow_of
 from pages.layers.stops import group_title, heading
 from pages.layers.tensor_views import tensor_of
-from pages.layers.tensors import all_numbers, strip, strip_data
+from pages.layers.tensors import all_numbers
 from pages.layers.walk_part import STOP
 from pages.shell.links.training_link import training_address
 from pages.shell.view.view import View
-from pages.ui.component import picked
-from pages.ui.export_menu import saving
-from pages.ui.offline import offline_page, place
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer import Trace
+from transformer.analysis.flow import flow_of
 from transformer.analysis.walk import Stop, walk
-from transformer.figures.panels import TensorView
+from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.tracing.paths import TensorPath
 
 KEY = "film"
-HERE = Path(__file__).parent
-BODY = Markup("""<h1>{title}</h1>
-<p>{model}: {source}</p>
-{strip}
-""")
 
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
@@ -45,25 +36,23 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
     members = [stop for stop in stops if stop.group == group]
     st.header(group_title(group), anchor=False)
     titles_of, by_path = text("walk")["parts"], {stop.path: stop for stop in stops}
-    parts: list[tuple[str, list[TensorView]]] = []  # the title is "" if the texts do not name the part
-    flows: list[Flow] = []
-    for part, part_stops in groupby(members, lambda stop: stop.part):
-        of_part = list(part_stops)
-        tensors = [tensor_of(view.pipeline, drawn, stop, item, None) for stop in of_part]
-        parts.append((titles_of.get(part, ""), tensors))
-        flows.append(flow_of(of_part))
-    frames = [frame for _, part in parts for frame in part]
-    sources = {path: _source(by_path[path]) for flow in flows for path in flow.sources}
+    parts: list[Part] = []
+    for name, part_stops in groupby(members, lambda stop: stop.part):
+        flow = flow_of(list(part_stops))
+        rows = [[[tensor_of(view.pipeline, drawn, stop, item, None) for stop in chain] for chain in row] for row in flow.rows]
+        sources = [Source(path, *_source(by_path[path])) for path in flow.sources]
+        parts.append(Part(titles_of.get(name, ""), sources, rows, flow.lines, flow.residual))
+    frames = [frame for part in parts for frame in part.views]
     titles = ", ".join(frame.title for frame in frames)
-    alt = words["says"].format(where=group_title(group), titles=titles)
-    paths = [*(stop.path for stop in members), *sources]
-    data = strip_data(parts, flows, sources, st.session_state.get(STOP, ""), alt)
-    strip(data, KEY, lambda: _open(paths))
-    saving(
+    paths = {*(stop.path for stop in members), *(source.path for part in parts for source in part.sources)}
+    show(
+        chart(layer_figure, parts, labels=figure_labels(), selected=st.session_state.get(STOP)),
         KEY,
+        words["says"].format(where=group_title(group), titles=titles),
         f"{view.model}-{group}",
-        lambda: all_numbers(frames),
-        lambda: _offline(view, group_title(group), {**data, "selected": ""}),
+        asks={"click": lambda: _open(paths)},
+        tells=True,
+        table=lambda: all_numbers(frames),
     )
     st.caption(words["caption"].format(count=len(members)))
     _link_trainings(view, item, members)
@@ -87,19 +76,9 @@ def _source(stop: Stop) -> tuple[str, str]:
     return words.get(stop.kind, words["stream"]), heading(stop)
 
 
-def _open(paths: list[str]) -> None:
-    path = picked(KEY, paths)
-    if path is not None:
+def _open(paths: Collection[str]) -> None:
+    """Open the tensor that was clicked in the walk."""
+    path = event(KEY, "click").get("about")
+    if path in paths:
         st.session_state[STOP] = path
         st.session_state["part"] = "walk"
-
-
-def _offline(view: View, title: str, data: Mapping[str, Any]) -> str:
-    """The filmstrip as one HTML file that works without a server, with the same miniatures and lines.
-
-    Args:
-        data: the data of the strip, made by `strip_data`.
-    """
-    body = BODY.format(title=title, model=view.model, source=view.source, strip=place("strip", HERE / "strip"))
-    heading = f"Headlight: {view.model}, {title}"
-    return offline_page(heading, body, data, HERE / "offline_strip.js", {"strip": HERE / "strip"})

@@ -8,10 +8,11 @@ from pages.layers.stops import title
 from pages.ui.format import shape
 from pages.ui.text import text
 from transformer import Trace
+from transformer.analysis.flow import MASKS
 from transformer.analysis.provenance import ACTIVATIONS, SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
 from transformer.figures import KIND_COLORS, panels
-from transformer.figures.panels import Branch, Scale, TensorView, panel
+from transformer.figures.panels import Scale, TensorView, panel
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import SIDES, TensorPath
 from transformer.tracing.trace import Activation
@@ -20,8 +21,6 @@ from transformer.tracing.trace import Activation
 COMPARABLE = ("add", "multiply", "divide", "hide", "split", "swap axes", "split and swap axes", "join", "LayerNorm")
 COMPARABLE += tuple(ACTIVATIONS.values())
 SHARES = ("weights", "probabilities")
-MASKS = ("source_mask", "target_mask")
-BRANCHES: tuple[Branch, ...] = ("query", "key", "value")
 
 
 def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
@@ -33,7 +32,7 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
     if step.axes[-1] == "vocab":
         by_axis["vocab"] = pipeline.vocabulary("target").tokens
     return TensorView(
-        stop.path, title(stop), shape(step.shape), shown, shown.limit, color, by_axis, branch=branch_of(stop.path)
+        stop.path, title(stop), shape(step.shape), shown, shown.limit, color, by_axis, branch=TensorPath.parse(stop.path).branch
     )
 
 
@@ -98,9 +97,3 @@ def _scale(stop: Stop) -> Scale:
     if stop.kind in MASKS:
         return "mask"
     return "weights" if TensorPath.parse(stop.path).last in SHARES else "signed"
-
-
-def branch_of(path: str) -> Branch | None:
-    """The branch of an attention (`query`, `key` or `value`) that a tensor belongs to, or None."""
-    name = TensorPath.parse(path).name.partition(".")[0]
-    return next((branch for branch in BRANCHES if branch == name), None)

@@ -1,4 +1,4 @@
-"""Pictures of tensors: one stop of the walk, a filmstrip of a layer, and the list of all stops."""
+"""The picture of one stop of the walk, and the list of all stops."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,21 +9,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers.flow import Flow
 from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, described, show
 from pages.ui.compat import no_callback
-from pages.ui.component import mounted, packed
+from pages.ui.component import mounted
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
-from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView, shades, thumbnail
-from transformer.figures.theme import LINE, MASKED, ROLE_COLORS
+from transformer.figures.panels import MOST_COLUMNS, TensorView
 
 HERE = Path(__file__).parent
-# In pixels: the largest width and the largest height of a miniature in a strip, and the least width or height.
-WIDEST, HIGHEST, LEAST = 300, 120, 7
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
 # Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
@@ -33,7 +29,6 @@ OPENED = "opened_columns"
 AROUND = 32  # columns on either side that a click on a cell for several numbers opens
 
 
-_strip = mounted(HERE / "strip")
 _outline = mounted(HERE / "outline")
 
 
@@ -112,9 +107,10 @@ def _zoom(key: str, shown: Sequence[TensorView]) -> None:
     if sent.get("axis") is None:
         show_all_columns()
         return
-    view, ends = _view_of(sent, shown), [sent.get("first"), sent.get("last")]
-    if view is not None and all(isinstance(end, int | float) and math.isfinite(end) for end in ends):
-        _open(key, view, *sorted(ends))
+    view = _view_of(sent, shown)
+    ends = [end for end in (sent.get("first"), sent.get("last")) if isinstance(end, int | float) and math.isfinite(end)]
+    if view is not None and len(ends) == 2:
+        _open(key, view, min(ends), max(ends))
 
 
 def _open_bin(key: str, shown: Sequence[TensorView]) -> None:
@@ -154,78 +150,9 @@ def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 
-def _scale_of(frames: Sequence[TensorView]) -> tuple[float, float]:
-    """The pixels of a row and of a column with which the tallest and the widest miniature still fit."""
-    sizes = [_cells(frame.panel) for frame in frames]
-    return HIGHEST / max(height for height, _ in sizes), WIDEST / max(width for _, width in sizes)
-
-
-def strip(data: Mapping[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw a strip from the data of `strip_data`. A click on a miniature calls `on_pick`. In it, `component.picked` returns the
-    path of the miniature."""
-    _strip(key=key, data=data, on_pick_change=on_pick)
-
-
-def strip_data(
-    parts: Sequence[tuple[str, Sequence[TensorView]]],
-    flows: Sequence[Flow],
-    sources: Mapping[str, tuple[str, str]],
-    selected: str,
-    says: str,
-) -> dict[str, Any]:
-    """The data of a strip for the browser: miniatures, all to one scale, and the lines between them.
-
-    Args:
-        parts: the title and the tensors of each part; an empty title is not shown.
-        flows: the places and lines of the tensors of each part.
-        sources: path of a tensor of another part → its role for this part, and its title.
-        selected: the path of the highlighted tensor.
-        says: the strip in words, for screen readers.
-    """
-    frames = [frame for _, part in parts for frame in part]
-    (down, across), sent = _scale_of(frames), {}
-    for frame in frames:
-        height, width = _cells(frame.panel)
-        # To scale, but large enough to be seen and clicked.
-        wide, high = max(LEAST, round(width * across)), max(LEAST, round(height * down))
-        levels = thumbnail(frame.panel, high, wide, frame.limit)
-        sent[frame.path] = {
-            "path": frame.path,
-            "title": frame.title,
-            "shape": frame.shape,
-            "width": wide,
-            "height": high,
-            "rows": levels.shape[0],
-            "columns": levels.shape[1],
-            "levels": packed(levels),
-            "scale": frame.panel.scale,
-            "color": _rgb(frame.color) if frame.panel.scale == "mask" else None,
-            "branch": frame.branch,
-            "says": _told(frame, 1),
-        }
-    sent_parts = [
-        {
-            "title": title,
-            "sources": [{"path": path, "name": sources[path][0], "title": sources[path][1]} for path in flow.sources],
-            "rows": [[[stop.path for stop in chain] for chain in row] for row in flow.rows],
-            "lines": flow.lines,
-            "residual": flow.residual,
-        }
-        for (title, _), flow in zip(parts, flows, strict=True)
-    ]
-    return {
-        "parts": sent_parts,
-        "frames": sent,
-        "selected": selected,
-        "colors": {**_colors(), **ROLE_COLORS},
-        "says": says,
-        "text": {**text("tensors")["strip"], **{branch: figure_labels()[f"branch_{branch}"] for branch in ROLE_COLORS}},
-    }
-
-
 def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
-    """Draw the list of all stops, folded by group. Each group is (title, (path, title, shape) of each stop). `on_pick` is as in
-    `strip`."""
+    """Draw the list of all stops, folded by group. Each group is (title, (path, title, shape) of each stop). `on_pick` is
+    called when a person picks a stop (see `component.picked`)."""
     data = {
         "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
         "selected": selected,
@@ -251,16 +178,3 @@ def _told(drawn: TensorView, most: int) -> str:
     tokens = _tokens(drawn, panel.axes[2], columns)
     across = numbered_tokens(tokens) if tokens else [str(drawn.first_column + at) for at in range(columns)]
     return described(list(largest_cells(seen.reshape(tiles * rows, columns), _row_names(drawn), across))[:most])
-
-
-def _cells(panel: Panel) -> tuple[int, int]:
-    tiles, rows, columns = panel.values.shape
-    return (rows, tiles * columns) if panel.strip else (tiles * rows, columns)
-
-
-def _colors() -> dict[str, str]:
-    return {"signed": packed(shades("signed")), "weights": packed(shades("weights")), "masked": MASKED, "line": LINE}
-
-
-def _rgb(color: str) -> str:
-    return f"rgb({', '.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))})"

@@ -15,7 +15,7 @@ from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_maps, terms_bars
-from transformer.figures.layer_walk import layer_figure
+from transformer.figures.layer_walk import tiles_figure
 from transformer.figures.panels import tensor_view
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 from transformer.pipeline.protocol import TextPipeline
@@ -39,7 +39,7 @@ def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
         ]
         for layer in range(len(weights))
     }
-    return layer_figure(rows, cell=TILE_CELL, arrows=False)
+    return tiles_figure(rows, TILE_CELL)
 
 
 @drawn

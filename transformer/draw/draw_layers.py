@@ -1,10 +1,12 @@
 """Drawings of the tensors of a run, layer by layer, and of their costs. Layers are counted from 0."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 import plotly.graph_objects as go
 
+from transformer.analysis.flow import flow_of
 from transformer.analysis.ledger import ledger, lengths_of, totals
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.residual import residual_stream
@@ -12,8 +14,8 @@ from transformer.analysis.sublayer_steps import feed_forward
 from transformer.analysis.walk import Stop, walk
 from transformer.draw.drawing import drawn, own_model
 from transformer.figures import ledger_figures
-from transformer.figures.layer_walk import layer_figure
-from transformer.figures.panels import Branch, Scale, TensorView, tensor_view
+from transformer.figures.layer_walk import Part, Source, layer_figure
+from transformer.figures.panels import Scale, TensorView, tensor_view
 from transformer.figures.residual_figures import token_lines, unit_bars
 from transformer.figures.walk_figures import stop_figure
 from transformer.network.cost import WORK, Cost
@@ -25,7 +27,6 @@ from transformer.validation import one_of
 
 SHARES = ("weights", "probabilities")
 HIDING = ("masked_scores", "weights")
-BRANCHES: dict[str, Branch] = {"query": "query", "key": "key", "value": "value"}
 
 
 @drawn
@@ -51,8 +52,14 @@ def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -
     check_index("item", item, trace.batch_size)
     group = f"{stack} {layer + 1}"
     members = [stop for stop in walk(trace) if stop.group == group]
-    parts = groupby(members, lambda stop: stop.part)
-    return layer_figure({part.replace("_", " "): [_view(trace, stop, item, None) for stop in stops] for part, stops in parts})
+    return layer_figure([_part(trace, name, list(stops), item) for name, stops in groupby(members, lambda stop: stop.part)])
+
+
+def _part(trace: Trace, name: str, stops: Sequence[Stop], item: int) -> Part:
+    """A part of a layer, with the flow through its tensors."""
+    flow = flow_of(stops)
+    rows = [[[_view(trace, stop, item, None) for stop in chain] for chain in row] for row in flow.rows]
+    return Part(name.replace("_", " "), [Source(path, "from", path) for path in flow.sources], rows, flow.lines, flow.residual)
 
 
 @drawn
@@ -106,7 +113,7 @@ def _view(trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     scale: Scale = "mask" if stop.path.endswith("_mask") else "weights" if place.last in SHARES else "signed"
     masked = place.kind is not None and place.last in HIDING
     hidden = trace.hidden(place.owner).numpy() if masked else None
-    branch = BRANCHES.get(place.name.partition(".")[0])
+    branch = place.branch
     return tensor_view(stop.path, step.numpy(), step.axes, scale, tokens, branch, item=item, head=head, hidden=hidden)
 
 

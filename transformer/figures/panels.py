@@ -181,24 +181,6 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
     return np.take_along_axis(bins, np.abs(bins).argmax(-1, keepdims=True), -1)[..., 0]
 
 
-def thumbnail(shown: Panel, rows: int, columns: int, limit: float | None = None) -> UInt8[np.ndarray, "down across"]:
-    """A panel as shades, with at most `rows` × `columns` bins. Tiles are joined as they are drawn."""
-    tiles, height, width = shown.values.shape
-    values = np.nan_to_num(shown.values, posinf=0, neginf=0)
-    hidden = np.zeros(values.shape, bool) if shown.hidden is None else shown.hidden
-    values = np.where(hidden, 0, values)
-    if shown.strip:
-        values, hidden = (part.transpose(1, 0, 2).reshape(height, tiles * width) for part in (values, hidden))
-    else:
-        values, hidden = (part.reshape(tiles * height, width) for part in (values, hidden))
-    small = strongest(values.astype(np.float32), rows, columns)
-    # A bin is masked only if all of its numbers are masked.
-    open_ = strongest((~hidden).astype(np.float32), rows, columns) > 0
-    top = shown.limit if limit is None else limit
-    scaled = (small / top + 1) / 2 if shown.scale == "signed" else np.ones_like(small) if shown.scale == "ids" else small
-    return np.where(open_, np.rint(np.clip(scaled, 0, 1) * LEVELS), MASKED_LEVEL).astype(np.uint8)
-
-
 @cache
 def shades(scale: Scale) -> UInt8[np.ndarray, "level 3"]:
     """Red, green and blue of each level of a scale."""

@@ -20,6 +20,8 @@ from transformer.errors import InputError, PathError
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
+Branch = Literal["query", "key", "value"]
+BRANCHES: tuple[Branch, ...] = ("query", "key", "value")
 # Stack → the side whose tokens it reads.
 STACK_SIDES: dict[str, Side] = {"encoder": "source", "decoder": "target"}
 # The tensors of an attention that an edit may set to −∞.
@@ -106,6 +108,12 @@ class TensorPath:
     def kind(self) -> "Kind | None":
         """The kind of attention that the tensor belongs to; None if it does not belong to an attention."""
         return next((kind for kind in Kind if (kind.stack, kind.sublayer) == (self.stack, self.sublayer)), None)
+
+    @property
+    def branch(self) -> Branch | None:
+        """The branch of an attention, `query`, `key` or `value`, that the tensor belongs to; None if it belongs to none."""
+        name = self.name.partition(".")[0]
+        return next((branch for branch in BRANCHES if branch == name), None)
 
     def near(self, other: "TensorPath") -> str:
         """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention."""

@@ -20,8 +20,8 @@
  */
 export function pointOf({ curveNumber, pointNumber, x, y, z, customdata }, { data, layout }) {
   const names = { x: "x", y: "y", ...layout.meta?.axes };
-  const { name = null, xaxis = "x" } = data[curveNumber];
-  const about = { trace: curveNumber, name, axis: Number(xaxis.slice(1) || 1) };
+  const { name = null, meta = null, xaxis = "x" } = data[curveNumber];
+  const about = { trace: curveNumber, name, about: meta, axis: Number(xaxis.slice(1) || 1) };
   if (Array.isArray(pointNumber)) {
     const [row, column] = pointNumber;
     return { ...about, [names.y]: row, [names.x]: column, value: z ?? null };
@@ -40,7 +40,7 @@ export function partsOf({ data, layout }) {
   const parts = new Map();
   for (const [index, trace] of data.entries()) {
     if (trace.hoverinfo === "skip" || (trace.visible ?? true) !== true) continue;
-    const axes = `${trace.xaxis ?? "x"} ${trace.yaxis ?? "y"}`;
+    const axes = [trace.xaxis, trace.yaxis, trace.x0, trace.y0].join();
     if (trace.type === "heatmap" && trace.z?.length) {
       const before = parts.get(axes);
       if (before) before.traces.unshift(index);
@@ -148,9 +148,9 @@ function within(index, count) {
  */
 export function hoverPoint({ curveNumber, pointNumber }, { data }) {
   if (!Array.isArray(pointNumber)) return { curveNumber, pointNumber };
-  const { x, y } = data[curveNumber];
+  const { x, y, x0 = 0, dx = 1, y0 = 0, dy = 1 } = data[curveNumber];
   const [row, column] = pointNumber;
-  return { curveNumber, xval: placeOf(x, column), yval: placeOf(y, row) };
+  return { curveNumber, xval: x0 + dx * placeOf(x, column), yval: y0 + dy * placeOf(y, row) };
 }
 
 /**

@@ -1,15 +1,10 @@
 """The arithmetic view of the Layers page."""
 
-import json
-import re
-
 import pytest
-from playwright.sync_api import expect
 
 from pages.ui.caches import RESULTS
-from tests.pages.apps import unfold
+from tests.pages.apps import charts, unfold
 from tests.pages.layers.opened import opened
-from tests.pages.visitor import Walker
 from transformer import PRESETS, Pipeline
 
 
@@ -47,14 +42,16 @@ def test_the_page_names_an_activation_other_than_relu(monkeypatch: pytest.Monkey
     assert len([caption for caption in app.caption if "had the same numbers" in caption.value]) == 3
 
 
-@pytest.mark.browser
-def test_vectors_of_one_position_are_drawn_with_one_cell_for_each_number(walker: Walker) -> None:
-    walker.page.set_viewport_size({"width": 1280, "height": 720})
-    walker.at("model=reverse&part=arithmetic&sublayer=feed_forward")
-    for root in walker.page.locator(".stop").all():
-        expect(root).to_have_attribute("data-painted", re.compile(r"\d+"))
-        panels = json.loads(root.get_attribute("data-geometry") or "{}")["panels"]
-        assert [panel["each"] for panel in panels] == [[1, 1]] * len(panels)
+KEYS = ("work_ff", "work_residual", "work_norm")
+
+
+def test_vectors_of_one_position_are_drawn_with_one_cell_for_each_number() -> None:
+    app = opened(model="reverse", part="arithmetic", sublayer="feed_forward")
+    config = Pipeline.load("reverse").config
+    drawn = {chart.key: [trace["z"].shape for trace in chart.spec["data"]] for chart in charts(app) if chart.key in KEYS}
+    assert drawn["work_ff"] == [(1, config.d_ff)] * 2
+    assert drawn["work_residual"] == [(1, config.d_model)] * 3
+    assert drawn["work_norm"] == [(1, config.d_model)] * 2
 
 
 @pytest.mark.parametrize(("group", "token"), [("encoder-1", "animal"), ("decoder-1", "qu'")])

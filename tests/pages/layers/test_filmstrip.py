@@ -1,6 +1,7 @@
 """The filmstrip on the Layers page."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.pages.layers.opened import LAYER
 from tests.pages.visitor import Walker
@@ -14,7 +15,15 @@ def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) ->
     walker.is_at("decoder.layers.1.cross_attention.weights")
     walker.settle()
     walker.choose("Look at", "filmstrip")
-    page.locator('.strip [data-path="encoder.layers.0.feed_forward.activated"]').press("Enter")
+    film = page.locator(".st-key-film .chart")
+    film.focus()
+    page.keyboard.press("ArrowRight")
+    label = film.locator(".hovertext")
+    while "Feed-forward, after ReLU" not in label.text_content():
+        before = label.text_content()
+        page.keyboard.press("PageDown")
+        expect(label).not_to_have_text(before)
+    page.keyboard.press("Enter")
     walker.is_at(f"{LAYER}.feed_forward.activated")
     walker.settle()
     assert f"stop={LAYER}.feed_forward.activated" in page.url

@@ -1,7 +1,6 @@
 """The Layers page: checks that apply to several of its views."""
 
 import tomllib
-from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -26,31 +25,6 @@ def test_every_view_shows_every_kind_of_model(part: str, model: str) -> None:
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    ("query", "root", "pictures", "words"),
-    [
-        ("stop=decoder.layers.0.self_attention.weights", ".stop", 2, "Attention weights"),
-        (f"stop={LAYER}.self_attention.scores", ".stop", 3, "Raw scores"),
-        ("part=filmstrip", ".strip", 20, "Attention weights"),
-    ],
-)
-def test_tensors_are_saved_as_svg(walker: Walker, query: str, root: str, pictures: int, words: str) -> None:
-    page = walker.open(f"layers?model=reverse&source=abcd&{query}")
-    page.locator(f"{root}[data-painted]").wait_for()
-    ask = """root => { const asked = { svg: '' };
-        root.dispatchEvent(new CustomEvent('picture', { detail: asked })); return asked.svg; }"""
-    svg = ElementTree.fromstring(page.locator(root).evaluate(ask))
-    space = "{http://www.w3.org/2000/svg}"
-    assert len(svg.findall(f"{space}image")) == pictures
-    labels = [text.text for text in svg.findall(f"{space}text")]
-    assert words in labels
-    # The picture has the arrow from inputs to result, and the legend of the hatching.
-    if root == ".stop":
-        assert svg.find(f"{space}polygon") is not None
-        assert ("masked" in labels) == ("decoder" in query)  # no mask hides anything in this encoder
 
 
 @pytest.mark.browser

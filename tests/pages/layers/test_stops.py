@@ -160,12 +160,12 @@ def test_statistics_leave_out_masked_numbers(preset: str, norm_first: bool) -> N
 
 def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app = opened(model="reverse", source="abcd", stop="encoder.layers.0.feed_forward.hidden")
-    assert not charts(app)
+    assert len(charts(app)) == 1  # the picture of the stop
     assert not app.code
     app.session_state["walk_parameters"] = True
     app.session_state["walk_source"] = True
     app.run()
-    assert len(charts(app)) == 2  # weight and bias
+    assert len(charts(app)) == 3  # weight and bias, too
     assert "hidden = self.hidden(self.up_projection(x))" in app.code[0].value
 
 

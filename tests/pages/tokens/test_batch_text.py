@@ -1,6 +1,5 @@
 """The picker of one text of a batch is the same in every part of a page, and its value is kept in the link."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -8,12 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import Runs
-from pages.ui.component import packed
 from pages.ui.text import text
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page
 from tests.pages.layers.opened import LAYER, opened
 from tests.pages.visitor import Visitor
-from transformer.figures.panels import panel, thumbnail
 
 TEXTS = ("abcd", "zyxw")
 BATCH = {"model": "reverse", "source": TEXTS[0], "batch": TEXTS[1]}
@@ -25,10 +22,6 @@ EACH = pytest.mark.parametrize(("link", "item"), [("1", 0), ("2", 1), ("3", 0), 
 def picker(app: AppTest, key: str = "item") -> Any:
     (buttons,) = [group for group in app.button_group if group.key == key]
     return buttons
-
-
-def sent(app: AppTest) -> list[Any]:
-    return [part.proto for part in app.get("bidi_component") if part.key != "choice"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -46,30 +39,17 @@ def test_single_text_has_no_picker(part: str) -> None:
     assert "item" not in [group.key for group in app.button_group]
 
 
+@pytest.mark.parametrize("part", ["walk", "filmstrip"])
 @pytest.mark.parametrize("item", [0, 1])
-def test_walk_draws_the_picked_text(item: int) -> None:
-    app = opened(**BATCH, stop=WEIGHTS, item=str(item + 1))
-    (parcel,) = [part.bytes for part in sent(app) if part.bytes]
-    end = 4 + int.from_bytes(parcel[:4], "little")
-    described = json.loads(parcel[4:end])["result"]
+def test_the_picked_text_is_drawn(part: str, item: int) -> None:
+    app = opened(**BATCH, part=part, stop=WEIGHTS, item=str(item + 1))
+    traces = charts(app)[0].spec["data"]
+    drawn = [trace["z"] for trace in traces if trace.get("meta") == WEIGHTS] if part == "filmstrip" else [traces[-1]["z"]]
     trace = Runs().trace("reverse", TEXTS, (None, None), ())
-    assert described["row_tokens"] == list(trace.source_tokens[item])
-    values = trace[WEIGHTS].numpy()[item]
-    drawn = np.frombuffer(parcel[end:], np.uint8)[described["offset"] :][: values.nbytes].view("<f4")
-    np.testing.assert_array_equal(drawn, values.reshape(-1))
-    assert not np.array_equal(values, trace[WEIGHTS].numpy()[1 - item])
-
-
-@pytest.mark.parametrize("item", [0, 1])
-def test_filmstrip_draws_the_picked_text(item: int) -> None:
-    app = opened(**BATCH, part="filmstrip", item=str(item + 1))
-    (frames,) = [json.loads(part.json)["frames"] for part in sent(app) if '"frames"' in part.json]
-    frame = frames[WEIGHTS]
-    step = Runs().trace("reverse", TEXTS, (None, None), ())[WEIGHTS]
-    levels = [
-        packed(thumbnail(panel(step.numpy(), step.axes, "weights", at), frame["height"], frame["width"])) for at in (0, 1)
-    ]
-    assert frame["levels"] == levels[item] != levels[1 - item]
+    values = [trace[WEIGHTS].numpy()[at].reshape(-1, trace[WEIGHTS].shape[-1]) for at in (item, 1 - item)]
+    (shown,) = [each[~np.isnan(each).all(axis=1)] for each in drawn]  # without the rows between heads
+    np.testing.assert_array_equal(shown, values[0])
+    assert not np.array_equal(*values)
 
 
 @pytest.mark.parametrize(("part", "key"), [("arithmetic", "position"), ("residual-stream", "position")])

@@ -45,8 +45,8 @@ def test_an_import_map_has_a_script_and_all_that_it_imports() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/)", source)
 
 
-RUN = """export default function run(data, strip) {
-  document.title = `${data.says} ${typeof strip}`;
+RUN = """export default function run(data, lines) {
+  document.title = `${data.says} ${typeof lines}`;
 }"""
 
 
@@ -56,7 +56,9 @@ def test_a_saved_page_runs_from_a_file(known: BrowserContext, tmp_path: Path, mo
     read = Path.read_text
     monkeypatch.setattr(Path, "read_text", lambda file, encoding: RUN if file == run else read(file, encoding))
     file = tmp_path / "saved.html"
-    file.write_text(offline_page("x", Markup(""), {"says": "é"}, run, {"strip": PAGES / "layers" / "strip"}), encoding="utf-8")
+    file.write_text(
+        offline_page("x", Markup(""), {"says": "é"}, run, {"lines": PAGES / "attention" / "lines"}), encoding="utf-8"
+    )
     page = known.pages[0]
     page.goto(file.as_uri())
     page.wait_for_function("document.title === 'é function'")

@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 
 from transformer.figures.panels import (
-    LEVELS,
-    MASKED_LEVEL,
     Panel,
     TensorView,
     in_one_scale,
     panel,
-    shades,
     strongest,
-    tensor_view,
-    thumbnail,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -90,41 +85,3 @@ def test_the_value_of_a_bin_is_its_number_of_greatest_magnitude(shape: tuple[int
             part = values[row * down : (row + 1) * down, column * across : (column + 1) * across]
             assert abs(small[row, column]) == abs(part).max()
             assert small[row, column] in part
-
-
-def test_a_thumbnail_has_the_shades_of_its_numbers() -> None:
-    values = np.array([[[-2.0, 0.0, 1.0, 2.0]]], np.float32)
-    shown = Panel(values, ("", "a", "b"), False, "signed")
-    assert thumbnail(shown, 10, 10).tolist() == [[0, LEVELS // 2, round(0.75 * LEVELS), LEVELS]]
-    assert thumbnail(shown, 10, 10, limit=4.0).tolist()[0][3] == round(0.75 * LEVELS)
-    hidden = np.array([[[True, False, True, True]]])
-    masked = Panel(values, ("", "a", "b"), False, "signed", hidden)
-    assert thumbnail(masked, 10, 10, limit=2.0).tolist() == [[MASKED_LEVEL, LEVELS // 2, MASKED_LEVEL, MASKED_LEVEL]]
-    # A bin of masked and open cells shows an open cell.
-    assert thumbnail(masked, 10, 2, limit=2.0).tolist() == [[LEVELS // 2, MASKED_LEVEL]]
-
-
-def test_tiles_of_a_thumbnail_are_arranged_as_in_the_figure() -> None:
-    values = np.stack([np.zeros((2, 3)), np.ones((2, 3))]).astype(np.float32)
-    pile, strip = (thumbnail(Panel(values, ("head", "a", "b"), flag, "weights"), 99, 99) for flag in (False, True))
-    assert pile.shape == (4, 3)
-    assert pile[:2].max() == 0
-    assert pile[2:].min() == LEVELS
-    assert strip.shape == (2, 6)
-    assert strip[:, :3].max() == 0
-    assert strip[:, 3:].min() == LEVELS
-
-
-def test_zero_is_the_palest_shade() -> None:
-    lightness = shades("signed").astype(int).sum(1)
-    assert lightness.argmax() in (LEVELS // 2 - 1, LEVELS // 2, LEVELS // 2 + 1)
-    assert len(lightness) == LEVELS + 1
-    assert (shades("weights")[0] != shades("signed")[0]).any()
-
-
-def test_columns_of_a_view_keep_their_numbers_tokens_and_colours() -> None:
-    values = RANDOM.normal(size=(2, 5)).astype(np.float32)
-    view = tensor_view("scores", values, ("query", "key"), tokens={"key": list("abcde")})
-    part = view.columns(2, 3)
-    assert (part.panel.values == values[None, :, 2:4]).all()
-    assert (part.limit, part.first_column, part.labels(2)) == (view.limit, 2, ["c", "d"])

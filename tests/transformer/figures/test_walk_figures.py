@@ -10,9 +10,9 @@ import pytest
 from transformer import Pipeline, Trace
 from transformer.analysis.walk import Stop, walk
 from transformer.figures.labels import LABELS
-from transformer.figures.layer_walk import layer_figure
+from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.figures.panels import MOST_COLUMNS, TensorView, in_one_scale, tensor_view
-from transformer.figures.theme import MASKED, ROLE_COLORS
+from transformer.figures.theme import ROLE_COLORS
 from transformer.figures.walk_figures import stop_figure
 
 RANDOM = np.random.default_rng(0)
@@ -57,12 +57,27 @@ def test_a_notebook_draws_a_stop_in_a_few_lines(trace: Trace) -> None:
 
 def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:
     stops = [stop for stop in walk(trace) if stop.group == "encoder 1"]
-    views = {stop: tensor_view(stop.kind, trace[stop.path].numpy(), stop.axes) for stop in stops}
-    parts = {part: [views[stop] for stop in group] for part, group in groupby(stops, lambda stop: stop.part)}
+    views = {stop: tensor_view(stop.path, trace[stop.path].numpy(), stop.axes) for stop in stops}
+    parts = [Part(part, (), [[[views[stop] for stop in group]]]) for part, group in groupby(stops, lambda stop: stop.part)]
     figure = layer_figure(parts)
-    assert len(drawn(figure)) == len(stops)
+    assert [heatmap.meta for heatmap in drawn(figure)] == [stop.path for stop in stops]
     words = " ".join(note.text for note in figure.layout.annotations)
-    assert all(f"{stop.kind}<br>{list(stop.shape)}" in words for stop in stops)
+    assert all(f"{stop.path}<br>{list(stop.shape)}" in words for stop in stops)
+
+
+def test_lines_lead_from_a_tensor_to_those_computed_from_it(trace: Trace) -> None:
+    """Down to the next row; around the rows between; and, for the residual connection, along the left side."""
+    one, two, three = (tensor_view(name, np.ones((4, 8), np.float32), ("source", "d_model")) for name in "abc")
+    part = Part("", [Source("x", "from", "x")], [[[one]], [[two]], [[three]]], [("x", "a"), ("a", "c")], [("x", "b")])
+    figure = layer_figure([part])
+    paths = [shape.path for shape in figure.layout.shapes if shape.type == "path" and not shape.fillcolor]
+    down, around, residual = ([tuple(map(float, point.split(","))) for point in path[2:].split(" L ")] for path in paths)
+    tops = {heatmap.meta: heatmap.y0 - heatmap.dy / 2 for heatmap in figure.data}
+    assert down[-1][1] == pytest.approx(tops["a"])
+    assert around[-1][1] == pytest.approx(tops["c"])
+    assert max(x for x, _ in around) > 700
+    assert residual[1][0] == residual[2][0] < min(heatmap.x0 - heatmap.dx / 2 for heatmap in figure.data)
+    assert tops["b"] < residual[-1][1] < tops["b"] + 20
 
 
 def test_cells_have_the_same_size_in_all_tensors(trace: Trace) -> None:
@@ -140,13 +155,13 @@ def test_tensors_in_one_scale_share_their_colours() -> None:
 
 def test_branches_are_framed_in_their_colours_and_named(trace: Trace) -> None:
     attention = [stop for stop in walk(trace) if stop.path.startswith(f"{ATTENTION}.")]
-    figure = layer_figure({"": [layer_view(trace, stop) for stop in attention]})
+    views = [view for stop in attention if (view := layer_view(trace, stop)).branch]
+    chains = [list(chain) for _, chain in groupby(views, lambda view: view.branch)]
+    figure = layer_figure([Part("", (), [chains])])
     frames = [shape.line.color for shape in figure.layout.shapes if shape.line.color in ROLE_COLORS.values()]
     assert frames == list(ROLE_COLORS.values())
     words = [note.text for note in figure.layout.annotations]
     assert all(f"<b>{LABELS[f'branch_{branch}']}</b>" in words for branch in ROLE_COLORS)
-    assert any(trace.type == "scatter" for trace in figure.data)  # type: ignore[attr-defined]
-    assert MASKED in figure.to_json()
 
 
 def layer_view(trace: Trace, stop: Stop) -> TensorView:
@@ -166,4 +181,4 @@ def test_another_table_of_labels_changes_the_figure(trace: Trace) -> None:
     labels = {**LABELS, "masked_value": "verdeckt: {value}", "branch_query": "Anfrage"}
     assert "verdeckt: 0" in stop_figure([], "", weights, labels=labels).to_json()
     query = tensor_view("Q", np.ones((2, 2)), ("query", "d_head"), branch="query")
-    assert "Anfrage" in layer_figure({"": [query]}, labels=labels).to_json()
+    assert "Anfrage" in layer_figure([Part("", (), [[[query]]])], labels=labels).to_json()

@@ -4,9 +4,8 @@ from itertools import groupby, pairwise
 
 import pytest
 
-from pages.layers.flow import Flow, flow_of
-from pages.layers.tensor_views import MASKS
 from pages.shell.view.runs import Runs
+from transformer.analysis.flow import MASKS, Flow, flow_of
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop, walk
 from transformer.pipeline.untrained import Untrained

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pages.layers.tensor_views import MASKS, branch_of
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import Stop
+from transformer.tracing.paths import TensorPath
+
+MASKS = ("source_mask", "target_mask")
 
 
 class Flow(NamedTuple):
@@ -52,7 +54,7 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
     """The chain in the last row whose end is the only input of a stop. The stop continues this chain. None without such a
     chain."""
     for chain in rows[-1] if rows else []:
-        if inputs == [chain[-1].path] and branch_of(chain[-1].path) == branch_of(stop.path):
+        if inputs == [chain[-1].path] and TensorPath.parse(chain[-1].path).branch == TensorPath.parse(stop.path).branch:
             return chain
     return None
 
@@ -60,6 +62,6 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
     """Whether a stop begins a new chain in this row. This is so if it is another branch of the same attention, or if it is
     computed from no other tensor, such as the positions."""
-    branches = [branch_of(chain[0].path) for chain in row]
-    branch = branch_of(stop.path)
+    branches = [TensorPath.parse(chain[0].path).branch for chain in row]
+    branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))
