@@ -105,7 +105,7 @@ WATCH = """() => {
     const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
     addEventListener("click", () => (seen.clicked = now()), true);
     const note = (records) => {
-        const pictures = '[data-testid="stPlotlyChart"], .head_grid, h3';
+        const pictures = '[data-testid="stPlotlyChart"], .chart, .head_grid, h3';
         if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
         seen.changed = now();
         seen.count += 1;

@@ -1,12 +1,11 @@
-"""Measure the time of one step of the walk on a model of the paper's size, drawn on a canvas and by Plotly.
+"""Measure the time of one step of the walk on a model of the paper's size.
 
-    python -m benchmarks.walk_steps [--steps 12] [--markdown]
+    python -m benchmarks.walk_steps [--steps 12] [--peer FOLDER] [--markdown]
 
 The model is `vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), with 64 tokens on each side, in a real
-browser. Two apps are measured, each with its own server: the app itself, which draws a step on a canvas, and the same app with
-`stop_figure` instead of the canvas. Each press of the arrow key moves on by one tensor, in the two apps by turns. Time is
-measured from the key press to the frame after the last change of the picture. The steps go through an encoder layer and through
-a decoder layer.
+browser. Each press of the arrow key moves on by one tensor. Time is measured from the key press to the frame after the last
+change of the picture. The steps go through an encoder layer and through a decoder layer. With `--peer`, another checkout of
+this project is measured in the same run, step by step by turns.
 """
 
 import argparse
@@ -14,7 +13,6 @@ import os
 import platform
 import statistics
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,35 +22,22 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks import app_server
 from benchmarks.app_server import ROOT
 from pages.ui.limits import CACHE_MEGABYTES
-from tests.pages.visitor import ARGUMENTS, CHROMIUM, serving
+from tests.pages.visitor import ARGUMENTS, CHROMIUM
 from transformer.analysis.walk import walk
 from transformer.pipeline.untrained import Untrained
 
 TOKENS = 64
-SECONDS, MEGABYTES = 0.4, 150  # targets: seconds of a step, megabytes of a trace
+SECONDS, MEGABYTES = 0.6, 150  # targets: seconds of a step, megabytes of a trace
 STARTS = ("encoder.layers.2.self_attention.query.projected", "decoder.layers.2.self_attention.query.projected")
 STILL = 0.5  # seconds without a change after which a step counts as done
-
-# The app, with another function that draws a step.
-PEER = """
-import runpy
-import streamlit as st
-from pages.layers import walk_part as walk
-from transformer.figures.walk_figures import stop_figure
-
-def picture(inputs, operation, result, says, key, hint=True):
-    st.plotly_chart(stop_figure(inputs, operation, result), key=key, alt=says, config={"displaylogo": False})
-
-walk.picture = picture
-runpy.run_path("app.py")
-"""
 
 # Records when the picture last changed and when the next frame was shown.
 WATCH = """() => {
     const seen = window.seen = { pressed: 0, painted: 0, count: 0 };
-    const pictures = '[data-testid="stPlotlyChart"], .stop';
+    const pictures = '.chart, .stop';  // .stop was a canvas of earlier versions
     addEventListener('keydown', () => (seen.pressed = performance.now()), true);
     const note = (records) => {
         if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
@@ -74,16 +59,17 @@ def texts() -> tuple[str, str]:
 
 
 @contextmanager
-def pages() -> Iterator[dict[str, str]]:
-    """Kind of picture → address of the app with this picture, each with its own server."""
+def pages(peer: Path | None) -> Iterator[dict[str, str]]:
+    """Name of a checkout → address of its app, each with its own server."""
     with ExitStack() as stack:
-        # Streamlit loads pages from the script's folder.
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for entry in ROOT.iterdir():
-            (folder / entry.name).symlink_to(entry)
-        (folder / "peer.py").write_text(PEER, encoding="utf-8")
-        canvas, plotly = (stack.enter_context(serving(script)) for script in (ROOT / "app.py", folder / "peer.py"))
-        yield {"canvas": canvas, "Plotly": plotly}
+        addresses = {"this": stack.enter_context(app_server.serving(ROOT / "app.py")).address}
+        if peer is not None:
+            port = app_server.free_port()
+            command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+            command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+            environment = {**os.environ, "PYTHONPATH": str(peer)}
+            addresses["peer"] = stack.enter_context(app_server.started(command, port, peer, environment, "")).address
+        yield addresses
 
 
 class Visit:
@@ -102,7 +88,7 @@ class Visit:
         source, target = texts()
         link = urlencode({"model": "vanilla", "source": source, "target": target, "stop": path})
         self.page.goto(f"{self.address}/layers?{link}")
-        self.page.locator(".stop[data-painted], .js-plotly-plot .main-svg").first.wait_for()
+        self.page.locator(".stop[data-painted], .chart[data-state=drawn]").first.wait_for()
         time.sleep(3)
         self.page.evaluate(WATCH)
 
@@ -126,16 +112,17 @@ class Visit:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=12, help="from each of the two starts")
+    parser.add_argument("--peer", type=Path, help="another checkout, to compare with")
     parser.add_argument("--markdown", action="store_true")
     asked = parser.parse_args()
     source, target = texts()
     trace = Untrained.of("vanilla", (source,), (target,)).build().trace(source, target)
     paths = [stop.path for stop in walk(trace)]
     kinds = {stop.path: stop.kind for stop in walk(trace)}
-    times: dict[str, dict[str, list[float]]] = {"canvas": defaultdict(list), "Plotly": defaultdict(list)}
+    times: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     sent: dict[str, list[float]] = defaultdict(list)
     with ExitStack() as stack:
-        addresses = stack.enter_context(pages())
+        addresses = stack.enter_context(pages(asked.peer and asked.peer.resolve()))
         browser = stack.enter_context(sync_playwright()).chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         visits = {name: Visit(browser, address) for name, address in addresses.items()}
         for start in STARTS:
@@ -155,7 +142,7 @@ def main() -> None:
     megabytes = trace.nbytes / 2**20
     print(f"trace: {megabytes:.0f} MB (≤{MEGABYTES}); {int(CACHE_MEGABYTES / megabytes)} of them fit in the cache\n")
     header = ["tensor", "steps", *(f"{name}, {what}" for name in times for what in ("median s", "most s"))]
-    rows = [_row(kind, [times[name][kind] for name in times]) for kind in sorted(times["canvas"])]
+    rows = [_row(kind, [times[name][kind] for name in times]) for kind in sorted(times["this"])]
     every = [[seconds for kind in times[name].values() for seconds in kind] for name in times]
     rows.append(_row("all", every))
     if asked.markdown:

@@ -25,10 +25,13 @@ from pages.shell.view.view import View
 from pages.training.frames import Frames
 from pages.ui import head_grid
 from pages.ui.caches import cached
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
+from pages.ui.compat import key_class
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
-from pages.ui.format import fixed
+from pages.ui.format import fixed, share, whole
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from pages.ui.waiting import waited
@@ -36,11 +39,12 @@ from transformer import Trace
 from transformer.analysis.label_smoothing import least_loss
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import quantized
+from transformer.figures.training_figures import Curve, curve_panels
 from transformer.pipeline.pipeline import Answer
 from transformer.tasks import TASKS
 from transformer.training.held_out import HeldOut, held_out
 
-KEY, FRAGMENT, SNAPSHOT, ROW = "training_film", "film_frames", "snapshot", "token"
+KEY, CURVES, FRAGMENT, SNAPSHOT, ROW = "training_film", "film_curves", "film_frames", "snapshot", "token"
 # Session key: the name of the film whose frames the browser has asked for.
 ASKED = "film_asked"
 CHECKED = 32  # held-out pairs on which each frame is tested
@@ -125,6 +129,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
     """Draw the film."""
     words, frames = text("training"), film.frames
     waited(words["running"], tests, frames)
+    _show_curves(film)
     # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.
     st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
     with st.container(horizontal=True):
@@ -140,6 +145,38 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
             on_click="ignore",
         )
     st.caption(_caption(film))
+
+
+def _show_curves(film: Film) -> None:
+    """Draw the loss and the accuracy over the steps: recorded in training, and computed now for each frame. A click on a point
+    goes to its frame. The film's script marks the step of the frame."""
+    words, frames, tested = text("training")["film"], film.frames, tests(film.frames)
+    curves, courses = [], []
+    for name, values in (("loss", [each.loss for each in tested]), ("accuracy", [each.exact for each in tested])):
+        recorded = [(float(entry["step"]), float(entry[name])) for entry in history(frames)]
+        computed = [(float(step), float(value)) for step, value in zip(frames.steps, values, strict=False)]
+        most = 1.0 if name == "accuracy" else 1.05 * max([1e-9, *(value for _, value in [*recorded, *computed])])
+        curves.append(Curve(words[name], recorded, most, "", computed, ".0%" if name == "accuracy" else ""))
+        if course := computed if len(computed) > 1 else recorded:
+            courses.append(_course(name, course[0], course[-1]))
+    names = (words["recorded"], words["computed"].format(pairs=CHECKED))
+    figure = chart(curve_panels, curves, frames.steps[-1], words["axis"], names, logarithmic=True, height=250)
+    asks = {"click": lambda: _go_to(frames, event(CURVES, "click").get("data"))}
+    show(figure, CURVES, " ".join(courses), f"{frames.model}-curves", asks=asks, tells=True, table=lambda: table(film))
+
+
+def _course(name: str, first: tuple[float, float], last: tuple[float, float]) -> str:
+    """A sentence about the first and the last point (step, value) of a curve."""
+    values = [share(value) if name == "accuracy" else fixed(value, 2) for _, value in (first, last)]
+    steps = {"from": whole(int(first[0])), "to": whole(int(last[0]))}
+    return text("training")["film"][f"{name}_alt"].format(**steps, first=values[0], last=values[1])
+
+
+def _go_to(frames: Frames, step: Any) -> None:
+    """Go to the frame nearest to a step."""
+    if isinstance(step, int | float):
+        distances = [abs(each - step) for each in frames.steps]
+        st.session_state[SNAPSHOT] = distances.index(min(distances))
 
 
 def _caption(film: Film) -> str:
@@ -170,9 +207,8 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
         data = {
             "film": film.name,
             "frames": _sent_frames(film, shown),
-            "history": history(frames),
+            "curves": key_class(CURVES).removeprefix("st-key-"),
             "target": list(vocabulary.tokens_of(expected)),
-            "pairs": CHECKED,
             "frame": frame,
             "row": _row(len(expected)),
             "grid": head_grid.grid_data(maps.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),

@@ -1,4 +1,4 @@
-// The frames of a training, without access to the page: the place of a step on the axis, and the frame at a place.
+// The frames of a training, without access to the page: the place of a step on the axis, and the levels of a frame.
 
 /**
  * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder. A frame that was not requested yet has
@@ -15,35 +15,12 @@
 const FIRST = 10; // steps: the axis is nearly linear before this step, and nearly logarithmic after it
 
 /**
- * The place of a step on the axis, from 0 for step 0 to 1 for the last step.
+ * The place of a step on the horizontal axis, as in `curve_panels` of training_figures.py.
  *
  * @param {number} step
- * @param {number} last
  */
-export function placeOfStep(step, last) {
-  return last > 0 ? Math.log(1 + step / FIRST) / Math.log(1 + last / FIRST) : 0;
-}
-
-/**
- * The steps that are written on the axis: 0, the powers of ten far enough from the last step, and the last step.
- *
- * @param {number} last
- */
-export function axisSteps(last) {
-  const powers = [10, 100, 1000, 10_000, 100_000].filter((step) => step < 0.4 * last);
-  return [0, ...powers, last];
-}
-
-/**
- * The frame nearest to a place on the axis.
- *
- * @param {Frame[]} frames
- * @param {number} place from 0 to 1
- */
-export function frameAt(frames, place) {
-  const last = frames[frames.length - 1].step;
-  const distances = frames.map(({ step }) => Math.abs(placeOfStep(step, last) - place));
-  return distances.indexOf(Math.min(...distances));
+export function placeOfStep(step) {
+  return Math.log1p(step / FIRST);
 }
 
 /**

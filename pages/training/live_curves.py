@@ -2,17 +2,19 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from pages.training.live_sidebar import model_name
-from pages.ui.component import mounted
+from pages.ui.charts import passing_chart, show
 from pages.ui.escaping import literal
-from pages.ui.export_menu import saving
+from pages.ui.format import fixed, number, share, whole
+from pages.ui.style import style
 from pages.ui.text import text
+from transformer.figures.training_figures import Curve, curve_panels
 from transformer.tasks import find_task
 from transformer.training.live_run import LiveTraining, Progress
 from transformer.training.live_view import LiveView
@@ -20,38 +22,46 @@ from transformer.training.live_view import LiveView
 # A curve has at most this many points. Each is the mean over some consecutive steps.
 POINTS = 240
 CURVES = "live_curves"
-
-_mount = mounted(Path(__file__).with_suffix(""))
+ANSWER = Markup('<div class="live_answer"><p><b>{what}</b> ({how}): {text} →</p><ol>{tokens}</ol></div>')
+TOKEN = Markup('<li class="{kind}" title="{token}: {share}"><span>{token}</span><small>{share}</small></li>')
 
 
 def show_curves(training: LiveTraining, progress: Progress) -> None:
     """Draw the curves and the answer, and the menu that saves them."""
     words = text("live")
-    data = {
-        "steps": progress.steps,
-        "curves": {
-            "loss": thinned(progress.losses),
-            "accuracy": [list(check) for check in progress.checks],
-            "rate": thinned(progress.rates),
-        },
-        "answer": answer_of(progress.view, training) if progress.view else None,
-        "text": words["curves"],
-    }
-    _mount(key=CURVES, data=data)
+    figure = passing_chart(curve_panels, curves_of(progress), progress.steps, words["curves"]["step"])
+    name = f"{model_name(training)}-{words['curves_name']}"
+    says = "; ".join(f"{curve.name}: {curve.written}" for curve in curves_of(progress))
+    alt = words["curves"]["alt"].format(says=says)
+    show(figure, CURVES, alt, name, tells=True, table=lambda: curve_table(training.progress))
+    if progress.view:
+        st.html(style(Path(__file__).with_name("live_answer.css")) + answer_of(progress.view, training))
     if progress.unreadable:
         watched, problem = progress.unreadable
         st.warning(words["unreadable"].format(text=literal(watched), problem=literal(problem)), icon=":material/help:")
-    saving(CURVES, f"{model_name(training)}-{words['curves_name']}", lambda: curve_table(training.progress))
 
 
-def thinned(values: tuple[float, ...], most: int = POINTS) -> list[list[float]]:
+def curves_of(progress: Progress) -> list[Curve]:
+    """Loss, accuracy and learning rate of the steps so far."""
+    words = text("live")["curves"]
+    losses, rates = thinned(progress.losses), thinned(progress.rates)
+    checks = [(float(step), float(value)) for step, value in progress.checks]
+    top, fastest = max([0.1, *(value for _, value in losses)]), max([1e-9, *(value for _, value in rates)])
+    return [
+        Curve(words["loss"], losses, top, fixed(losses[-1][1], 3) if losses else words["empty"]),
+        Curve(words["accuracy"], checks, 1.0, share(checks[-1][1], 1) if checks else words["no_check"], ticks=".0%"),
+        Curve(words["rate"], rates, fastest, number(rates[-1][1], 2) if rates else words["empty"]),
+    ]
+
+
+def thinned(values: tuple[float, ...], most: int = POINTS) -> list[tuple[float, float]]:
     """The points (step, value) of a curve with at most `most` points. If there are more values, each point is the mean over
     some consecutive steps, placed at the last of them."""
     count = len(values)
     if count <= most:
-        return [[step, value] for step, value in enumerate(values, 1)]
+        return [(step, value) for step, value in enumerate(values, 1)]
     ends = [round(count * index / most) for index in range(most + 1)]
-    return [[end, float(np.mean(values[start:end]))] for start, end in itertools.pairwise(ends)]
+    return [(end, float(np.mean(values[start:end]))) for start, end in itertools.pairwise(ends)]
 
 
 def curve_table(progress: Progress) -> pd.DataFrame:
@@ -61,23 +71,24 @@ def curve_table(progress: Progress) -> pd.DataFrame:
     return table.assign(accuracy=pd.Series(dict(progress.checks), dtype=float))
 
 
-def answer_of(view: LiveView, training: LiveTraining) -> dict[str, Any]:
-    """The answer of a view for the component: each token with its probability and whether it is right."""
+def answer_of(view: LiveView, training: LiveTraining) -> Markup:
+    """The answer of a view: each token with its probability, marked if it is right or wrong."""
+    words = text("live")["curves"]
     split = find_task(training.settings.task).target_vocabulary.split
     expected = None if view.right is None else [*split(view.right), None]  # None: the answer should end here
-    tokens = []
+    tokens = Markup()
     for index, (token, probability) in enumerate(zip(view.written, view.probabilities, strict=True)):
-        right = None
+        kind = ""
         if expected is not None:
             ends = view.ended and index == len(view.written) - 1
             right = index < len(expected) and (None if ends else token) == expected[index]
-        tokens.append({"token": token, "share": round(probability, 4), "right": right})
-    right = None if view.right is None else view.answer == view.right and view.ended
-    return {
-        "step": view.step,
-        "text": view.text,
-        "tokens": tokens,
-        "right": right,
-        "expected": view.right,
-        "ended": view.ended,
-    }
+            kind = "right" if right else "wrong"
+        tokens += TOKEN.format(kind=kind, token=token, share=share(probability, 0))
+    if view.right is None:
+        verdict = words["no_rule"]
+    elif view.answer == view.right and view.ended:
+        verdict = words["is_right"]
+    else:
+        verdict = f"{words['is_wrong']}; {words['right'].format(answer=view.right)}"
+    how = ", ".join([words["of"].format(step=whole(view.step)), verdict, *([] if view.ended else [words["not_ended"]])])
+    return ANSWER.format(what=words["answer"], how=how, text=view.text, tokens=tokens)

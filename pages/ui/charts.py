@@ -81,6 +81,15 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
     return Chart(build, RESULTS.result(content_key(function, arguments, named), lambda: _finished(build())))
 
 
+def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
+    """A chart as `chart` returns it, for values that are soon replaced, so that keeping it would be useless."""
+
+    def build() -> go.Figure:
+        return function(*arguments, **named)
+
+    return Chart(build, _finished(build()))
+
+
 def _finished(figure: go.Figure) -> Finished:
     layout: Any = figure.layout
     least = (layout.meta or {}).get("least_width")

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.numbers import OWN_SCALE
-from transformer.figures.theme import HUES, KIND_COLORS, LINE, escaped, finished
+from transformer.figures.theme import HUES, KIND_COLORS, LINE, built, escaped, finished
 
 FIRST = 10  # steps; before this step, a logarithmic axis is nearly linear
 BAR, AROUND = 22, 90  # px: height of a bar, and of the space around the bars
+PANELS_APART = 0.08  # space between two panels, as a share of the width
 
 
 class Series(NamedTuple):
@@ -76,7 +77,7 @@ def step_lines(
     if cursor is not None:
         figure.add_vline(x=_place(cursor) if logarithmic else cursor, line={"color": LINE, "width": 2, "dash": "dash"})
     if logarithmic:
-        marks = [0, *(10**power for power in range(1, 7) if 10**power < 0.4 * last), last]
+        marks = _marks(last)
         figure.update_xaxes(
             tickmode="array", tickvals=[_place(mark) for mark in marks], ticktext=[f"{mark:,}" for mark in marks]
         )
@@ -85,6 +86,92 @@ def step_lines(
     figure.update_yaxes(rangemode="tozero") if limits is None else figure.update_yaxes(range=list(limits))
     figure = finished(figure, height=320, hovermode="closest")
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+
+
+class Curve(NamedTuple):
+    """A value over the steps of a training, as one panel.
+
+    Attributes:
+        name: what the value is.
+        line: step and value of each point of the line.
+        most: the value at the top.
+        written: a value beside the name, as text.
+        checks: step and value of points with a mark.
+        ticks: format of the ticks of the vertical axis, as d3 reads it; `.0%` for a share.
+    """
+
+    name: str
+    line: Sequence[tuple[float, float]]
+    most: float
+    written: str = ""
+    checks: Sequence[tuple[float, float]] = ()
+    ticks: str = ""
+
+
+def curve_panels(
+    curves: Sequence[Curve],
+    last: int,
+    axis: str,
+    names: tuple[str, str] = ("", ""),
+    logarithmic: bool = False,
+    height: int = 220,
+) -> go.Figure:
+    """Curves side by side, each in a panel of its own.
+
+    Args:
+        curves: the curves, from left to right.
+        last: the step at the right end.
+        axis: title of the horizontal axes.
+        names: names of the lines and of the marks, for a legend; empty to draw none.
+        logarithmic: whether later steps are closer together.
+        height: height of the figure in px.
+    """
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"annotations": [], "hovermode": "closest"}
+    wide = (1 - PANELS_APART * (len(curves) - 1)) / len(curves)
+    place_of = _place if logarithmic else float
+    marks = _marks(last)
+    ticks = {"tickmode": "array", "tickvals": [*map(_place, marks)], "ticktext": [f"{mark:,}" for mark in marks]}
+    for index, curve in enumerate(curves):
+        number, left = str(index + 1) if index else "", index * (wide + PANELS_APART)
+        across = {"domain": [left, left + wide], "anchor": f"y{number}", "range": [0, place_of(last)]}
+        layout[f"xaxis{number}"] = across | {"title": {"text": axis}} | (ticks if logarithmic else {"nticks": 4})
+        layout[f"yaxis{number}"] = {
+            "anchor": f"x{number}",
+            "range": [0, 1.05 * curve.most],
+            "nticks": 4,
+            "tickformat": curve.ticks,
+        }
+        for name, points, marked in zip(names, (curve.line, curve.checks), (False, True), strict=True):
+            steps = [step for step, _ in points]
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers" if marked or len(points) == 1 else "lines",
+                    "x": np.asarray([place_of(step) for step in steps], np.float32),
+                    "y": np.asarray([value for _, value in points], np.float32),
+                    "xaxis": f"x{number}",
+                    "yaxis": f"y{number}",
+                    "name": escaped(name or curve.name),
+                    "showlegend": bool(name) and not index,
+                    "customdata": steps,
+                    "cliponaxis": False,
+                    "meta": OWN_SCALE,
+                    "line": {"color": KIND_COLORS["encoder"], "width": 2},
+                    "marker": {"color": KIND_COLORS["decoder" if marked else "encoder"], "size": 8},
+                    "hovertemplate": f"{escaped(curve.name)}<br>{escaped(axis)} %{{customdata:,}}<br>%{{y:.4g}}<extra></extra>",
+                }
+            )
+        text = f"{escaped(curve.name)}   <b>{escaped(curve.written)}</b>"
+        place = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        layout["annotations"].append({"text": text, "showarrow": False, "font": {"size": 14}, **place})
+    legend = {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": -0.42, "yanchor": "top"}} if any(names) else {}
+    return built([trace for trace in traces if len(trace["x"])], layout, height, margin={"t": 32}, **legend)
+
+
+def _marks(last: int) -> list[int]:
+    """The steps that are written on a logarithmic axis."""
+    return [0, *(10**power for power in range(1, 7) if 10**power < 0.4 * last), last]
 
 
 def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: str) -> go.Figure:
@@ -112,5 +199,5 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
     return finished(figure, height=AROUND + BAR * len(names), bargap=0.25)
 
 
-def _place(step: int) -> float:
+def _place(step: int | float) -> float:
     return math.log1p(step / FIRST)

@@ -41,7 +41,6 @@ const NEAR = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
 const NARROW = 520; // px; a narrower chart is narrow
 const HEIGHT = 450; // px of a figure without a height of its own, as in Plotly
 const MARGIN = 16; // px around a chart on the whole screen
-const MARKED = { type: "rect", xref: "x", yref: "y", fillcolor: "transparent" };
 const ENLARGE = { width: 24, height: 24, path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z" };
 
 /** @type {WeakMap<Element, Chart>} */
@@ -83,6 +82,7 @@ class Chart {
     this.cursor = new Cursor(this);
     this.onScreen = new IntersectionObserver((entries) => this.approach(entries.some((entry) => entry.isIntersecting)), NEAR);
     this.onScreen.observe(root);
+    queueMicrotask(() => root.dispatchEvent(new CustomEvent("chart", { bubbles: true }))); // other scripts may mark it now
     this.sizes = new ResizeObserver(() => this.fit());
     root.addEventListener("pointerdown", (event) => {
       this.cursor.rests = true;
@@ -264,15 +264,12 @@ class Chart {
   }
 
   /**
-   * Frame cells of a heatmap, without a new figure.
+   * Draw shapes above the figure, without a new figure.
    *
-   * @param {{ row: [number, number], column: [number, number], color: string, width: number }[]} marks ranges of rows and columns
+   * @param {object[]} marks shapes as in a layout of Plotly
    */
   mark(marks) {
-    this.marks = marks.map(({ row, column, color, width }) => ({
-      ...MARKED,
-      ...{ x0: column[0] - 0.5, x1: column[1] - 0.5, y0: row[0] - 0.5, y1: row[1] - 0.5, line: { color, width } },
-    }));
+    this.marks = marks;
     if (this.root.dataset.state === "drawn") this.plotly.relayout(this.plot, { shapes: this.layout().shapes });
   }
 

@@ -100,7 +100,7 @@ PICTURES = {
     "layers": ".st-key-walk_picture",
     "turning": ".st-key-turning-english-french",
     "decoding": ".player .bars",
-    "training": ".film figure svg >> nth=0",
+    "training": ".st-key-film_curves .chart",
 }
 
 

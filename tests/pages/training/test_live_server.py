@@ -88,8 +88,9 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
     page.get_by_role("button", name="Start training").click()
     done = page.get_by_text(re.compile("done.*Step 40 of 40"))
     expect(done).to_be_visible(timeout=1000 * SECONDS)
-    expect(page.locator(".live_curves")).to_have_attribute("data-painted", "40")
-    expect(page.locator(".live_curves .tokens li").first).to_be_visible()
+    expect(page.locator(".live_answer")).to_contain_text("after step 40")
+    expect(page.locator(".live_answer li").first).to_be_visible()
+    expect(page.locator(".st-key-live_curves .chart")).to_have_attribute("data-state", "drawn")
     # The page settles, because nothing is redrawn any more.
     visitor.settle()
     with page.expect_download() as download:

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import re
 import time
 import weakref
 from collections.abc import Iterator
@@ -20,12 +21,12 @@ from pages.shell.models import own_models
 from pages.shell.models.own_models import own_name
 from pages.training import live_desk
 from pages.training import live_training as live
-from pages.training.live_curves import thinned
+from pages.training.live_curves import CURVES, thinned
 from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
 from pages.training.live_return import TOKEN
 from pages.ui import tab_memory
 from pages.ui.text import text
-from tests.pages.apps import Tab, on_page, shown
+from tests.pages.apps import Tab, charts, on_page, shown
 from tests.pages.training.links import SHORT, TINY
 from tests.waiting import SECONDS, wait_for
 from transformer import CheckpointError, Pipeline, Transformer
@@ -133,9 +134,10 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     app.text_input(key="live_text").set_value("zyx").run()
     assert not app.exception
     assert not app.error
-    (curves,) = [data for data in components(app) if "curves" in data]
-    assert [point[0] for point in curves["curves"]["loss"]] == list(range(1, 41))
-    assert (curves["answer"]["text"], curves["answer"]["expected"], curves["answer"]["step"]) == ("zyx", "xyz", 40)
+    (curves,) = [chart.spec["data"] for chart in charts(app) if chart.key == CURVES]
+    assert curves[0]["x"].tolist() == list(range(1, 41))
+    (answer,) = [html.proto.body for html in app.get("html") if "live_answer" in html.proto.body]
+    assert re.search(r"after step 40, (?:right|wrong; the right answer is xyz).*\): zyx →", answer)
     app.text_input(key="live_text").set_value("☃ nonsense").run()
     assert not app.exception
     picker = app.sidebar.selectbox(key="model")
@@ -328,7 +330,7 @@ def test_a_training_that_was_stopped_in_line_does_not_wait_any_more(line: Line, 
 
 
 def test_a_curve_has_a_limit_on_its_points() -> None:
-    assert thinned((3.0, 1.0)) == [[1, 3.0], [2, 1.0]]
+    assert thinned((3.0, 1.0)) == [(1, 3.0), (2, 1.0)]
     points = thinned(tuple(range(1000)), 10)
     assert [step for step, _ in points] == list(range(100, 1001, 100))
     assert points[0][1] == pytest.approx(49.5)

@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments
 from pages.training.background import TRAININGS, Background
-from pages.training.film import ASKED, CHECKED, Film
+from pages.training.film import ASKED, CHECKED, CURVES, Film
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
@@ -95,8 +96,12 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
     assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
     assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
-    card = Pipeline.load("reverse").card
-    assert data["history"] == [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in card.history]
+    (curves,) = [chart.spec["data"] for chart in charts(app) if chart.key == CURVES]
+    recorded = Pipeline.load("reverse").card.history
+    assert curves[0]["customdata"] == curves[2]["customdata"] == [entry["step"] for entry in recorded]
+    np.testing.assert_allclose(curves[0]["y"], [entry["loss"] for entry in recorded], rtol=1e-6)
+    np.testing.assert_allclose(curves[2]["y"], [entry["accuracy"] for entry in recorded], rtol=1e-6)
+    assert curves[1]["customdata"] == curves[3]["customdata"] == list(steps)
 
 
 def test_a_snapshot_in_the_sidebar_is_the_first_frame_and_invalid_links_are_ignored() -> None:
@@ -300,22 +305,23 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     root.locator(".chip").nth(1).click()
     visitor.settle()
     assert "token=2" in page.url
-    # The cursor of a curve can be dragged. A finger that scrolls the page over the curve or the slider must not move it.
-    curve = root.locator("figure svg").first
-    area = curve.bounding_box()
-    assert area
-    page.mouse.move(area["x"] + 0.9 * area["width"], area["y"] + 60)
+    # A line in the curves marks the step, also while the film moves without the server. A click on a point goes to its frame.
+    mark = "document.querySelector('.st-key-film_curves .chart > div').layout.shapes.map(({xref, x0}) => [xref, x0])"
+    place = math.log1p(steps[6] / 10)
+    assert page.evaluate(mark) == [["x", pytest.approx(place)], ["x2", pytest.approx(place)]]
+    chart = page.locator(".st-key-film_curves .chart")
+    point = chart.locator(".points path").first.bounding_box()
+    assert point
+    page.mouse.move(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    expect(chart.locator(".hovertext")).to_contain_text("step 0")
     page.mouse.down()
-    expect(output).to_have_text(f"step {steps[6]} of {steps[-1]}")  # a press alone does not move it
-    page.mouse.move(area["x"] + 46 / 400 * area["width"], area["y"] + 60)
+    page.mouse.up()
     expect(output).to_have_text(f"step 0 of {steps[-1]}")
     expect(root.locator(".answer")).to_contain_text(text("training")["film"]["stopped_wrong"])
-    page.mouse.up()
+    page.wait_for_function(f"({mark}).every(([, x]) => x === 0)")
+    # A finger that scrolls the page over the slider must not move it.
     finger = """(element, [name, x, y]) => element.dispatchEvent(
         new PointerEvent(name, {pointerId: 7, pointerType: 'touch', buttons: 1, clientX: x, clientY: y}))"""
-    curve.evaluate(finger, ["pointerdown", 300, 300])
-    curve.evaluate(finger, ["pointermove", 305, 320])
-    expect(output).to_have_text(f"step 0 of {steps[-1]}")
     slider.evaluate(finger, ["pointerdown", 0, 0])
     slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
     slider.evaluate(finger, ["pointercancel", 0, 0])
@@ -331,7 +337,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     assert "head=4" in page.url
     assert "layer=1" in page.url
     # The picture of the frame, the numbers of the curves, and the model's card can be saved.
-    page.get_by_role("button", name=re.compile("^Save")).first.click()
+    page.get_by_role("button", name=re.compile("^Save")).nth(1).click()  # the first saves the curves
 
     def saved(button: str) -> tuple[str, bytes]:
         with page.expect_download() as download:
@@ -344,10 +350,9 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     assert name == f"reverse-{steps[6]:06d}.svg"
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
-    assert data.decode().count("<circle") == 2 * len(steps) + 1  # the points of two curves, and the point of the legend
     # The buttons stay on the screen while the page is scrolled down, but in the picture the step is at the top.
     heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
-    assert heights[f"step {steps[6]} of {steps[-1]}"] < heights["Loss, nats per token"]
+    assert heights[f"step {steps[6]} of {steps[-1]}"] < min(y for words, y in heights.items() if words.startswith("Token "))
     # A line of text is as long as on the page, with any font.
     assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
     _, data = saved("Numbers as CSV")
