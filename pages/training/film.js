@@ -54,7 +54,8 @@ class Film {
     this.playback = new Playback(
       PACE,
       () => this.paint(),
-      (index) => this.send("frame", index),
+      // Not a state: after a click in the curves, the film may go back to the frame that it sent last.
+      (index) => this.sendTrigger("frame", index),
     );
     this.hint = make("p", { class: "hint", "data-words": "" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
