@@ -8,10 +8,12 @@ import streamlit as st
 
 from pages.attention.attention_steps_number import show_number
 from pages.attention.attention_steps_words import Sides, labels, say, source_of
+from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.pickers import pick, pick_or_none, pick_position, unfolding
+from pages.ui.link_values import choose
+from pages.ui.pickers import option_id, pick, pick_or_none, pick_position, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, Transformer, TransformerConfig
@@ -88,6 +90,15 @@ def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
     return places[0], places[1]
 
 
+def open_number(step: str, row: object, column: object, query: int | None = None) -> None:
+    """Open the computation of one number of a step, as a click on its cell asks for. The browser sends the places, so values
+    that are not whole numbers are ignored; the pickers limit them to the matrix."""
+    if isinstance(row, int) and isinstance(column, int):
+        for name, value in {"part": "steps", "step": step, "row": row, "column": column, "query": query}.items():
+            if value is not None:
+                choose(name, option_id(value))
+
+
 def _follow() -> None:
     """Move the picked cell to the followed row."""
     st.session_state["row"] = st.session_state["query"]
@@ -112,12 +123,17 @@ def _show_overview(
         title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
-    show(
-        chart(tensor_maps, matrices, labels=figure_labels()),
-        "steps",
-        words["overview_alt"].format(count=len(steps), titles=titles),
-    )
+    alt = words["overview_alt"].format(count=len(steps), titles=titles)
+    show(chart(tensor_maps, matrices, labels=figure_labels()), "steps", alt, asks={"click": lambda: _open_cell("steps", steps)})
     st.caption(words["scales"])
+
+
+def _open_cell(key: str, steps: Sequence[AttentionStep]) -> None:
+    """Open the number that was clicked in a chart with one picture for each of the steps."""
+    sent = event(key, "click")
+    axis = sent.get("axis")
+    if isinstance(axis, int) and 0 < axis <= len(steps):
+        open_number(steps[axis - 1].name, sent.get("y"), sent.get("x"))
 
 
 def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str, head: int) -> None:
@@ -134,7 +150,8 @@ def _show_matrix(
     """Show the matrix of one step at reading size, the numbers of the followed row, and the code that computes it."""
     words, config = text("steps"), trace.config
     matrix = _matrix(step, own_columns, sides, row, cell)
-    show(chart(tensor_map, matrix, labels=figure_labels()), f"step-{step.name}", _alt(words["steps"][step.name]["title"], step))
+    alt, key = _alt(words["steps"][step.name]["title"], step), f"step-{step.name}"
+    show(chart(tensor_map, matrix, labels=figure_labels()), key, alt, asks={"click": lambda: _open_cell(key, [step])})
     if matrix.selected_row is None:
         st.caption(words["every_row"])
     else:

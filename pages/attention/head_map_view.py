@@ -9,10 +9,12 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
+from pages.attention.attention_steps import open_number
 from pages.attention.weights_table import weights_table
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.view import View, sizes_of
+from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size, linked_token, numbered_tokens
@@ -66,7 +68,11 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
     exact = weights[None, None], allowed[None, None], queries, keys
     table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
-    show(figure, "head-map", says, name, tells=True, table=table)
+    # The cells of a map without some tokens, or with several weights in each, are not those of the run.
+    asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
+    show(figure, "head-map", says, name, asks=asks, tells=True, table=table)
+    if asks:
+        st.caption(words["click"])
     if large:
         _show_row(weights, allowed, queries, keys)
     if marks:
@@ -91,6 +97,12 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _open_weight() -> None:
+    """Open the computation of the weight that was clicked."""
+    row, column = (event("head-map", "click").get(axis) for axis in ("query", "key"))
+    open_number("weights", row, column, row if isinstance(row, int) else None)
 
 
 def _show_row(

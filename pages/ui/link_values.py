@@ -121,6 +121,20 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
         state[name] = value
 
 
+def choose(name: str, written: str) -> None:
+    """Choose a value for a widget that the page may not have drawn yet. Call it in a callback.
+
+    Args:
+        name: the key in the session and in the address.
+        written: the value as it is written in an address.
+    """
+    links = memory()
+    links.chosen[links.place(name)] = written
+    links.known.discard(name)
+    if name in st.query_params:
+        st.query_params[name] = written
+
+
 def publish(name: str, value: str | None) -> None:
     """Write a value to the address and the session. None stands for the default value and removes the name from both."""
     links = memory()

@@ -219,11 +219,12 @@ def token_map(
         xaxis=across,
         yaxis=down,
         margin={"t": 110},
-        meta=least_width(len(keys), longer, BESIDE - TITLE if wide else BESIDE),
+        # What the axes are, for events of the page.
+        meta=least_width(len(keys), longer, BESIDE - TITLE if wide else BESIDE) | {"axes": {"x": "key", "y": "query"}},
     )
 
 
-def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, int]:
+def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, Any]:
     """The least width in px at which a map's numbers fit into cells and its labels do not overlap; for the figure's `meta`."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": beside + columns * cell}

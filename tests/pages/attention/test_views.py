@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.attention.lines_view import is_switched_off
 from pages.shell.view.view import View
+from pages.ui.format import number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
+from tests.pages.visitor import Visitor
 from transformer import Pipeline, Trace
 
 PAGE = "pages/attention/page.py"
@@ -157,3 +160,25 @@ def test_a_head_is_switched_off_only_if_it_was_on() -> None:
     assert not is_switched_off(before=(0, 1), on=(0,), head=0)
     assert not is_switched_off(before=(0,), on=(), head=0)  # no head is left that could be picked instead
     assert not is_switched_off(before=(1,), on=(1, 2), head=3)  # picked before the browser has reported head 2
+
+
+@pytest.mark.browser
+def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=abc&kind=encoder&part=map", whole=True)
+    chart = page.locator(".st-key-head-map .chart")
+    chart.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight"):  # row 2, column 1
+        page.keyboard.press(key)
+    expect(chart.locator(".hovertext")).to_contain_text("2: b")
+    page.keyboard.press("Enter")
+    visitor.settle()
+    assert "part=steps" in page.url
+    weight = Pipeline.load("reverse").trace("abc").head("encoder", 0, 0)[2, 1]
+    expect(page.get_by_text(f"{number(float(weight))}; the model computed").first).to_be_visible()
+    # In the pictures of all steps, another number: the first of the first step.
+    chart = page.locator(".st-key-steps .chart")
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    visitor.settle()
+    assert "step=input" in page.url
