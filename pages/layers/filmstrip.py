@@ -43,7 +43,7 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
         sources = [Source(path, *_source(by_path[path])) for path in flow.sources]
         parts.append(Part(titles_of.get(name, ""), sources, rows, flow.lines, flow.residual))
     frames = [frame for part in parts for frame in part.views]
-    titles = ", ".join(frame.title for frame in frames)
+    titles = ", ".join(f"{frame.title} {frame.shape}" for frame in frames)
     paths = {*(stop.path for stop in members), *(source.path for part in parts for source in part.sources)}
     show(
         chart(layer_figure, parts, labels=figure_labels(), selected=st.session_state.get(STOP)),

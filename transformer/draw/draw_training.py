@@ -7,7 +7,7 @@ from transformer.analysis.head_measures import MEASURES
 from transformer.analysis.head_measures import measure as measures
 from transformer.draw.drawing import drawn, own_model
 from transformer.errors import InputError
-from transformer.figures.training_figures import Series, part_bars, step_lines
+from transformer.figures.training_figures import Curve, Series, curve_panels, part_bars, step_lines
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import snapshot_name
@@ -18,10 +18,11 @@ from transformer.validation import one_of
 @drawn
 def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
     """A number of the training over its steps. The numbers come from the history in the model's card."""
-    points = [point for point in pipeline.card.history if key in point]
+    points = [(float(point["step"]), float(point[key])) for point in pipeline.card.history if key in point]
     if not points:
         raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
-    return step_lines([Series(key, [int(p["step"]) for p in points], [float(p[key]) for p in points])], key, "step")
+    most = max(value for _, value in points) or 1.0
+    return curve_panels([Curve(key, points, most)], int(points[-1][0]), "step", logarithmic=True)
 
 
 @drawn

@@ -65,7 +65,10 @@ class Chart {
   /** @type {Plotly} */ plotly;
   /** @type {Send} */ send = () => {};
   /** @type {Send} */ keep = () => {};
+  /** @type {object[] | undefined} */ buttons;
   /** @type {object[]} */ marks = []; // shapes that Python has asked for
+  /** @type {Map<string, number[]>} */ zooms = new Map(); // the name of an axis → the part of it that the visitor has zoomed into
+  sizesOfData = "";
   drawing = Promise.resolve();
   near = false;
   narrow = false; // as Python knows it
@@ -150,9 +153,8 @@ class Chart {
   async update() {
     const { figure, plot, root } = this;
     this.plotly = await plotlyAt(figure.plotly);
-    const buttons = document.fullscreenEnabled ? [this.enlarging()] : [];
     const { theme, bytes } = this;
-    await this.plotly.react(plot, figure.data, this.layout(), { ...figure.config, modeBarButtonsToAdd: buttons });
+    await this.plotly.react(plot, figure.data, this.layout(), this.config);
     if (!this.listens) this.listen();
     this.cursor.stay();
     if (this.theme === theme && this.bytes === bytes) root.dataset.state = "drawn";
@@ -161,9 +163,14 @@ class Chart {
   /** The layout of the figure, with the theme of the page and the marks. A zoom is kept until the sizes of the data change. */
   layout() {
     const { data, layout } = this.figure;
-    const sizes = data.map((trace) => [trace.type, (trace.z ?? trace.y ?? trace.x)?.length, trace.z?.[0]?.length].join());
+    const sizes = data
+      .map((trace) => [trace.type, (trace.z ?? trace.y ?? trace.x)?.length, trace.z?.[0]?.length].join())
+      .join();
+    if (sizes !== this.sizesOfData) this.zooms.clear();
+    this.sizesOfData = sizes;
     const whole = themed(layout, JSON.parse(this.theme));
-    return { ...whole, height: this.height, shapes: [...(whole.shapes ?? []), ...this.marks], uirevision: sizes.join("|") };
+    for (const [axis, range] of this.zooms) whole[axis] = { ...whole[axis], range: [...range], autorange: false };
+    return { ...whole, height: this.height, shapes: [...(whole.shapes ?? []), ...this.marks] };
   }
 
   /** The height of the chart in px. On the whole screen, it is as high as the screen. */
@@ -199,17 +206,20 @@ class Chart {
   }
 
   /**
-   * Send the part of a horizontal axis that was zoomed into: the number of the axis, and its ends.
+   * Note the part of each axis that is shown, and tell Python about a horizontal one.
    *
-   * @param {Record<string, number>} change
+   * @param {Record<string, any>} change
    */
   zoomed(change) {
-    const name = Object.keys(change)
-      .find((key) => /^xaxis\d*\.range\[0\]$/.test(key))
-      ?.slice(0, -"[0]".length);
-    if (!name || !this.figure.asks.includes("zoom")) return;
-    const axis = Number(name.match(/\d+/)?.[0] ?? 1);
-    this.send("zoom", { axis, first: change[`${name}[0]`], last: change[`${name}[1]`] });
+    for (const key of Object.keys(change)) {
+      const [, axis] = key.match(/^([xy]axis\d*)\./) ?? [];
+      if (!axis) continue;
+      const range = [change[`${axis}.range[0]`], change[`${axis}.range[1]`]];
+      if (range[1] === undefined) this.zooms.delete(axis);
+      else this.zooms.set(axis, range);
+      if (!key.startsWith("x") || !key.endsWith("[0]") || !this.figure.asks.includes("zoom")) continue;
+      this.send("zoom", { axis: Number(axis.slice("xaxis".length) || 1), first: range[0], last: range[1] });
+    }
   }
 
   /** @param {any} point a point of an event of Plotly */
@@ -231,10 +241,13 @@ class Chart {
     this.keep("narrow", this.narrow);
   }
 
-  /** The button of the chart's own bar that shows the chart on the whole screen. */
-  enlarging() {
+  /** Plotly mounts the chart anew if its configuration changes, so the buttons are made once. */
+  get config() {
     const click = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
-    return { name: "enlarge", title: this.figure.words.enlarge, icon: ENLARGE, click };
+    this.buttons ??= document.fullscreenEnabled
+      ? [{ name: "enlarge", title: this.figure.words.enlarge, icon: ENLARGE, click }]
+      : [];
+    return { ...this.figure.config, modeBarButtonsToAdd: this.buttons };
   }
 
   /**

@@ -31,6 +31,7 @@ COMPAT = {
     "assets/app.css": "CSS",
     "pages/ui/chart/cursor.js": "it reads the label that Plotly draws; the folder imports nothing from outside",
     "pages/ui/chart/chart.css": "the same for Plotly's buttons",
+    "pages/ui/chart/theme.js": "the name of these buttons in a layout is documented",
     "pages/shell/browser/present_page.css": "it is on the page only while that is presented",
 }
 

@@ -14,7 +14,6 @@ PAGES = ROOT / "pages"
 WRITTEN_BY_HAND = {
     "decoding/answer_steps.py": 1,  # a number for JavaScript
     "attention/lines_link.py": 1,  # the threshold as it is written in the URL
-    "layers/tensors.py": 1,  # a number for JavaScript
 }
 
 

@@ -750,7 +750,7 @@ def test_on_a_phone_each_stop_starts_at_its_text_and_a_link_scrolls_to_its_part(
     expect(section.locator(".reveal p").last).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen, so it can be focused and scrolled with keys.
-    expect(page.locator(".st-key-head-map")).to_have_attribute("tabindex", "0")
+    expect(page.locator(".st-key-head-map .chart")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
         section.locator("a.next").click()
         section.get_by_text(place).wait_for()

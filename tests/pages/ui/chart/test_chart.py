@@ -1,0 +1,82 @@
+"""The chart component: every chart can be described, saved and zoomed; and what the bytes that it sends contain."""
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io
+import pytest
+from playwright.sync_api import expect
+
+from pages.shell.frame.navigation import page_files
+from pages.ui.chart import message, packed
+from pages.ui.text import text
+from tests.pages.apps import charts, on_page
+from tests.pages.visitor import Visitor
+
+SMALL = "picked-head"  # the small map beside the grid of all heads; the same map is drawn large below, with a menu
+# Where an element is on the page, wherever the page is scrolled to.
+PLACE = """element => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x, y + document.querySelector(".stMain").scrollTop, width, height];
+}"""
+# Every page with each of its parts: (page, part).
+PARTS = [
+    (file.parent.name, part)
+    for file in page_files()
+    for part in text(file.parent.name).get("looks", text(file.parent.name).get("parts", {"": ""}))
+]
+
+
+def test_a_figure_is_sent_as_json_and_bytes() -> None:
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    figure = go.Figure([go.Heatmap(z=values, x=["a", "b", "é"]), go.Scatter(y=np.array([1.5, np.nan]))])
+    sent = message(packed(json.loads(str(plotly.io.to_json(figure)))), {"alt": "a map"})
+    start = 4 + int.from_bytes(sent[:4], "little")
+    header = json.loads(sent[4:start])
+    assert header["alt"] == "a map"
+    assert header["data"][0]["x"] == ["a", "b", "é"]
+    place = header["data"][0]["z"]
+    first, end = place["packed"]
+    assert (place["dtype"], place["shape"]) == ("f4", [2, 3])
+    np.testing.assert_array_equal(np.frombuffer(sent[start + first : start + end], "<f4").reshape(2, 3), values)
+
+
+@pytest.mark.parametrize(("page", "part"), PARTS)
+def test_every_chart_has_a_description_and_a_menu_that_saves_it(page: str, part: str) -> None:
+    app = on_page(f"pages/{page}/page.py", 120, **({"part": part} if part else {}))
+    menus = {str(each.proto.popover.id) for each in app.get("popover")}
+    for chart in charts(app):
+        assert len(chart.alt) > 10
+        assert chart.key == SMALL or any(f"save {chart.key}" in menu for menu in menus), chart.key
+
+
+@pytest.mark.browser
+def test_a_chart_keeps_its_zoom_and_its_place_while_another_widget_changes(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=abc&part=map", whole=True)
+    chart = page.locator(".st-key-head-map .chart")
+    drawing = chart.locator(".main-svg").first
+    drawing.evaluate("svg => { svg.dataset.same = 'yes'; }")
+    zoom = "document.querySelector('.st-key-head-map .chart > div').layout.xaxis.range"
+    whole = page.evaluate(zoom)
+    chart.scroll_into_view_if_needed()
+    area = chart.locator(".nsewdrag").bounding_box()
+    assert area
+    page.mouse.move(area["x"] + 0.2 * area["width"], area["y"] + 0.2 * area["height"])
+    page.mouse.down()
+    page.mouse.move(area["x"] + 0.8 * area["width"], area["y"] + 0.8 * area["height"], steps=4)
+    page.mouse.up()
+    page.wait_for_function(f"whole => JSON.stringify({zoom}) !== JSON.stringify(whole)", arg=whole)
+    zoomed, before = page.evaluate(zoom), chart.evaluate(PLACE)
+    values = "Array.from(document.querySelector('.st-key-head-map .chart > div').data.at(-1).z[0])"
+    shown = page.evaluate(values)
+    page.locator(".st-key-head [aria-checked=false]").first.click()
+    visitor.settle()
+    expect(chart).to_have_attribute("data-state", "drawn")
+    assert page.evaluate(values) != shown
+    assert page.evaluate(zoom) == zoomed
+    assert chart.evaluate(PLACE) == before
+    expect(drawing).to_have_attribute("data-same", "yes")  # it was updated, not mounted again
+    # Another text has other tokens, so all of them are shown.
+    visitor.type("Source text", "abcdef")
+    assert page.evaluate(zoom) == [-0.5, 7.5]
