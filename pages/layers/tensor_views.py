@@ -31,6 +31,7 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
     by_axis = tokens(trace, stop.path, item)
     if step.axes[-1] == "vocab":
         by_axis["vocab"] = pipeline.vocabulary("target").tokens
+    by_axis = {axis: names for axis, names in by_axis.items() if axis in shown.axes}
     return TensorView(
         stop.path, title(stop), shape(step.shape), shown, shown.limit, color, by_axis, branch=TensorPath.parse(stop.path).branch
     )
