@@ -89,7 +89,8 @@ def _cells(trace: Any) -> Iterator[Highlight]:
     """The largest cells of a heatmap. A heatmap of a single colour has no numbers; its alternative text says how many cells are
     hidden."""
     values = np.asarray([] if trace.z is None else trace.z, dtype=float)
-    if values.ndim != 2 or len({color for _, color in trace.colorscale or ((0, 0), (1, 1))}) == 1:
+    scale = trace.colorscale  # a name in a figure that Plotly has not checked
+    if values.ndim != 2 or (scale and not isinstance(scale, str) and len({color for _, color in scale}) == 1):
         return
     names = [None if each is None else [str(plain(name)) for name in each] for each in (trace.y, trace.x)]
     # A symmetric map of attention weights, whose scale begins at 0, does not compare its rows with one another.

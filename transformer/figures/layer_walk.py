@@ -14,7 +14,7 @@ from transformer.figures.arrangement import LETTER, Box, Length, Size
 from transformer.figures.labels import LABELS
 from transformer.figures.mosaic import hatch
 from transformer.figures.panels import Panel, TensorView, strongest
-from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, SIGNED, WEIGHTS, escaped, finished
+from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, SIGNED, WEIGHTS, built, escaped
 
 # All lengths are in px of a figure of the given width. The axes of the figure have the same unit.
 WIDTH, TILES_WIDTH = 720, 960
@@ -136,9 +136,8 @@ class _Sheet:
             "annotations": self.notes,
             "hovermode": "closest",
         }
-        figure = finished(go.Figure(self.traces, layout), height=int(self.top))
         margin = {"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0}
-        return figure.update_layout(margin=margin, meta={"least_width": self.width})
+        return built(self.traces, layout, int(self.top), margin=margin, meta={"least_width": self.width})
 
     def title(self, title: str) -> None:
         if title:

@@ -23,7 +23,7 @@ from transformer.figures.arrangement import (
 from transformer.figures.labels import LABELS
 from transformer.figures.mosaic import Mosaic, heatmaps, mosaic
 from transformer.figures.panels import TensorView
-from transformer.figures.theme import LINE, SIGNED, WEIGHTS, escaped, finished
+from transformer.figures.theme import LINE, SIGNED, WEIGHTS, built, escaped
 
 WIDTH = 720
 MOST_TICKS, LONGEST_TOKEN = 4, 12  # most ticks on an axis of dimensions; most characters of a token beside a row
@@ -76,9 +76,8 @@ def stop_figure(
             drawn[1 if part.masked.any() else 0] |= {"showscale": True, "colorbar": _colorbar(place, size)}
         traces += drawn
         layout["annotations"] += _notes(part, place, size)
-    figure = finished(go.Figure(traces, layout), height=int(size[1]))
     about = {"least_width": int(size[0]), "path": result.path}
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 4}, meta=about)
+    return built(traces, layout, int(size[1]), margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 4}, meta=about)
 
 
 # --- labels --------------------------------------------------------------------------------------------------------------
