@@ -60,7 +60,7 @@ def picture(
     told = " ".join(f"{view.title} {view.shape}: {_told(view, MOST_SAID)}" for view in shown)
     asks: dict[str, Callable[[], None]] = {"narrow": no_callback}
     if zooms and (opened is not None or binned(shown)):
-        asks |= {"zoom": lambda: _zoom(key, shown), "click": lambda: _open_bin(key, shown)}
+        asks |= {"zoom": lambda: open_zoomed(key, shown), "click": lambda: open_around(key, shown)}
     show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result))
 
 
@@ -97,11 +97,11 @@ def _open(key: str, view: TensorView, first: float, last: float) -> None:
     """Open the columns from one cell of a picture to another, if the cells stand for several numbers."""
     each, start, count = _each(view), view.first_column, view.panel.values.shape[2]
     if each > 1:
-        ends = (start + min(max(round(cell) * each, 0), count - 1) for cell in (first, last + 1))
+        ends = (start + min(round(min(max(cell, 0), MOST_COLUMNS)) * each, count - 1) for cell in (first, last + 1))
         st.session_state[OPENED] = ((key, view.path), tuple(ends))
 
 
-def _zoom(key: str, shown: Sequence[TensorView]) -> None:
+def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
     """Open the columns that were dragged over, or all of them again after a double click."""
     sent = event(key, "zoom")
     if sent.get("axis") is None:
@@ -113,11 +113,11 @@ def _zoom(key: str, shown: Sequence[TensorView]) -> None:
         _open(key, view, min(ends), max(ends))
 
 
-def _open_bin(key: str, shown: Sequence[TensorView]) -> None:
+def open_around(key: str, shown: Sequence[TensorView]) -> None:
     """Open the columns around a picked cell that stands for several numbers."""
     sent = event(key, "click")
     view, column = _view_of(sent, shown), sent.get("x")
-    if view is not None and isinstance(column, int):
+    if view is not None and isinstance(column, int) and 0 <= column < MOST_COLUMNS:
         around = AROUND / _each(view)
         _open(key, view, column - around, column + around)
 

@@ -7,6 +7,7 @@ stops, the browser sends the frame to the server.
 
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,7 +175,7 @@ def _course(name: str, first: tuple[float, float], last: tuple[float, float]) ->
 
 def _go_to(frames: Frames, step: Any) -> None:
     """Go to the frame nearest to a step."""
-    if isinstance(step, int | float):
+    if isinstance(step, int | float) and math.isfinite(step):
         distances = [abs(each - step) for each in frames.steps]
         st.session_state[SNAPSHOT] = distances.index(min(distances))
 

@@ -11,7 +11,7 @@ TALLEST, LARGEST_CELL = 430, 24  # most height of all cells of a tensor; most si
 GAP, SPACE = 5, 26  # gap between heads; gap between tensors
 OPERATION, OPERATION_BELOW = 140, 64  # space for the operation: between inputs and result, and below the inputs
 LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # labels: width of a letter, most width of a label, height of a line
-TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 24, 16, 34  # space beside the cells for each of these
+TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 24, 16, 42  # space beside the cells for each of these
 LABELLED_ROW, LABELLED_COLUMN = 11, 13  # least height of a row, and least width of a column, that has its token beside it
 
 Length = int | float

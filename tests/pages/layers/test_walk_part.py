@@ -1,11 +1,14 @@
 """Navigation in the walk: buttons, links, arrow keys, the list, and playing."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from pages.layers import tensors
 from pages.layers.walk_part import EVERY, STOP, short_walk
 from tests.pages.layers.opened import LAYER, at_stop, opened
 from tests.pages.visitor import Walker
+from transformer.figures import tensor_view
 from transformer.pipeline.pipeline import Pipeline
 
 
@@ -97,6 +100,29 @@ def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() 
     app.sidebar.selectbox(key="model").set_value("reverse").run()
     assert not app.exception
     assert app.selectbox(key=STOP).value == "source_embedding.token"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"zoom": {"axis": 2, "first": 1e308, "last": -1e308}},
+        {"zoom": {"axis": 99, "first": 0, "last": 1}},
+        {"zoom": {"axis": "2", "first": None, "last": "x"}},
+        {"zoom": [1, 2]},
+        {"click": {"axis": 2, "x": 10**400}},
+        {"click": {"axis": True, "x": -5}},
+        {"click": "nonsense"},
+        "nonsense",
+    ],
+)
+def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    views = [tensor_view(name, np.zeros((3, width), np.float32), ("source", name)) for name, width in (("a", 64), ("b", 1024))]
+    state: dict[str, object] = {"key": sent}
+    monkeypatch.setattr(tensors.st, "session_state", state)
+    tensors.open_zoomed("key", views)
+    tensors.open_around("key", views)
+    (_, columns) = state.get(tensors.OPENED, ("", (0, 0)))  # type: ignore[misc]
+    assert 0 <= columns[0] <= columns[1] < 1024
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------
