@@ -14,6 +14,8 @@ LETTER, LONGEST, LINE_HEIGHT = 7, 90, 16  # labels: width of a letter, most widt
 TITLE, AXIS, HEAD_LABEL, SCALE_BAR = 42, 24, 16, 42  # space beside the cells for each of these
 LABELLED_ROW, LABELLED_COLUMN = 11, 13  # least height of a row, and least width of a column, that has its token beside it
 
+ID_CELL = 34  # width of a cell with the id of a token
+
 Length = int | float
 Size = tuple[Length, Length]
 Box = tuple[Length, Length, Length, Length]
@@ -87,7 +89,9 @@ def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) 
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]
-    beside, between = [names + AXIS + HEAD_LABEL + size[1][0] for size in sizes], [size[1][1] for size in sizes]
+    least = [_least_cell(view) for view in views]
+    beside = [names + AXIS + HEAD_LABEL + size[1][0] + each for size, each in zip(sizes, least, strict=True)]
+    between = [size[1][1] for size in sizes]
     if chosen.narrow:
         wide, labels, high, gaps = max(columns), max(beside), max(rows), max(between)
     elif chosen.stacked:
@@ -98,6 +102,11 @@ def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) 
         wide, labels = sum(columns), sum(beside) + OPERATION + SPACE * (len(views) - 1)
         high, gaps = max(rows), max(between)
     return min(LARGEST_CELL, (width - labels) / wide), min(LARGEST_CELL, (TALLEST - gaps) / high)
+
+
+def _least_cell(view: TensorView) -> int:
+    """Least width of a cell: token ids are written in their cells."""
+    return ID_CELL if view.panel.scale == "ids" else 0
 
 
 def heads_across(view: TensorView, chosen: Arrangement) -> int:
@@ -151,7 +160,10 @@ def _longest(tokens: Sequence[str] | None) -> int:
 def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, width: int) -> tuple[list[Place], Size, Size]:
     """The position of each tensor, the centre of the operation, and the size of the figure."""
     cells = [
-        (part.values.shape[1] * part.each[1] * chosen.cell[0], part.values.shape[0] * part.each[0] * chosen.cell[1])
+        (
+            part.values.shape[1] * max(part.each[1] * chosen.cell[0], _least_cell(part.view)),
+            part.values.shape[0] * part.each[0] * chosen.cell[1],
+        )
         for part in parts
     ]
     sizes = []

@@ -14,6 +14,7 @@ from transformer.figures.theme import HUES, KIND_COLORS, LINE, built, escaped, f
 FIRST = 10  # steps; before this step, a logarithmic axis is nearly linear
 BAR, AROUND = 22, 90  # px: height of a bar, and of the space around the bars
 PANELS_APART = 0.08  # space between two panels, as a share of the width
+PANEL = 240  # least width of a panel in px
 
 
 class Series(NamedTuple):
@@ -166,7 +167,8 @@ def curve_panels(
         place = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"].append({"text": text, "showarrow": False, "font": {"size": 14}, **place})
     legend = {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": -0.42, "yanchor": "top"}} if any(names) else {}
-    return built([trace for trace in traces if len(trace["x"])], layout, height, margin={"t": 32}, **legend)
+    meta = {"least_width": PANEL * len(curves)}
+    return built([trace for trace in traces if len(trace["x"])], layout, height, margin={"t": 32}, meta=meta, **legend)
 
 
 def _marks(last: int) -> list[int]:

@@ -182,3 +182,12 @@ def test_another_table_of_labels_changes_the_figure(trace: Trace) -> None:
     assert "verdeckt: 0" in stop_figure([], "", weights, labels=labels).to_json()
     query = tensor_view("Q", np.ones((2, 2)), ("query", "d_head"), branch="query")
     assert "Anfrage" in layer_figure([Part("", (), [[[query]]])], labels=labels).to_json()
+
+
+@pytest.mark.parametrize("width", [720, 330])
+def test_token_ids_have_cells_wide_enough_to_be_read(width: int) -> None:
+    ids = tensor_view("ids", np.arange(1, 15)[None], ("batch", "source"), "ids", item=0)
+    table = tensor_view("rows", np.ones((14, 512), np.float32), ("source", "d_model"))
+    figure = stop_figure([ids], "look up rows", table, width)
+    across, _ = cell(figure, 0)
+    assert across * figure.layout.meta["least_width"] >= 30
