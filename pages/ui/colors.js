@@ -15,28 +15,9 @@ export const TOP_LEVEL = 254; // the level of the highest value of a scale
  */
 export function pixelsOfScale(base64) {
   const shades = decodeBase64(base64);
-  return pixelsOf((level) => [shades[3 * level], shades[3 * level + 1], shades[3 * level + 2]]);
-}
-
-/**
- * The same colour for every level except 255; used for masks and ids.
- *
- * @param {string} color a colour in a format that `channels` reads
- * @returns {Pixels}
- */
-export function pixelsOfColor(color) {
-  const rgb = channels(color);
-  return pixelsOf(() => rgb);
-}
-
-/**
- * @param {(level: number) => number[]} shade
- * @returns {Pixels}
- */
-function pixelsOf(shade) {
   const pixels = new Uint32Array(256);
   const bytes = new Uint8Array(pixels.buffer);
-  for (let level = 0; level <= TOP_LEVEL; level++) bytes.set([...shade(level), 255], 4 * level);
+  for (let level = 0; level <= TOP_LEVEL; level++) bytes.set([...shades.subarray(3 * level, 3 * level + 3), 255], 4 * level);
   return pixels;
 }
 

@@ -20,16 +20,6 @@ export function tokenText(token) {
 }
 
 /**
- * A number with at most seven digits, and U+2212 as the minus sign.
- *
- * @param {number} value
- */
-export function formatNumber(value) {
-  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
-  return String(Number(value.toPrecision(7))).replaceAll("-", "−");
-}
-
-/**
  * A share in per cent: 0.123 is "12.3%". A share that would round to zero is "<0.1%". The same as `percent` of
  * transformer/figures/decoding_figures.py.
  *

@@ -1,13 +1,11 @@
-// Cells and hatches on a canvas.
+// Cells on a canvas, and the pattern of masked cells.
 
 import { MASKED_LEVEL } from "./colors.js";
 import { make, penOf } from "./component.js";
 
-export const HATCH_GAP = 6; // px between the strokes over masked cells
+const HATCH_GAP = 6; // px between the strokes over masked cells
 
 /** Left, top, width and height, in px of the canvas. @typedef {[number, number, number, number]} Box */
-
-/** The colours of masked cells: background, and the strokes on it. @typedef {{ masked: string, line: string }} MaskColors */
 
 /**
  * A fill pattern of strokes from the lower left to the upper right.
@@ -28,21 +26,6 @@ export function hatchPattern(context, ratio, color) {
   }
   pen.stroke();
   return /** @type {CanvasPattern} */ (context.createPattern(stroke, "repeat"));
-}
-
-/**
- * Fill a box so that it looks masked.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {number} ratio pixels of the canvas per px of the page
- * @param {MaskColors} colors
- * @param {Box} box
- */
-export function fillHatched(context, ratio, colors, box) {
-  for (const style of [colors.masked, hatchPattern(context, ratio, colors.line)]) {
-    context.fillStyle = style;
-    context.fillRect(...box);
-  }
 }
 
 /**

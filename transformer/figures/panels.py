@@ -14,9 +14,7 @@ from plotly.colors import sample_colorscale
 
 from transformer.figures.theme import KIND_COLORS, SIGNED, WEIGHTS
 
-# A number is painted in one of 255 shades, 0 to 254. Level 255 means masked.
-LEVELS = 254
-MASKED_LEVEL = 255
+LEVELS = 254  # the highest of the 255 shades that a number is painted in
 # Most columns of a picture. If there are more, a bin covers several columns and shows their number of greatest magnitude.
 MOST_COLUMNS = 256
 

@@ -7,7 +7,6 @@ import {
   colorStops,
   cssColor,
   isLight,
-  pixelsOfColor,
   pixelsOfScale,
   ramp,
   svgRamp,
@@ -31,13 +30,6 @@ test("a level has the colour of the scale, opaque, and a masked level none", () 
   const parts = new Uint8Array(scale.buffer);
   assert.deepEqual([...parts.subarray(4 * 7, 4 * 8)], [7, 0, 255, 255]);
   assert.equal(scale[MASKED_LEVEL], 0);
-});
-
-test("pixelsOfColor gives every level but the masked one the same colour", () => {
-  const pixels = pixelsOfColor("rgb(1, 2, 3)");
-  assert.equal(cssColor(pixels, 0), "rgb(1,2,3)");
-  assert.equal(pixels[0], pixels[TOP_LEVEL]);
-  assert.equal(pixels[MASKED_LEVEL], 0);
 });
 
 test("a ramp goes from the lowest level to the highest", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fillIn, formatNumber, percent, tokenText } from "../../../pages/ui/format.js";
+import { fillIn, percent, tokenText } from "../../../pages/ui/format.js";
 
 test("fillIn fills each place, and leaves a place without a value", () => {
   assert.equal(fillIn("layer {layer} of {layers}: {name}", { layer: 0, layers: 2 }), "layer 0 of 2: {name}");
@@ -12,17 +12,6 @@ test("fillIn takes a value as it is, also one that looks like a place or a patte
 
 test("tokenText shows a blank token by a sign and leaves others, markup too", () => {
   assert.deepEqual([" ", "", "<pad>", "cat"].map(tokenText), ["␣", "␣", "<pad>", "cat"]);
-});
-
-test("formatNumber writes at most seven digits, with a true minus, also in the exponent", () => {
-  assert.deepEqual([0, -0.5, 1 / 3, 1e-9, -Infinity, Infinity].map(formatNumber), [
-    "0",
-    "−0.5",
-    "0.3333333",
-    "1e−9",
-    "−∞",
-    "∞",
-  ]);
 });
 
 test("a share that rounds to nothing is not written as nothing", () => {
