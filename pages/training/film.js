@@ -66,7 +66,11 @@ class Film {
     this.grid = new HeadGrid(this.gridRoot, gridText, false);
     answerWithPicture(root, () => this.drawn());
     for (const sign of ["pointerenter", "focusin", "pointerdown"]) root.addEventListener(sign, () => this.ask());
-    document.addEventListener("chart", () => this.data && this.markCurves());
+    const mark = () => {
+      if (!root.isConnected) document.removeEventListener("chart", mark);
+      else if (this.data) this.markCurves();
+    };
+    document.addEventListener("chart", mark);
     root.addEventListener("keydown", (event) => {
       // In the grid of heads, the arrow keys move from head to head.
       if (event.target !== this.grid.canvas) this.moves.key(event);

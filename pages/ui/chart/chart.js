@@ -56,7 +56,6 @@ export default function chart({ data, parentElement, setStateValue, setTriggerVa
   shown.send = setTriggerValue;
   shown.keep = setStateValue;
   shown.show(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
-  return () => shown.end();
 }
 
 class Chart {
@@ -66,7 +65,7 @@ class Chart {
   /** @type {Send} */ send = () => {};
   /** @type {Send} */ keep = () => {};
   /** @type {object[] | undefined} */ buttons;
-  /** @type {object[]} */ marks = []; // shapes that Python has asked for
+  /** @type {object[]} */ marks = []; // shapes that another script has asked for
   /** @type {Map<string, number[]>} */ zooms = new Map(); // the name of an axis → the part of it that the visitor has zoomed into
   sizesOfData = "";
   drawing = Promise.resolve();
@@ -284,10 +283,6 @@ class Chart {
   mark(marks) {
     this.marks = marks;
     if (this.root.dataset.state === "drawn") this.plotly.relayout(this.plot, { shapes: this.layout().shapes });
-  }
-
-  end() {
-    // Streamlit also calls this before new data, and then calls the component again.
   }
 }
 
