@@ -281,10 +281,10 @@ export function keepEntries() {
 }
 
 /**
- * The page that the server has drawn, and how many choices it has counted in this session (history.py): all, and those before
- * this address was opened.
+ * The path of the page that the server has drawn, which is empty for the first page; and how many choices the server has counted
+ * in this session (history.py): all, and those before this address was opened.
  *
- * @typedef {{ page: string, count: number, opened: number }} Choices
+ * @typedef {{ path: string, count: number, opened: number }} Choices
  */
 
 /**
@@ -292,10 +292,9 @@ export function keepEntries() {
  *
  * @param {Choices} choices
  */
-export function reportChoices({ page, count, opened }) {
+export function reportChoices({ path, count, opened }) {
   const at = entries();
-  const open = location.pathname.split("/").at(-1);
-  if (open && open !== page) return; // a report that comes late is of a page that was left
+  if (location.pathname.split("/").at(-1) !== path) return; // a report that comes late is of a page that was left
   const address = location.href;
   if (count > Math.max(at.count, opened) && address !== at.settled && "navigation" in window) {
     write("replaceState", at.entry, at.settled);

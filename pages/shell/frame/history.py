@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
+from pages.shell.frame.navigation import path
 from pages.ui.compat import opens_from_history
 from pages.ui.scripts import importing
 from pages.ui.text import text
@@ -82,5 +83,5 @@ def counting_choices() -> Iterator[None]:
     count = before.count + is_choice
     state[CHOICES] = now = Choices(count, count if opens else before.opened, page, parameters)
     # The script runs again when its data change. It needs the address after other changes, too.
-    report = {"page": page, "count": now.count, "opened": now.opened, "address": urlencode(query)}
+    report = {"path": path(page), "count": now.count, "opened": now.opened, "address": urlencode(query)}
     _mount_choice(key="choice", data=report)

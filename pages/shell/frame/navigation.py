@@ -39,8 +39,12 @@ def name_of(file: Path) -> str:
 def address(page: str, query: dict[str, str]) -> str:
     """The relative address of a page. It works on every page of the app."""
     search = urlencode({name: value for name, value in query.items() if value})
-    home = page == name_of(page_files()[0])
-    return ("." if home else page) + (f"?{search}" if search else "")
+    return (path(page) or ".") + (f"?{search}" if search else "")
+
+
+def path(page: str) -> str:
+    """The last part of the path in a page's URL. It is empty for the first page, which opens at `/`."""
+    return "" if page == name_of(page_files()[0]) else page
 
 
 def exists(page: str) -> bool:

@@ -137,8 +137,8 @@ def test_report_choices(page: Page) -> None:
     address, entry = page.url, page.evaluate("history.state.entry")
     count = page.evaluate("history.headlight.count")
 
-    def report(choices: int, opened: int = 0, page_name: str = "attention") -> int:
-        told = f"{{ page: '{page_name}', count: {choices}, opened: {opened} }}"
+    def report(choices: int, opened: int = 0, path: str = "attention") -> int:
+        told = f"{{ path: '{path}', count: {choices}, opened: {opened} }}"
         returned(page, f"compat.reportChoices({told})")
         return page.evaluate("history.state.entry") - entry
 
@@ -147,7 +147,12 @@ def test_report_choices(page: Page) -> None:
     assert report(count) == 0
     for order in ("none", "one"):
         page.evaluate(f"history.pushState({{}}, '', location.href + '&order={order}')")
-    assert report(count + 1, page_name="masks") == 0  # it comes late: this page was left
+    changed = page.url
+    assert report(count + 1, path="masks") == 0  # it comes late: this page was left
+    move = "to => { history.headlight.own = true; history.replaceState(history.state, '', to); history.headlight.own = false; }"
+    page.evaluate(move, ".")
+    assert report(count + 1) == 0  # the same on the first page, which has no path
+    page.evaluate(move, changed)
     assert report(count + 1) == 1
     assert report(count + 2) == 1  # the address has not changed
     page.evaluate("history.pushState({}, '', location.href + '&order=two')")
