@@ -18,7 +18,7 @@ from pages.decoding.whole_words import text_words
 from pages.decoding.writing_lessons import show_forcing, show_smoothing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
-from pages.shell.frame.parts import row_of_parts, section
+from pages.shell.frame.parts import pick_part, row_of_parts, section
 from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
 from pages.shell.view.run_of_view import answer_of
 from pages.ui.compat import PageEnd
@@ -79,30 +79,34 @@ with explained():
         if not (shown.generation.ended or said) and len(view.pipeline.stacks) > 1:
             st.warning(words["not_ended"].format(count=len(shown.generation.ids())), icon=":material/more_horiz:")
 
+    if hides is None:
+        # Unless another part was picked, the part of what was asked for is open.
+        changed = forced.tokens or forced.problems or settings.edits
+        first = "branch" if changed else "beam" if isinstance(settings.method, Beam) else None
+        part = pick_part(words["part_label"], words["parts"], words["anchors"], first)
+    else:
+        part = "" if hides else "probabilities"
     with row_of_parts():
-        height = 480 if len(shown.step(made).stages) > 1 else 60
-        if not hides and section(words["stages_title"].format(step=step + 1), "stages", height):
-            show_distribution(shown, made)
-
-        if hides is None:
+        if part == "probabilities":
+            height = 480 if len(shown.step(made).stages) > 1 else 60
+            if section(words["stages_title"].format(step=step + 1), "stages", height):
+                show_distribution(shown, made)
+        elif part == "beam":
             if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
                 show_beam(view, shown, of)
-
+        elif part == "branch":
             if section(words["branch_title"], "branch", 300):
                 show_branch(run, other, forced, shown, step)
-
             if section(words["edits_title"], "edits", 220):
                 show_edits(view, shown)
-
+        elif part == "lens":
             if section(words["lens_title"], "lens", 420):
                 show_lens(view, shown)
-
             if section(words["pushed_title"], "pushed", 640):
                 show_contributions(view, shown, made)
-
+        elif part == "taught":
             if section(words["forcing_title"], "forcing", 480):
                 show_forcing(view, settings.edits)
-
             if section(words["smoothing_title"], "smoothing", 440):
                 show_smoothing(shown, made)
 

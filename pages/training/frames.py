@@ -8,10 +8,14 @@ import streamlit as st
 from pages.shell.models.catalogue import available, filmed, snapshot_of, snapshots
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
-from pages.ui.link_values import kept_in_links
+from pages.ui.format import whole
+from pages.ui.link_values import kept_in_links, publish, seed
+from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
+
+SNAPSHOT = "snapshot"  # key of the frame in the session and in the address
 
 
 class Frames(NamedTuple):
@@ -39,18 +43,54 @@ def frames_of(model: str) -> Frames:
     return Frames(model, (*before, last), (*(snapshot_name(model, step) for step in before), model))
 
 
-def show_which(view: View) -> Frames | None:
-    """Return the frames of the training that the page shows. If the model was fine-tuned from a model with snapshots, write
-    this and return the frames of that model. If neither has snapshots, draw links to models that have some and return None."""
-    words, source = text("training"), filmed(view.model)
+def frames_of_view(view: View) -> Frames | None:
+    """The frames of the training that the page shows: of the model, or of the model that it was fine-tuned from, which the page
+    then says. None if neither has snapshots."""
+    source = filmed(view.model)
     if source is None:
-        st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
-        with st.container(horizontal=True):
-            for name in available():
-                if snapshots(name):
-                    query = urlencode({**kept_in_links(), "model": name})
-                    st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
         return None
     if source != view.model and snapshot_of(view.model) is None:
-        st.caption(f":material/fork_right: {words['fine_tuned'].format(model=view.model, start=source)}")
+        st.caption(f":material/fork_right: {text('training')['fine_tuned'].format(model=view.model, start=source)}")
     return frames_of(source)
+
+
+def show_other_films(view: View) -> None:
+    """Say that the training of the model was not recorded, and draw links to models whose training was."""
+    words = text("training")
+    st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
+    with st.container(horizontal=True):
+        for name in available():
+            if snapshots(name):
+                query = urlencode({**kept_in_links(), "model": name})
+                st.link_button(words["open_model"].format(model=name), f"training?{query}", icon=":material/movie:")
+
+
+def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
+    """The frame of the session or of the link, counted from 0. By default it is the frame of the sidebar's model if that is a
+    snapshot, otherwise the first frame.
+
+    Args:
+        buttons: whether to draw a button for each frame, where the film with its slider is not on the page.
+    """
+    opened, steps = snapshot_of(view.model), frames.steps
+    first = steps.index(opened[1]) if opened and opened[1] in steps else 0
+    if buttons:
+        labels = {index: whole(step) for index, step in enumerate(steps)}
+        return pick(
+            text("training")["frame"],
+            range(len(steps)),
+            SNAPSHOT,
+            None,
+            first,
+            False,
+            labels,
+            written=lambda index: str(steps[index]),
+        )
+
+    def read(asked: str | None) -> int:
+        return {str(step): index for index, step in enumerate(steps)}.get(asked or "", first)
+
+    seed(SNAPSHOT, read, lambda value: min(max(value, 0), len(steps) - 1))
+    frame = st.session_state[SNAPSHOT]
+    publish(SNAPSHOT, None if frame == first else str(steps[frame]))
+    return frame

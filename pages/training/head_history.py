@@ -7,8 +7,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.runs import runs
-from pages.training.film import SNAPSHOT, Film, tests
-from pages.training.frames import Frames
+from pages.training.films import Film, tests
+from pages.training.frames import SNAPSHOT, Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted

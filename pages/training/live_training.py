@@ -6,7 +6,6 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.shell.error_boundary import explained, sentence
-from pages.shell.frame.parts import section
 from pages.shell.models.own_models import OwnModel, own_models
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import turn
@@ -38,8 +37,7 @@ def show_live() -> None:
     """Draw the section with the settings, the training of this session, and its files."""
     words, session_desk = text("live"), desk()
     session_desk.go_on()
-    if not section(words["title"], "live", 940):
-        return
+    st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])
     with explained():
         settings = pick_training()

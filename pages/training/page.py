@@ -4,11 +4,12 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
-from pages.shell.frame.parts import row_of_parts, section
+from pages.shell.frame.parts import pick_part, row_of_parts, section
 from pages.shell.view.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
-from pages.training.film import film_of, pick_frame, show_film
-from pages.training.frames import show_which
+from pages.training.film import show_film
+from pages.training.films import film_of
+from pages.training.frames import frames_of_view, pick_frame, show_other_films
 from pages.training.gradient import show_schedule, show_smoothing, show_step
 from pages.training.head_history import show_head_history
 from pages.training.live_training import show_live
@@ -23,8 +24,12 @@ st.markdown(words["sentence"])
 
 with explained():
     view = show_texts()
-    frames = show_which(view)
-    if frames:
+    frames = frames_of_view(view)
+    # A model without snapshots has no recorded training, and so no step of one.
+    part = pick_part(
+        words["part"], {name: says for name, says in words["parts"].items() if frames or name != "step"}, words["anchors"]
+    )
+    if part == "film" and frames:
         film, frame = film_of(view, frames), pick_frame(view, frames)
         trace = film.trace(frame)
         st.header(words["recorded_title"].format(model=frames.model), anchor="film")
@@ -39,24 +44,24 @@ with explained():
             head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
         with picture:
             show_film(film, frame, view, kind, layer, head)
-
         if section(words["turned_title"], "turned", 560):
             show_head_history(film, frame, kind, layer, head)
-    show_live()
-
-    with row_of_parts():
-        if frames and section(words["step_title"], "step", 1600):
-            show_step(frames, frame)
-
-        if frames and section(words["schedule_title"], "schedule", 420):
-            show_schedule(frames, frame)
-            show_smoothing(frames)
-
-        if section(words["warmup_title"], "warmup", 420):
-            show_warmup()
-
-        if section(words["overfit_title"], "overfit", 420):
-            show_overfitting()
+    elif part == "film":
+        show_other_films(view)
+    elif part == "live":
+        show_live()
+    elif part == "step" and frames:
+        st.header(words["step_title"], anchor="step")
+        show_step(frames, pick_frame(view, frames, buttons=True))
+    else:
+        with row_of_parts():
+            if frames and section(words["schedule_title"], "schedule", 420):
+                show_schedule(frames, pick_frame(view, frames))
+                show_smoothing(frames)
+            if section(words["warmup_title"], "warmup", 420):
+                show_warmup()
+            if section(words["overfit_title"], "overfit", 420):
+                show_overfitting()
 
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

@@ -102,9 +102,9 @@ def check_stages(page: Page, answer: Answer) -> None:
         assert trace["customdata"] == ["cut off" if value == 0 else percent(value) for value in values]
 
 
-def check_insides(page: Page, answer: Answer, target: str) -> None:
-    """Check the logit lens, contributions to the logit, losses under teacher forcing, and the target of label smoothing."""
-    pipeline, made, network = answer.pipeline, answer.made, answer.pipeline.network
+def check_insides(page: Page, answer: Answer) -> None:
+    """Check the logit lens and the contributions to the logit."""
+    made, network = answer.made, answer.pipeline.network
     ids = [each.token for each in answer.chain]
     points = [logit_lens(network, answer.generation.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
     logits = np.stack(points, axis=1).astype(float)
@@ -117,6 +117,11 @@ def check_insides(page: Page, answer: Answer, target: str) -> None:
     page.get_by_text(
         f"add up to {fixed(float(parts.values.sum()), 4)}; the model's own number is {fixed(parts.logit, 4)}"
     ).wait_for()
+
+
+def check_taught(page: Page, answer: Answer, target: str) -> None:
+    """Check the losses under teacher forcing, and the target of label smoothing."""
+    pipeline, made = answer.pipeline, answer.made
     losses = forcing(pipeline, pipeline.trace(answer_source(page), target)).losses
     assert traces(page, "losses")[0]["y"] == close(losses)
     page.get_by_text(f"The mean is {fixed(losses.mean(), 4)};").wait_for()
@@ -162,6 +167,7 @@ def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_lib
     other = free.top[1]
     page.locator(".player .bars button").nth(1).click()
     visitor.settle()
+    visitor.see_all()
     expect(page.locator(".st-key-force")).to_contain_text(f"2 {free.tokens([other])[0]}")
     forced = Answer(free.pipeline, Generation.of(free.pipeline.generate(source, forced={1: other})), 2)
     best = free.tokens([free.made.token])[0]
@@ -174,7 +180,12 @@ def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_lib
     for answer in (free, forced):
         total = fixed(answer.generation.best.total, 3)
         assert page.get_by_text(f"log-probability {total}; tokens with the end: {len(answer.chain)}").count()
-    check_insides(page, forced, free.pipeline.answer(source))
+    visitor.choose("Look at", "inside the model")
+    visitor.see_all()
+    check_insides(page, forced)
+    visitor.choose("Look at", "how it was taught")
+    visitor.see_all()
+    check_taught(page, forced, free.pipeline.answer(source))
 
 
 @pytest.mark.browser

@@ -118,7 +118,7 @@ def chain(generation: Generation) -> tuple[Hypothesis, ...]:
 
 
 def test_edits_are_active_while_the_model_writes_and_their_list_is_shown() -> None:
-    app = check(on_page(PAGE, model="reverse", source="abcd"))
+    app = check(on_page(PAGE, model="reverse", source="abcd", part="branch"))
     assert not [each for each in app.multiselect if each.key == "edits"]
     app.button(key="edit silence cross layer 2").click().run()
     assert check(app).multiselect(key="edits").value == ["silence cross layer 2"]
@@ -176,7 +176,7 @@ def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkey
 
 
 def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
-    app = check(on_page(PAGE, model="english-french", step="3"))
+    app = check(on_page(PAGE, model="english-french", step="3", part="lens"))
     run = Generation.of(Pipeline.load("english-french").generate(app.sidebar.text_input(key="source").value))
     made = run.chain(run.best)[2]
     logit = float(run.steps[2].own.logits[0, made.token])
@@ -187,9 +187,9 @@ def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
 
 
 def test_teacher_forcing_reads_the_typed_target_or_the_right_answer() -> None:
-    app = check(on_page(PAGE, model="reverse", source="abc"))
+    app = check(on_page(PAGE, model="reverse", source="abc", part="taught"))
     assert any(caption.value == "Both are the same." for caption in app.caption)
-    app = check(on_page(PAGE, model="reverse", source="abc", target="cxa"))
+    app = check(on_page(PAGE, model="reverse", source="abc", target="cxa", part="taught"))
     assert any(caption.value == "They part at step 2." for caption in app.caption)
 
 
@@ -349,7 +349,7 @@ def test_a_token_of_the_answer_on_home_links_to_its_step(visitor: Visitor) -> No
 def test_the_probability_of_a_token_is_compared_with_its_target_in_training(
     model: str, source: str, force: str, told: str
 ) -> None:
-    app = check(on_page(PAGE, model=model, source=source, force=force))
+    app = check(on_page(PAGE, model=model, source=source, force=force, part="taught"))
     assert told in " ".join(shown(caption.value) for caption in app.caption)
 
 
@@ -413,7 +413,7 @@ def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_withou
 
 @pytest.mark.parametrize("method", ["greedy", "sampling", "beam"])
 def test_the_page_does_not_say_that_a_forced_token_was_chosen(method: str) -> None:
-    query = {"method": method, "temperature": "2.5", "top_k": "20", "draws": "true", "force": "2 z"}
+    query = {"method": method, "temperature": "2.5", "top_k": "20", "draws": "true", "force": "2 z", "part": "probabilities"}
     for step, forced in (("1", False), ("2", True)):
         app = check(on_page(PAGE, model="reverse", source="headlight", step=step, **query))
         told = " ".join(each.value for each in (*app.markdown, *app.caption))
@@ -426,12 +426,12 @@ def test_if_no_right_answer_is_known_the_page_asks_for_a_target() -> None:
     """The model's task has right answers, but not for this text."""
     source = "it was too tired because the street did not cross the animal"
     for query in ({}, {"target": "il dort"}):
-        app = check(on_page(PAGE, model="english-french", source=source, **query))
+        app = check(on_page(PAGE, model="english-french", source=source, part="taught", **query))
         assert any("The right answer to this text is not known." in info.value for info in app.info) == (not query)
 
 
 def test_descriptions_of_charts_quote_a_text_as_typed() -> None:
-    app = check(on_page(PAGE, source="the cat sleeps ."))
+    app = check(on_page(PAGE, source="the cat sleeps .", part="taught"))
     told = [chart.alt for chart in charts(app)]
     assert any("of the target le chat dort . under" in alt for alt in told)
     assert not any("\\" in alt for alt in told)

@@ -1,7 +1,7 @@
 """Links to the page Training that train for a few seconds."""
 
 # The query of a model without a recorded training, because a recorded training would be computed first.
-SHORT = {"model": "copy", "source": "abc"}
+SHORT = {"model": "copy", "source": "abc", "part": "live"}
 TINY = {
     **SHORT,
     "live_d_model": "16",

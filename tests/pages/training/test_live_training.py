@@ -376,7 +376,7 @@ def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = Pipeline.load("reverse").to_bytes()
-    app = on_page(PAGE, model="copy")
+    app = on_page(PAGE, model="copy", part="live")
     app.file_uploader[0].upload("Mine.safetensors", data[:-1]).run()
     assert not app.exception
     assert "Refused, and nothing has changed" in shown(app.error[0].value)

@@ -15,9 +15,10 @@ from playwright.sync_api import expect
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
-from pages.training import experiments
+from pages.training import experiments, film_curves
 from pages.training.background import TRAININGS, Background
-from pages.training.film import ASKED, CHECKED, CURVES, Film
+from pages.training.film import ASKED
+from pages.training.films import CHECKED, Film
 from pages.training.frames import frames_of
 from pages.training.gradient import PAIRS
 from pages.training.gradient import batches as batches_of
@@ -96,7 +97,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
     assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
     assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
-    (curves,) = [chart.spec["data"] for chart in charts(app) if chart.key == CURVES]
+    (curves,) = [chart.spec["data"] for chart in charts(app) if chart.key == film_curves.KEY]
     recorded = Pipeline.load("reverse").card.history
     assert curves[0]["customdata"] == curves[2]["customdata"] == [entry["step"] for entry in recorded]
     np.testing.assert_allclose(curves[0]["y"], [entry["loss"] for entry in recorded], rtol=1e-6)
@@ -182,7 +183,8 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
 
 
 def test_the_step_has_the_numbers_of_the_library() -> None:
-    query = {"model": "reverse", "source": "abc", "snapshot": "168", "earlier": "1", "row": "3", "column": "5", "pair": "2"}
+    query = {"model": "reverse", "source": "abc", "part": "step", "snapshot": "168", "earlier": "1"}
+    query |= {"row": "3", "column": "5", "pair": "2"}
     app = check(on_page(PAGE, 240, weight="output_projection.weight", count_padding="true", **query))
     pipeline = Pipeline.load("reverse@000168")
     weight = Weight("output_projection.weight", (2, 4))
@@ -213,8 +215,9 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert adam["value"].tolist()[-2:] == [number(step.update.change, 6), number(step.value_after, 6)]
     predicted = app.dataframe[-2].value
     assert predicted["source"].tolist() == [pair.source for pair in batches_of(pipeline, 2)[-1]]
-    # The chart shows the smoothed target of the first token of the first pair.
-    (chart,) = [each for each in charts(app.main) if "share that training asks for" in each.text]
+    # Another part shows the smoothed target of the first token of the first pair.
+    app.segmented_control(key="part").set_value("settings").run()
+    (chart,) = [each for each in charts(check(app).main) if "share that training asks for" in each.text]
     (bars,) = chart.spec["data"]
     smoothing, count = pipeline.card.recipe["label_smoothing"], len(pipeline.target_vocabulary)
     assert len(bars["y"]) == len(set(bars["y"])) == 6
@@ -227,7 +230,7 @@ def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> N
     short = ShortRun("reverse", 3e-3, 5, 10, 4)
     monkeypatch.setattr(experiments, "WARM", short)
     monkeypatch.setattr(experiments, "COLD", short._replace(warmup=0))
-    app = check(on_page(PAGE, 240, model="copy", source="abc"))
+    app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
     assert not [each for each in app.markdown if "After 10 steps" in each.value]
     app.button(key="run-warmup").click().run()
     assert app.session_state[TRAININGS]["run-warmup"].join(60)
@@ -236,18 +239,22 @@ def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> N
     for settings in (short, short._replace(warmup=0)):
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
     # The curves are in the cache now, so they are drawn without a click.
-    assert [each for each in on_page(PAGE, 240, model="copy", source="abc").markdown if "After 10 steps" in each.value]
+    assert [
+        each
+        for each in on_page(PAGE, 240, model="copy", source="abc", part="settings").markdown
+        if "After 10 steps" in each.value
+    ]
 
 
 def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiments, "FEW", ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8))
-    app = check(on_page(PAGE, 240, model="copy", source="abc"))
+    app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
     app.button(key="run-overfit").click().run()
     training = app.session_state[TRAININGS]["run-overfit"]
     assert [each.key for each in check(app).button if each.key == "stop-run-overfit"]
-    app.text_input(key="live_text").set_value("cab").run()  # another click works, and the training continues
-    assert app.query_params["live_text"] == "cab"
-    assert training.alive
+    for part in ("live", "settings"):  # other choices work, and the training continues
+        check(app.segmented_control(key="part").set_value(part).run())
+        assert training.alive
     app.button(key="stop-run-overfit").click().run()
     assert training.join(60)
     assert training.step < 1_000_000

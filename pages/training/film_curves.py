@@ -1,0 +1,48 @@
+"""The curves of a film: the loss and the accuracy over the steps of the training."""
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from pages.training.films import CHECKED, Film, history, table, tests
+from pages.training.frames import SNAPSHOT, Frames
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed, share, whole
+from pages.ui.text import text
+from transformer.figures.training_figures import Curve, curve_panels
+
+KEY = "film_curves"
+
+
+def show_curves(film: Film) -> None:
+    """Draw the loss and the accuracy over the steps: recorded in training, and computed now for each frame. A click on a point
+    goes to its frame. The film's script marks the step of the frame."""
+    words, frames, tested = text("training")["film"], film.frames, tests(film.frames)
+    curves, courses = [], []
+    for name, values in (("loss", [each.loss for each in tested]), ("accuracy", [each.exact for each in tested])):
+        recorded = [(float(entry["step"]), float(entry[name])) for entry in history(frames)]
+        computed = [(float(step), float(value)) for step, value in zip(frames.steps, values, strict=False)]
+        most = 1.0 if name == "accuracy" else 1.05 * max([1e-9, *(value for _, value in [*recorded, *computed])])
+        curves.append(Curve(words[name], recorded, most, "", computed, ".0%" if name == "accuracy" else ""))
+        if course := computed if len(computed) > 1 else recorded:
+            courses.append(_course(name, course[0], course[-1]))
+    names = (words["recorded"], words["computed"].format(pairs=CHECKED))
+    figure = chart(curve_panels, curves, frames.steps[-1], words["axis"], names, logarithmic=True, height=250)
+    asks = {"click": lambda: _go_to(frames, event(KEY, "click").get("data"))}
+    show(figure, KEY, " ".join(courses), f"{frames.model}-curves", asks=asks, tells=True, table=lambda: table(film))
+
+
+def _course(name: str, first: tuple[float, float], last: tuple[float, float]) -> str:
+    """A sentence about the first and the last point (step, value) of a curve."""
+    values = [share(value) if name == "accuracy" else fixed(value, 2) for _, value in (first, last)]
+    steps = {"from": whole(int(first[0])), "to": whole(int(last[0]))}
+    return text("training")["film"][f"{name}_alt"].format(**steps, first=values[0], last=values[1])
+
+
+def _go_to(frames: Frames, step: Any) -> None:
+    """Go to the frame nearest to a step."""
+    if isinstance(step, int | float) and math.isfinite(step):
+        distances = [abs(each - step) for each in frames.steps]
+        st.session_state[SNAPSHOT] = distances.index(min(distances))

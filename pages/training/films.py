@@ -1,0 +1,155 @@
+"""The runs of all frames of a training on one text, and their numbers."""
+
+import itertools
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import UInt8
+
+from pages.shell.view.runs import right_answer, runs
+from pages.shell.view.view import View
+from pages.training.frames import Frames
+from pages.ui.caches import cached
+from transformer import Trace
+from transformer.figures.attention_figures import quantized
+from transformer.pipeline.pipeline import Answer
+from transformer.tasks import TASKS
+from transformer.training.held_out import HeldOut, held_out
+
+CHECKED = 32  # held-out pairs on which each frame is tested
+MOST_BARS = 6  # this many tokens of a distribution have their own bar
+
+
+class Film(NamedTuple):
+    """The runs of all frames of a training on one text. A frame is run when it is first needed, once for all sessions.
+
+    Attributes:
+        frames: the frames of the training.
+        source: the text.
+        target: the text that the decoder reads at every frame. It is the same for all, so that the frames can be compared.
+    """
+
+    frames: Frames
+    source: str
+    target: str
+
+    @property
+    def name(self) -> str:
+        """A string that is different for every film."""
+        return json.dumps([self.frames.model, self.source, self.target])
+
+    @property
+    def right(self) -> str | None:
+        """The right answer, if the model's task knows it."""
+        return right_answer(self.frames.pipeline(-1).card.task, self.source)
+
+    def answer(self, index: int) -> Answer:
+        """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
+        a model that has not learnt to stop would write to its limit, with a forward pass for each token. Raises `InputError` if
+        the frame cannot read the text."""
+        pipeline = self.frames.pipeline(index)
+        most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
+        encoding = runs().encoding(self.frames.names[index], "source", self.source)
+        return pipeline.answers([encoding], max_new_tokens=most)[0]
+
+    def trace(self, index: int) -> Trace:
+        """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
+        return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
+
+
+def film_of(view: View, frames: Frames) -> Film:
+    """The film of the view's first text."""
+    return Film(frames, view.source, _target_of(view, frames))
+
+
+def _target_of(view: View, frames: Frames) -> str:
+    """The target that every frame reads: the typed target, or otherwise the right answer of the model's task, or otherwise the
+    answer of the shipped model."""
+    if isinstance(view.target, Answer):  # an answer that the decoder is forced to read
+        return frames.pipeline(-1).as_target(view.target)
+    if view.target is not None:
+        return view.target
+    right = right_answer(frames.pipeline(-1).card.task, view.source)
+    if right is not None:
+        return right
+    return frames.pipeline(-1).as_target(runs().answer(frames.names[-1], view.source, ()))
+
+
+@cached
+def tests(frames: Frames) -> tuple[HeldOut, ...]:
+    """The test of each frame on held-out pairs; empty if the model's task is not known."""
+    return tuple(tested for name in frames.names if (tested := _test(name)))
+
+
+def _test(name: str) -> HeldOut | None:
+    """The test of a frame on the first held-out pairs of its task, with the label smoothing of its training; None if the task
+    is not known."""
+    pipeline = runs().own_pipeline(name)
+    task = TASKS.get(pipeline.card.task)
+    if task is None:
+        return None
+    pairs = list(itertools.islice(task.pairs("held-out", "film"), CHECKED))
+    return held_out(pipeline, pairs, float(pipeline.card.recipe["label_smoothing"]))
+
+
+def history(frames: Frames) -> list[dict[str, float | int]]:
+    """The values that the shipped model's card recorded during training: step, loss of a batch, and the share of exact answers
+    on held-out pairs."""
+    recorded = frames.pipeline(-1).card.history
+    return [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in recorded]
+
+
+def table(film: Film) -> pd.DataFrame:
+    """The curves as a table: a row for each check in the model's card, and a row for each frame that this page has tested."""
+    recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
+    computed = [
+        {"step": step, "source": f"computed on {tested.pairs} held-out pairs", "loss": tested.loss, "accuracy": tested.exact}
+        | {"right_tokens": tested.right_tokens, "answer": words_of(film.answer(index))}
+        for index, (step, tested) in enumerate(zip(film.frames.steps, tests(film.frames), strict=False))
+    ]
+    return pd.DataFrame(recorded + computed).set_index("step")
+
+
+@cached
+def maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
+    """The levels of the weights of all heads of one kind, at some frames of a film."""
+    traces = (film.trace(index) for index in shown)
+    levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
+    return np.stack(list(levels))
+
+
+def sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Each frame of a film for `film.js`: its step and its test. The frames `shown` also have their answer and
+    distributions."""
+    tested = tests(film.frames)
+    sent = []
+    for index, step in enumerate(film.frames.steps):
+        frame = {
+            "step": step,
+            "loss": round(tested[index].loss, 5) if tested else None,
+            "accuracy": round(tested[index].exact, 5) if tested else None,
+        }
+        sent.append(frame | _read(film, index) if index in shown else frame)
+    return sent
+
+
+@cached
+def _read(film: Film, index: int) -> dict[str, Any]:
+    """The result of a frame for the text: its answer, and the distribution of each row."""
+    trace, answer, rows = film.trace(index), film.answer(index), []
+    vocabulary = film.frames.pipeline(index).target_vocabulary
+    for row, expected in zip(trace.probabilities[0].numpy(), [*trace.target_ids[0][1:], vocabulary.eos], strict=True):
+        top = np.argsort(-row, kind="stable")[:MOST_BARS].tolist()
+        top = top if expected in top else [*top[:-1], expected]
+        named = zip(top, vocabulary.tokens_of(top), strict=True)
+        bars = [[name, round(float(row[token]), 4), token == expected] for token, name in named]
+        rows.append({"bars": bars, "rest": round(max(0.0, 1 - float(row[top].sum())), 4)})
+    right = None if film.right is None else answer.ended and answer.text == film.right
+    return {"answer": words_of(answer), "ended": answer.ended, "right": right, "rows": rows}
+
+
+def words_of(answer: Answer) -> str:
+    """An answer as text. It ends in "…" if the model was stopped before the end."""
+    return answer.text if answer.ended else f"{answer.text}…"
