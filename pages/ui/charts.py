@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -75,18 +76,14 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
     draw the same values.
     """
 
-    def build() -> go.Figure:
-        return function(*arguments, **named)
-
+    build = partial(function, *arguments, **named)
     return Chart(build, RESULTS.result(content_key(function, arguments, named), lambda: _finished(build())))
 
 
 def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
     """A chart as `chart` returns it, for values that are soon replaced, so that keeping it would be useless."""
 
-    def build() -> go.Figure:
-        return function(*arguments, **named)
-
+    build = partial(function, *arguments, **named)
     return Chart(build, _finished(build()))
 
 

@@ -15,8 +15,8 @@ from transformer.draw.drawing import drawn
 from transformer.errors import InputError
 from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_maps, terms_bars
-from transformer.figures.layer_walk import tiles_figure
 from transformer.figures.panels import tensor_view
+from transformer.figures.tensor_sheet import tiles_figure
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.paths import check_index

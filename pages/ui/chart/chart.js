@@ -143,9 +143,10 @@ class Chart {
       .then(async () => {
         if (this.bytes === bytes) await this.update();
       })
-      .catch(() => {
+      .catch((error) => {
         root.dataset.state = "failed";
         this.said.textContent = this.figure.words.failed;
+        console.error(error);
       });
   }
 
