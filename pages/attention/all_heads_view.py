@@ -1,7 +1,10 @@
 """Every head of one kind of attention as a small heatmap, and the picked head beside them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState
@@ -21,42 +24,62 @@ from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace
 from transformer.figures import KIND_COLORS, small_head_map
+from transformer.figures.attention_figures import has_numbers
 from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_map
 
 # With at most this many heads in a layer, the grid of all heads leaves room for the picked head beside it.
 MOST_BESIDE = 6
 
 
-def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show every head of one kind of attention as a small heatmap. A click on a tile opens that head."""
+def beside(shown: Trace, kind: str) -> Sequence[DeltaGenerator]:
+    """The places of the tiles and of the picked head: side by side, or one below the other if one of them needs the whole
+    width."""
+    fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
+    return st.columns([1, 2]) if fits else (st.container(), st.container())
+
+
+def show_small_map(shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Draw the picked head as a small heatmap."""
+    words = text("attention")
+    queries, keys = shown.tokens(kind)
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
+    cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
+    alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+    says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
+    show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
+    say_cells(weights.shape, SMALL_MAP_TOKENS)
+
+
+def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: DeltaGenerator) -> None:
+    """Show every head of one kind of attention as a small heatmap, in the place `tiles`. Draw the picker of their order and the
+    menu that saves them. A click on a tile opens that head."""
     words = text("attention")
     queries, keys = shown.tokens(kind)
     layers, heads = shown.layers(kind), shown.heads(kind)
+    count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
     small, few = None, most_cells(layers, heads, GRID_BYTES)
     if max(len(queries), len(keys)) > few:
         small = view.run(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
-    # The picked head is drawn beside the tiles, or below them if they need the whole width. The picker of the order is below
-    # both.
-    beside = heads <= MOST_BESIDE
-    grid, picture = st.columns([2, 3]) if beside else (st.container(), st.container())
-    with picture:
-        title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-        weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
-        cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
-        alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
-        says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
-        show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
-        say_cells(weights.shape, SMALL_MAP_TOKENS)
-        says = words["rows_and_columns"].format(head=title)
-        learnt = training_address(view.model, view.source, view.target, kind, layer, head)
-        st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
-    by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
+        if count > SAVED_WEIGHTS:
+            saving("overview", name)
+        else:
+            saving(
+                "overview",
+                name,
+                lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
+                view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+            )
+    if count > SAVED_WEIGHTS:
+        st.caption(words["too_many_to_save"].format(count=whole(count), most=whole(SAVED_WEIGHTS)))
     order = captions = None
     if by != "layer":
         values = head_measures(view, shown, kind)[by]
         order = sorted(np.ndindex(values.shape), key=lambda position: -values[position])
         captions = [fixed(float(values[position]), 2) for position in order]
-    with grid:
+    with tiles:
         overview(
             *(small or (*_weights_of_all(shown, kind), queries, keys)),
             selected=(layer, head),
@@ -69,17 +92,16 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         if small:
             rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
             st.caption(words["reduced"].format(rows=rows, columns=columns))
-    count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
-    if count > SAVED_WEIGHTS:
-        saving("overview", name)
-        st.caption(words["too_many_to_save"].format(count=whole(count), most=whole(SAVED_WEIGHTS)))
-        return
-    saving(
-        "overview",
-        name,
-        lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
-        view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
-    )
+        _say_axes(view, kind, layer, head)
+
+
+def _say_axes(view: View, kind: str, layer: int, head: int) -> None:
+    """Write what the rows and columns of the picked head are, with a link to the training of the head."""
+    words = text("attention")
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    says = words["rows_and_columns"].format(head=title)
+    learnt = training_address(view.model, view.source, view.target, kind, layer, head)
+    st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
 
 
 def _open_head() -> None:

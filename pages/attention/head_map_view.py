@@ -14,7 +14,7 @@ from pages.attention.weights_table import weights_table
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.view import View, sizes_of
-from pages.ui.chart import event
+from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size, linked_token, numbered_tokens
@@ -24,26 +24,28 @@ from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.figures import head_map
+from transformer.figures import head_map, small_head_map
+from transformer.figures.attention_figures import has_numbers
 from transformer.figures.reduction import reduced_map
 from transformer.pipeline.trace_export import trace_file
 from transformer.tracing.paths import Kind, Side
 
+KEY = "head-map"
 # This many rows of the answer are listed, each with a link to the step that it wrote.
 MOST_LINKS = 40
 
 
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one head as a heatmap, with its numbers and downloads. `shown` is `trace`, or `trace` between words
+    """Show one head as a heatmap, and which row wrote which token. `shown` is `trace`, or `trace` between words
     (`pick_words`)."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     queries, keys = shown.tokens(kind)
-    left, right = st.columns(2)
-    hide = left.toggle(words["hide_special"], key="hide_special", bind="query-params")
+    picture, switches = st.container(), st.container(horizontal=True)
+    hide = switches.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
         rows, columns = (_not_special(view, shown, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
-        again = right.toggle(words["renormalize"], key="renormalize", bind="query-params")
+        again = switches.toggle(words["renormalize"], key="renormalize", bind="query-params")
         weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
         queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
         if again:
@@ -58,7 +60,10 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     marks = None if hide or large else asked_here(queries, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
-    figure = chart(head_map, *drawn, labels=figure_labels(), **cells)
+    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), **cells), None
+    if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
+        narrow = figure.finished.least_width
+        figure = chart(small_head_map, *drawn, labels=figure_labels(), **cells) if is_narrow(KEY) else figure
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     if marks:
@@ -70,20 +75,27 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
     # The cells of a map without some tokens, or with several weights in each, are not those of the run.
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
-    show(figure, "head-map", says, name, asks=asks, tells=True, table=table)
-    if asks:
-        st.caption(words["click"])
+    with picture:
+        show(figure, KEY, says, name, asks=asks, tells=True, table=table, narrow=narrow)
+        if asks:
+            st.caption(words["click"])
     if large:
         _show_row(weights, allowed, queries, keys)
     if marks:
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view, trace)
+
+
+def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
+    """Show the weights of a head as a table, and a button that downloads every tensor of the run. Arguments as for
+    `show_map`."""
+    words = text("attention")
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
-            rows, columns = map(numbered_tokens, (queries, keys))
-            st.dataframe(pd.DataFrame(weights, rows, columns))
+            rows, columns = map(numbered_tokens, shown.tokens(kind))
+            st.dataframe(pd.DataFrame(shown.head(kind, layer, head).numpy(), rows, columns))
     size = sum(math.prod(step.shape) for step in trace) * BYTES_EACH
     if size > TRACE_FILE_MEGABYTES * 1_000_000:
         most = byte_size(TRACE_FILE_MEGABYTES * 1_000_000)
@@ -101,7 +113,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
 
 def _open_weight() -> None:
     """Open the computation of the weight that was clicked."""
-    row, column = (event("head-map", "click").get(axis) for axis in ("query", "key"))
+    row, column = (event(KEY, "click").get(axis) for axis in ("query", "key"))
     open_number("weights", row, column, row if isinstance(row, int) else None)
 
 

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.attention.all_heads_view import show_overview
+from pages.attention.all_heads_view import beside, show_overview, show_small_map
 from pages.attention.attention_steps import show_steps
 from pages.attention.combined_view import show_combined
-from pages.attention.head_map_view import show_map
+from pages.attention.head_map_view import show_map, show_numbers
 from pages.attention.head_patterns import show_pattern
 from pages.attention.head_question import SILENCE, head_question, show_question
 from pages.attention.lines_view import show_lines
@@ -14,7 +14,6 @@ from pages.attention.what_if import show_whatif
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
-from pages.shell.links.training_link import show_training_link
 from pages.shell.view.card_heads import head_to_show
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
@@ -40,47 +39,54 @@ with explained():
         layers, heads, named = trace.layers(kind), trace.heads(kind), named if kind == "cross" else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
-    # The picture comes first. The question and the sentences about it are drawn below.
-    picture, below = st.container(), st.container()
+    # The pictures come first. The question and the sentences about them are drawn below.
+    top, below, part = st.container(), st.container(), st.container()
     with below:
         question = head_question(view, trace, kind, layer, head)
         shown = pick_words(trace)
         st.caption(words["kind_sentences"][kind])
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    with picture:
+    with top:
         hides = show_question(question, title)
-        if not hides:
+    if not hides:
+        with part:
+            st.header(title, anchor="head")
+            look = pick(words["look"], list(words["looks"]), "part")
+            st.caption(words["looks"][look])
+        with top:
             st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
             say_joined(shown)
-            show_overview(view, shown, kind, layer, head)
-    if not hides:
-        st.header(title, anchor="head")
-    # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
-    # found.
-    if not hides and seen("head", 920, at_once=is_open(SILENCE) or "part" in st.query_params):
-        show_training_link(view.model, view.source, view.target, kind, layer, head)
-        look = pick(words["look"], list(words["looks"]), "part")
-        st.caption(words["looks"][look])
-        say_joined(trace if look in COMPUTED else shown)
-        if look in ("map", "lines"):
-            st.markdown(words["qkv"])
-        if look in ("lines", "pattern"):
-            show_silence(view, trace, kind, layer, head)
-        if look == "map":
-            show_map(view, trace, shown, kind, layer, head)
-            waits = show_silence(view, trace, kind, layer, head)
-            if view.pipeline.trained and not waits:
-                show_other_need(view, trace, kind, layer, head)
-        elif look == "lines":
-            show_lines(view, shown, kind, layer, head)
-        elif look == "pattern":
-            show_pattern(view, shown, kind, layer, head)
-        elif look == "steps":
-            show_steps(view.pipeline.model, trace, kind, layer, head)
-        elif look == "combined":
-            show_combined(shown, kind, layer, head)
-        else:
-            show_whatif(view, trace, kind, layer, head)
+            tiles, picture = beside(shown, kind)
+            with picture:
+                # The map is large if no other look at the head is open below.
+                if look == "map":
+                    show_map(view, trace, shown, kind, layer, head)
+                else:
+                    show_small_map(shown, kind, layer, head)
+            show_overview(view, shown, kind, layer, head, tiles)
+        # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
+        # found.
+        with part:
+            if seen("head", 920, at_once=is_open(SILENCE) or "part" in st.query_params):
+                say_joined(trace if look in COMPUTED else shown)
+                if look in ("map", "lines"):
+                    st.markdown(words["qkv"])
+                if look in ("map", "lines", "pattern"):
+                    waits = show_silence(view, trace, kind, layer, head)
+                    if look == "map" and view.pipeline.trained and not waits:
+                        show_other_need(view, trace, kind, layer, head)
+                if look == "map":
+                    show_numbers(view, trace, shown, kind, layer, head)
+                elif look == "lines":
+                    show_lines(view, shown, kind, layer, head)
+                elif look == "pattern":
+                    show_pattern(view, shown, kind, layer, head)
+                elif look == "steps":
+                    show_steps(view.pipeline.model, trace, kind, layer, head)
+                elif look == "combined":
+                    show_combined(shown, kind, layer, head)
+                else:
+                    show_whatif(view, trace, kind, layer, head)
 
     show_computed(words["computed_text"], MultiHeadAttention)
     show_next(words["next_text"])

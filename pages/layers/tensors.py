@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, described, show
-from pages.ui.compat import no_callback
 from pages.ui.component import mounted
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
@@ -24,6 +23,7 @@ HERE = Path(__file__).parent
 MOST_SAID, MOST_IDS = 3, 12
 # Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
 WIDTH, NARROW_WIDTH = 720, 330
+NARROW = 520  # px; on a narrower page, the figure of `NARROW_WIDTH` is drawn
 # Session key: (key of a picture, path of a tensor in it), and the first and the last of the columns that are opened.
 OPENED = "opened_columns"
 AROUND = 32  # columns on either side that a click on a cell for several numbers opens
@@ -58,10 +58,10 @@ def picture(
     width = NARROW_WIDTH if is_narrow(key) else WIDTH
     figure = chart(stop_figure, shown[:-1], operation, shown[-1], width, labels=figure_labels())
     told = " ".join(f"{view.title} {view.shape}: {_told(view, MOST_SAID)}" for view in shown)
-    asks: dict[str, Callable[[], None]] = {"narrow": no_callback}
+    asks: dict[str, Callable[[], None]] = {}
     if zooms and (opened is not None or binned(shown)):
         asks |= {"zoom": lambda: open_zoomed(key, shown), "click": lambda: open_around(key, shown)}
-    show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result))
+    show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result), narrow=NARROW)
 
 
 def binned(views: Sequence[TensorView]) -> list[TensorView]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from pages.ui.caches import RESULTS, content_key
 from pages.ui.chart import SCRIPT, Packed, chart_component, message, packed
+from pages.ui.compat import no_callback
 from pages.ui.export_menu import saving
 from pages.ui.format import number
 from pages.ui.presenting import SCALE, enlarged, presenting
@@ -112,20 +113,24 @@ def _draw(
     alt: str,
     config: dict[str, Any] = CONFIG,
     asks: Mapping[str, Callable[[], None]] | None = None,
+    narrow: int | None = None,
 ) -> None:
     figure, height, width = finished.packed, finished.height, finished.least_width
     if presenting():
         figure = figure._replace(text=json.dumps(enlarged(json.loads(figure.text))))
-        height, width = round(height * SCALE), width and round(width * SCALE)
+        height, width, narrow = round(height * SCALE), width and round(width * SCALE), narrow and round(narrow * SCALE)
     about = {
         "config": config,
         "alt": alt,
         "width": width,
+        "narrow": narrow,
         "asks": [*(asks or {})],
         "plotly": PLOTLY,
         "words": text("common")["chart"],
     }
     asked: Any = {f"on_{event}_change": act for event, act in (asks or {}).items()}
+    if narrow is not None:
+        asked["on_narrow_change"] = no_callback
     _mount(key=key, data=message(figure, about), height=height + (SCROLL_BAR if width else 0), **asked)
 
 
@@ -137,6 +142,7 @@ def show(
     asks: Mapping[str, Callable[[], None]] | None = None,
     tells: bool = False,
     table: Callable[[], pd.DataFrame] | None = None,
+    narrow: int | None = None,
 ) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
@@ -149,10 +155,11 @@ def show(
             follows, `pages.ui.chart.event` returns it.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
+        narrow: px of the chart's width below which `is_narrow` is true, so that the page draws another figure.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
-    _draw(finished, key, says, asks=asks)
+    _draw(finished, key, says, asks=asks, narrow=narrow)
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 

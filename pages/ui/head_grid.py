@@ -1,7 +1,7 @@
 """Overview of all heads of one kind of attention: a small heatmap per layer and head on one canvas. A click picks a head.
 
-A canvas and no Plotly chart, because it is three times as fast: with 12 × 12 heads of 64 × 64 weights, the grid is painted 0.09 s
-after a click, and as one Plotly heatmap 0.29 s (up to 0.35 s), still without hatched cells and names.
+A canvas and no Plotly chart, because it is three times as fast: with 12 × 12 heads of 64 × 64 weights, the grid is painted
+0.09 s after a click, and as one Plotly heatmap 0.29 s (up to 0.35 s), still without hatched cells and names.
 """
 
 from collections.abc import Callable, Sequence

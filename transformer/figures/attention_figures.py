@@ -19,6 +19,7 @@ MOST_LABELLED = 32  # an axis with up to this many tokens has a label for each; 
 # px: side of a cell with a number in it, of a cell with a label beside it, of other cells; space beside the cells, and the part
 # of this space for the title of the rows.
 WRITTEN_CELL, LABELLED_CELL, SMALL_CELL, BESIDE, TITLE = 27, 15, 9, 210, 28
+NO_BAR = 80  # px of the space beside the cells that a map without a colour bar does not need
 LONG_CELL = 28  # px: the width of a cell with a number of five characters in it
 # The small map: most labels on an axis; most height of the cells in px, and height of the labels above them; margins.
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
@@ -29,6 +30,7 @@ SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every c
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
+AXES = {"x": "key", "y": "query"}  # what the axes of a map are, for events of the page
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
 
@@ -48,8 +50,8 @@ def head_map(
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
 ) -> go.Figure:
-    """One head as a heatmap with tokens on both axes. The exact weight is shown on hover, and in the cell if there is enough
-    space.
+    """One head as a heatmap with tokens on both axes. The exact weight is shown on hover. If there is enough space, the weight
+    is in the cell, and there is no colour bar.
 
     Args:
         weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
@@ -60,13 +62,21 @@ def head_map(
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
     """
     values = np.where(allowed, weights, np.nan)
-    written = in_cells(values, "{:.2f}", WEIGHTS) if max(weights.shape) <= MOST_WRITTEN else {}
-    bar = {"title": {"text": labels["weight"]}, "thickness": 12}
-    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, colorbar=bar)
+    written = in_cells(values, "{:.2f}", WEIGHTS) if has_numbers(*weights.shape) else {}
+    bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
+    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
+    return token_map(figure, queries, keys, wide, labels, bool(written)).update_layout(shapes=_frames(marks, earlier_marks))
+
+
+def has_numbers(queries: int, keys: int) -> bool:
+    """Whether a map of so many queries and keys has a number in each cell."""
+    return max(queries, keys) <= MOST_WRITTEN
+
+
+def _frames(marks: Sequence[tuple[int, int]], earlier_marks: Sequence[tuple[int, int]]) -> list[dict[str, Any]] | None:
+    """The frames of marked cells; None if there are none, so that a layout without marks is not larger when it is sent."""
     marked = ((earlier_marks, "dot"), (marks, "solid"))
-    frames = [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)]
-    # None instead of an empty list, so that a layout without marks is not larger when it is sent.
-    return token_map(figure, queries, keys, wide, labels).update_layout(shapes=frames or None)
+    return [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)] or None
 
 
 def _frame(query: int, key: int, dash: str) -> list[dict[str, Any]]:
@@ -82,8 +92,10 @@ def small_head_map(
     queries: Sequence[str],
     keys: Sequence[str],
     labels: Mapping[str, str] = LABELS,
+    marks: Sequence[tuple[int, int]] = (),
+    earlier_marks: Sequence[tuple[int, int]] = (),
 ) -> go.Figure:
-    """One head as a heatmap for the place beside the grid of all heads. It has no numbers in its cells and no colour bar.
+    """One head as a heatmap for a narrow place. It has no numbers in its cells and no colour bar.
 
     Arguments as for `head_map`.
     """
@@ -92,7 +104,9 @@ def small_head_map(
     across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
-    return finished(figure, height=min(height, SMALL_ABOVE + SMALL_HEIGHT), xaxis=across, yaxis=down, margin=SMALL_MARGIN)
+    figure.update_layout(shapes=_frames(marks, earlier_marks))
+    height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
+    return finished(figure, height=height, xaxis=across, yaxis=down, margin=SMALL_MARGIN, meta={"axes": AXES})
 
 
 def pair_cells(
@@ -203,8 +217,10 @@ def token_map(
     keys: Sequence[str],
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
+    no_bar: bool = False,
 ) -> go.Figure:
-    """The figure with tokens on both axes of its map of queries × keys. The cells are square unless `wide` is True."""
+    """The figure with tokens on both axes of its map of queries × keys. The cells are square unless `wide` is True. With
+    `no_bar`, there is no space for a colour bar."""
     longer = max(len(queries), len(keys))
     across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
     down = token_axis(labels["query_axis"], queries, MOST_LABELLED, autorange="reversed")
@@ -218,9 +234,8 @@ def token_map(
         height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)),
         xaxis=across,
         yaxis=down,
-        margin={"t": 110},
-        # What the axes are, for events of the page.
-        meta=least_width(len(keys), longer, BESIDE - TITLE if wide else BESIDE) | {"axes": {"x": "key", "y": "query"}},
+        margin={"t": 110, "r": 10} if no_bar else {"t": 110},
+        meta=least_width(len(keys), longer, BESIDE - TITLE * wide - NO_BAR * no_bar) | {"axes": AXES},
     )
 
 

@@ -49,8 +49,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
-            which the chart scrolls, or None; `asks`, the events to send (README.md);
-            `plotly`, the address of Plotly's script; and `words` (README.md).
+            which the chart scrolls, or None; `narrow`, px below which it is narrow, or None; `asks`, the events to send
+            (README.md); `plotly`, the address of Plotly's script; and `words` (README.md).
     """
     header = f"{figure.text[:-1]},{json.dumps(about)[1:]}".encode()
     return b"".join([len(header).to_bytes(4, "little"), header, figure.numbers])
@@ -79,6 +79,6 @@ def event(key: str, name: str) -> dict[str, Any]:
 
 
 def is_narrow(key: str) -> bool:
-    """Whether the browser has told that a chart, which asks for `narrow`, is narrower than 520 px."""
+    """Whether the browser has told that a chart is narrower than its `narrow` px."""
     sent = st.session_state.get(key)
     return isinstance(sent, Mapping) and sent.get("narrow") is True

@@ -28,8 +28,8 @@ import { unpack } from "./unpack.js";
 
 /**
  * @typedef {{
- *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, asks: string[],
- *   plotly: string, words: Record<string, string>,
+ *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, narrow: number | null,
+ *   asks: string[], plotly: string, words: Record<string, string>,
  * }} Figure
  */
 
@@ -38,7 +38,6 @@ import { unpack } from "./unpack.js";
 // How far from the screen a chart is drawn. The page scrolls within an element: browsers that do not know `scrollMargin` yet draw a
 // chart when it comes on screen.
 const NEAR = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
-const NARROW = 520; // px; a narrower chart is narrow
 const HEIGHT = 450; // px of a figure without a height of its own, as in Plotly
 const MARGIN = 16; // px around a chart on the whole screen
 const ENLARGE = { width: 24, height: 24, path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z" };
@@ -233,11 +232,12 @@ class Chart {
     if (this.listens && this.root.clientWidth) this.plotly.Plots.resize(this.plot);
   }
 
-  /** Tell Python when the chart becomes narrow or wide, if the figure asks for that. */
+  /** Tell Python when the chart becomes narrower or wider than the figure asks. */
   tellNarrow() {
-    const width = this.root.clientWidth;
-    if (!width || !this.figure.asks.includes("narrow") || width < NARROW === this.narrow) return;
-    this.narrow = width < NARROW;
+    const { figure, root } = this;
+    const isNarrow = figure.narrow !== null && root.clientWidth < figure.narrow;
+    if (!root.clientWidth || isNarrow === this.narrow) return;
+    this.narrow = isNarrow;
     this.keep("narrow", this.narrow);
   }
 

@@ -88,7 +88,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     page = visitor.open("attention")
     canvas = page.locator(".head_grid canvas")
     # On a projector, all heads and the picked head are on the first screen, inside their columns.
-    for picture in (".head_grid .sheet", ".head_grid .legend", ".st-key-picked-head .heatmaplayer"):
+    for picture in (".head_grid .sheet", ".head_grid .legend", ".st-key-head-map .heatmaplayer"):
         bounds = page.locator(picture).bounding_box()
         assert bounds is not None
         assert bounds["y"] + bounds["height"] <= 768
@@ -237,7 +237,7 @@ def words(svg: bytes) -> list[str]:
 
 def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path) -> None:
     visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc", whole=True)
-    for picture, name, label in ((0, "reverse-cross-all-heads", "head 4"), (1, "reverse-cross-layer1-head1", "<eos>")):
+    for picture, name, label in ((1, "reverse-cross-all-heads", "head 4"), (0, "reverse-cross-layer1-head1", "<eos>")):
         for ending in ("png", "svg", "csv"):
             choice = {"csv": "Numbers as CSV"}.get(ending, f"Picture as {ending.upper()}")
             file, content = saved(visitor, picture, choice)
@@ -248,10 +248,10 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
                 assert label in words(content)
         rows = list(csv.reader(io.StringIO(content.decode())))
         # Four queries and five keys: one row for each weight of all 2 × 4 heads, but for a single head one row for each query.
-        assert len(rows) - 1 == {0: 2 * 4 * 4 * 5, 1: 4}[picture]
+        assert len(rows) - 1 == {1: 2 * 4 * 4 * 5, 0: 4}[picture]
         visitor.page.keyboard.press("Escape")
         assert visitor.page.get_by_role("button", name=f"Save {name}", exact=True).count() == 1
-    file, page = saved(visitor, 1, "Picture as HTML")
+    file, page = saved(visitor, 0, "Picture as HTML")
     assert file == "reverse-cross-layer1-head1.html"
     assert not re.search(rb"<(script|link)[^>]+(src|href)=", page)
 

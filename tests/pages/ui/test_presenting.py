@@ -8,11 +8,11 @@ from pages.ui.charts import chart
 from pages.ui.presenting import EXPONENT, LEAST, POWER, SCALE, enlarged
 from transformer.figures import head_map
 
-TOKENS = ("a", "b", "c")
+TOKENS = tuple("abcdefghijklmnopqrstuvwxyz")
 
 
 def test_letters_and_lengths_of_a_figure_are_enlarged() -> None:
-    spec = json.loads(chart(head_map, np.eye(3), np.ones((3, 3), dtype=bool), TOKENS, TOKENS).finished.packed.text)
+    spec = json.loads(chart(head_map, np.eye(26), np.ones((26, 26), dtype=bool), TOKENS, TOKENS).finished.packed.text)
     large, before = enlarged(spec), spec["layout"]["height"]
     layout = large["layout"]
     assert layout["height"] == before * SCALE

@@ -51,7 +51,10 @@ def test_a_head_map_has_the_exact_weights_and_every_token() -> None:
     assert picture["layout"]["xaxis"]["title"]["text"].startswith("key")
     assert picture["layout"]["yaxis"]["title"]["text"].startswith("query")
     assert (heatmap["zmin"], heatmap["zmax"]) == (0, 1)
-    assert heatmap["colorbar"]["title"]["text"] == "weight"
+    assert heatmap["showscale"] is False  # each cell has its number
+    tokens = tuple("abcdefghijklmnopqrstuvwxyz")
+    (large,) = sent(head_map(np.eye(26), np.ones((26, 26), dtype=bool), tokens, tokens))["data"]
+    assert large["colorbar"]["title"]["text"] == "weight"
 
 
 def test_masked_cells_of_a_head_map_are_not_drawn_as_weights() -> None:

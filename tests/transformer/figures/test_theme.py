@@ -75,7 +75,7 @@ def test_a_template_has_defaults_only_for_the_drawn_kinds_of_chart() -> None:
     figure = go.Figure([go.Heatmap(z=[[1]]), go.Scatter(x=[1], y=[2])])
     whole: Any = figure.to_dict()["layout"]["template"]
     sent: Any = finished(figure, height=100).to_dict()["layout"]["template"]
-    assert set(whole["data"]) > {"heatmap", "scatter", "bar"}
+    assert set(whole["data"]) > {"heatmap", "scatter"}
     assert sent["data"] == {kind: whole["data"][kind] for kind in ("heatmap", "scatter")}
     assert sent["layout"] == whole["layout"] | {"font": {"color": INK}}
 
