@@ -2,7 +2,7 @@
 
 import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from "../ui/arrow_lines.js";
 import { pixelsOfScale, ramp } from "../ui/colors.js";
-import { closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { clamp, closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { saidRows } from "../ui/strongest.js";
@@ -40,6 +40,8 @@ import { followLink, whenReleased } from "./links.js";
  *   scale: string, top: number, masked_level: number, colors: Record<string, string>, text: Record<string, string>,
  * }} Data
  */
+
+const GAP = 6; // px between a block and its explanation
 
 /** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
 export default function map({ data: parcel, parentElement }) {
@@ -124,7 +126,7 @@ class View {
   }
 
   /**
-   * Let the terms of the glossary explain an element: in the box below the map, and as its description for screen readers.
+   * Let the terms of the glossary explain an element: in a box beside it, and as its description for screen readers.
    *
    * @template {HTMLElement} Part
    * @param {Part} element
@@ -142,7 +144,7 @@ class View {
   }
 
   /**
-   * Show the meanings of an element's terms below the map. Null clears them.
+   * Show the meanings of an element's terms beside it. Null clears them.
    *
    * @param {HTMLElement | null} element
    */
@@ -154,6 +156,20 @@ class View {
     if (element?.dataset.tip) says.push(make("p", {}, element.dataset.tip.replace("\n", " ").replaceAll("\n", " · ")));
     if (element && element === this.tapped) says.push(make("p", { class: "again" }, this.data.text.tap));
     this.explanation.replaceChildren(...says);
+    if (element) this.putBeside(element);
+  }
+
+  /**
+   * Put the explanation below an element, or above it if there is no room on the screen.
+   *
+   * @param {HTMLElement} element
+   */
+  putBeside(element) {
+    const [box, map] = [element.getBoundingClientRect(), this.root.getBoundingClientRect()];
+    const { offsetWidth, offsetHeight, style } = this.explanation;
+    const below = box.bottom + GAP + offsetHeight < innerHeight;
+    style.top = `${(below ? box.bottom + GAP : box.top - GAP - offsetHeight) - map.top}px`;
+    style.left = `${clamp(0, box.left - map.left, map.width - offsetWidth)}px`;
   }
 
   /**
