@@ -113,6 +113,7 @@ REST = """(quiet) => new Promise((resolve) => {
         || !some('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]')
         || some('[data-testid="stStatusWidget"], [data-testid="stSkeleton"], [data-stale="true"]')
         || some('.chart:not([data-state]), .chart[data-state="drawing"]') || some('.head_grid:not([data-painted])')
+        || document.getAnimations().some(({id}) => id === 'move')
         || [...document.querySelectorAll('.unseen')].some((box) => isNear(box.getBoundingClientRect()));
     const start = performance.now();
     let since = start;

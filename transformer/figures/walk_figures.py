@@ -76,7 +76,7 @@ def stop_figure(
             drawn[1 if part.masked.any() else 0] |= {"showscale": True, "colorbar": _colorbar(place, size)}
         traces += drawn
         layout["annotations"] += _notes(part, place, size)
-    about = {"least_width": int(size[0]), "path": result.path}
+    about = {"least_width": int(size[0]), "path": result.path, "pictures": [view.path for view in views]}
     return built(traces, layout, int(size[1]), margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 4}, meta=about)
 
 

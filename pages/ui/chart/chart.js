@@ -4,6 +4,7 @@
 // It imports nothing from outside this folder, so that it can be used in other apps (README.md).
 
 import { Cursor } from "./cursor.js";
+import { moveFrom, placesOf } from "./moves.js";
 import { pointOf } from "./points.js";
 import { themed, themeOf } from "./theme.js";
 import { unpack } from "./unpack.js";
@@ -20,7 +21,7 @@ import { unpack } from "./unpack.js";
  * }} Plotly
  */
 
-/** @typedef {HTMLElement & { on: (event: string, act: (event: any) => void) => void }} Plot */
+/** @typedef {HTMLElement & { layout?: Layout, on: (event: string, act: (event: any) => void) => void }} Plot */
 
 /** @typedef {Record<string, any> & { type?: string }} Trace */
 
@@ -153,7 +154,9 @@ class Chart {
     const { figure, plot, root } = this;
     this.plotly = await plotlyAt(figure.plotly);
     const { theme, bytes } = this;
+    const before = placesOf(plot);
     await this.plotly.react(plot, figure.data, this.layout(), this.config);
+    moveFrom(plot, before);
     if (!this.listens) this.listen();
     this.cursor.stay();
     if (this.theme === theme && this.bytes === bytes) root.dataset.state = "drawn";

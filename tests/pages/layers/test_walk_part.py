@@ -193,3 +193,32 @@ def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker,
     walker.settle()
     assert walker.path == "source_embedding.sum" or how != "list"
     assert not walker.plays
+
+
+# Notes which pictures of a chart move, and how they begin.
+NOTE_MOVES = """() => {
+    window.moves = [];
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (frames, options) {
+        if (options.id === 'move') moves.push([this.classList[1], frames[0].transform !== 'none', frames[0].opacity]);
+        return animate.call(this, frames, options);
+    };
+}"""
+
+
+@pytest.mark.browser
+def test_a_result_moves_out_of_its_input_and_then_becomes_an_input_unless_less_motion_is_wanted(walker: Walker) -> None:
+    page = walker.at(f"model=reverse&source=abc&stop={LAYER}.self_attention.query.heads").page
+    page.evaluate(NOTE_MOVES)
+
+    def moves(to: str) -> list[tuple[str, bool, int]]:
+        page.locator(f'.outline [data-path="{LAYER}.self_attention.{to}"]').click()
+        walker.is_at(f"{LAYER}.self_attention.{to}")
+        walker.settle()
+        return page.evaluate("moves.splice(0)")
+
+    # The queries were the result; the keys are new; the scores move out of the queries.
+    assert moves("scores") == [["xy", True, 1], ["x2y2", False, 0], ["x3y3", True, 0]]
+    assert moves("scaled_scores") == [["xy", True, 1], ["x2y2", True, 0]]
+    page.emulate_media(reduced_motion="reduce")
+    assert moves("scores") == []
