@@ -15,12 +15,12 @@ from transformer.pipeline.decoding.methods import LARGEST_PENALTY, LARGEST_SEED,
 
 # For each logits processor: its class, then its slider's least value, greatest value, first value and step.
 LOGITS_PROCESSORS: dict[str, tuple[type, float, float, float, float]] = {
-    "temperature": (Temperature, 0.0, 3.0, 1.5, 0.05),
+    "temperature": (Temperature, 0.0, 3.0, 1.0, 0.05),
     "top-k": (TopK, 1, 20, 5, 1),
     "top-p": (TopP, 0.05, 1.0, 0.9, 0.05),
     "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
 }
-FIRST_PROCESSORS = ("temperature", "top-k")
+FIRST_PROCESSORS = ("temperature",)  # no filter: with one, a higher temperature can make the first token more probable
 METHODS = ("greedy", "sampling", "beam")
 
 

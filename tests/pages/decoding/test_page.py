@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.decoding.answer_steps import Run, as_json, player_steps, reason, table
 from pages.decoding.beam import tree_table
 from pages.decoding.decoding_settings import Settings, generated
+from pages.lessons.content.library import shipped
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.escaping import quoted
@@ -387,6 +388,20 @@ def test_with_greedy_decoding_the_page_says_what_a_temperature_would_do() -> Non
     assert len(set(shares)) == 3
     (token,) = Pipeline.load("reverse").target_vocabulary.tokens_of([int(logits.argmax())])
     assert f"At 2.0, {token} would have {shares[0]} instead of {shares[1]}, and at 0.5 it would have {shares[2]}." in told
+
+
+def test_a_higher_temperature_makes_the_first_token_less_probable_and_changes_what_is_drawn_in_the_lessons() -> None:
+    """No filter is active until one is picked."""
+    stops = [stop for lesson in shipped().values() for stop in lesson.stops if "temperature" in f"{stop.say} {stop.reveal}"]
+    sources = {dict(stop.view)["source"] for stop in stops if stop.page == "decoding"}
+    assert len(sources) > 1
+    for source in sources:
+        query = {"model": "english-french", "source": source, "method": "sampling"}
+        steps = {temperature: player(check(on_page(PAGE, **query, temperature=temperature)))["steps"] for temperature in "0123"}
+        assert len({tuple(step["token"] for step in written) for written in steps.values()}) >= 3
+        shares = [max(bar["share"] for bar in written[0]["bars"]) for written in steps.values()]
+        assert shares == sorted(shares, reverse=True)
+        assert shares[1] - shares[2] > 0.5
 
 
 def test_without_a_length_penalty_the_page_says_that_short_answers_have_an_advantage() -> None:
