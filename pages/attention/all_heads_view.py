@@ -1,10 +1,10 @@
 """Every head of one kind of attention as a small heatmap, and the picked head beside them."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.head_patterns import head_measures, measure_names
 from pages.attention.lines import LinesState
@@ -12,6 +12,8 @@ from pages.attention.lines_link import THRESHOLD
 from pages.attention.offline_view import offline_view
 from pages.attention.weights_table import say_cells, weights_table
 from pages.shell.links.training_link import training_address
+from pages.shell.view.card_heads import turning_head
+from pages.shell.view.row_names import row_names
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show_small
@@ -26,22 +28,23 @@ from transformer.analysis.word_trace import WordTrace
 from transformer.figures import KIND_COLORS, small_head_map
 from transformer.figures.attention_figures import has_numbers
 from transformer.figures.reduction import Reduced, most_cells, reduced, reduced_map
+from transformer.tracing.paths import Kind
 
 # With at most this many heads in a layer, the grid of all heads leaves room for the picked head beside it.
 MOST_BESIDE = 6
 
 
-def beside(shown: Trace, kind: str) -> Sequence[DeltaGenerator]:
+def beside(shown: Trace, kind: str) -> Sequence[AbstractContextManager[object]]:
     """The places of the tiles and of the picked head: side by side, or one below the other if one of them needs the whole
     width."""
     fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
     return st.columns([1, 2]) if fits else (st.container(), st.container())
 
 
-def show_small_map(shown: Trace, kind: str, layer: int, head: int) -> None:
+def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the picked head as a small heatmap."""
     words = text("attention")
-    queries, keys = shown.tokens(kind)
+    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
@@ -51,11 +54,11 @@ def show_small_map(shown: Trace, kind: str, layer: int, head: int) -> None:
     say_cells(weights.shape, SMALL_MAP_TOKENS)
 
 
-def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: DeltaGenerator) -> None:
+def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: AbstractContextManager[object]) -> None:
     """Show every head of one kind of attention as a small heatmap, in the place `tiles`. Draw the picker of their order and the
     menu that saves them. A click on a tile opens that head."""
     words = text("attention")
-    queries, keys = shown.tokens(kind)
+    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
     layers, heads = shown.layers(kind), shown.heads(kind)
     count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
     small, few = None, most_cells(layers, heads, GRID_BYTES)
@@ -85,7 +88,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
             selected=(layer, head),
             color=KIND_COLORS[kind],
             key="overview",
-            on_pick=_open_head,
+            on_pick=_open_tile,
             order=order,
             captions=captions,
         )
@@ -93,21 +96,28 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
             rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
             st.caption(words["reduced"].format(rows=rows, columns=columns))
         _say_axes(view, kind, layer, head)
+        turning = turning_head(view.pipeline.card.measures, shown.kinds)
+        if turning and turning != (kind, layer + 1, head + 1):
+            st.button(words["turning"], key="turning", icon=":material/alt_route:", on_click=_open_head, args=turning)
 
 
 def _say_axes(view: View, kind: str, layer: int, head: int) -> None:
     """Write what the rows and columns of the picked head are, with a link to the training of the head."""
     words = text("attention")
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
-    says = words["rows_and_columns"].format(head=title)
+    says = words["rows_write" if Kind.of(kind).queries == "target" else "rows_and_columns"].format(head=title)
     learnt = training_address(view.model, view.source, view.target, kind, layer, head)
     st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
 
 
-def _open_head() -> None:
+def _open_head(kind: str, layer: int, head: int) -> None:
+    st.session_state.update(kind=kind, layer=layer, head=head)
+
+
+def _open_tile() -> None:
     tile = picked("overview")
     if tile is not None:
-        st.session_state["layer"], st.session_state["head"] = tile[0] + 1, tile[1] + 1
+        st.session_state.update(layer=tile[0] + 1, head=tile[1] + 1)
 
 
 def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
@@ -121,4 +131,4 @@ def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))
-    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), *shown.tokens(kind), most)
+    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), row_names(view, shown, kind), shown.tokens(kind)[1], most)

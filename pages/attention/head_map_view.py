@@ -13,6 +13,7 @@ from pages.attention.attention_steps import open_number
 from pages.attention.weights_table import weights_table
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
+from pages.shell.view.row_names import row_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, show
@@ -31,7 +32,7 @@ from transformer.pipeline.trace_export import trace_file
 from transformer.tracing.paths import Kind, Side
 
 KEY = "head-map"
-# This many rows of the answer are listed, each with a link to the step that it wrote.
+# This many tokens of the answer are listed, each with a link to the step that wrote it.
 MOST_LINKS = 40
 
 
@@ -40,7 +41,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     (`pick_words`)."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
-    queries, keys = shown.tokens(kind)
+    (read, keys), queries = shown.tokens(kind), row_names(view, shown, kind)
     picture, switches = st.container(), st.container(horizontal=True)
     hide = switches.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
@@ -57,7 +58,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
             return
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     large = max(weights.shape) > MAP_TOKENS
-    marks = None if hide or large else asked_here(queries, keys, kind, layer, head)
+    marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
     figure, narrow = chart(head_map, *drawn, labels=figure_labels(), **cells), None
@@ -94,7 +95,7 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
-            rows, columns = map(numbered_tokens, shown.tokens(kind))
+            rows, columns = numbered_tokens(row_names(view, shown, kind)), numbered_tokens(shown.tokens(kind)[1])
             st.dataframe(pd.DataFrame(shown.head(kind, layer, head).numpy(), rows, columns))
     size = sum(math.prod(step.shape) for step in trace) * BYTES_EACH
     if size > TRACE_FILE_MEGABYTES * 1_000_000:
@@ -147,14 +148,13 @@ def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
 
 
 def _show_writing(view: View, trace: Trace) -> None:
-    """List which row wrote which token of the answer. Each token links to the step that wrote it."""
+    """List the tokens of the answer, each with a link to the step that wrote it."""
     words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
     query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
     count = len(view.answer().tokens) + view.answer().ended
-    read = trace.target_tokens[0][first : first + count]
     written = vocabulary.tokens_of(view.expected(trace)[first : first + count])
     links = [
-        f"{literal(before)} → [{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
-        for index, (before, token) in enumerate(zip(read, written, strict=False))
+        f"[{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
+        for index, token in enumerate(written[:MOST_LINKS])
     ]
-    st.caption(words["rows_wrote"].format(links=" · ".join(links[:MOST_LINKS])))
+    st.caption(words["rows_wrote"].format(links=" · ".join(links)))

@@ -25,6 +25,7 @@ from transformer.network.attention import MultiHeadAttention
 # Looks that compute with the numbers of the run itself, so their tokens are always the pieces, not the joined words.
 COMPUTED = ("steps", "what-if")
 
+
 words = text("attention")
 st.title(words["title"])
 st.markdown(words["sentence"])
@@ -49,6 +50,9 @@ with explained():
     with top:
         hides = show_question(question, title)
     if not hides:
+        # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
+        # found.
+        at_once = is_open(SILENCE) or "part" in st.query_params
         with part:
             st.header(title, anchor="head")
             look = pick(words["look"], list(words["looks"]), "part")
@@ -62,12 +66,10 @@ with explained():
                 if look == "map":
                     show_map(view, trace, shown, kind, layer, head)
                 else:
-                    show_small_map(shown, kind, layer, head)
+                    show_small_map(view, shown, kind, layer, head)
             show_overview(view, shown, kind, layer, head, tiles)
-        # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
-        # found.
         with part:
-            if seen("head", 920, at_once=is_open(SILENCE) or "part" in st.query_params):
+            if seen("head", 920, at_once):
                 say_joined(trace if look in COMPUTED else shown)
                 if look in ("map", "lines"):
                     st.markdown(words["qkv"])
@@ -84,7 +86,7 @@ with explained():
                 elif look == "steps":
                     show_steps(view.pipeline.model, trace, kind, layer, head)
                 elif look == "combined":
-                    show_combined(shown, kind, layer, head)
+                    show_combined(view, shown, kind, layer, head)
                 else:
                     show_whatif(view, trace, kind, layer, head)
 

@@ -100,14 +100,14 @@ with explained():
             if section(words["edits_title"], "edits", 220):
                 show_edits(view, shown)
         elif part == "lens":
-            if section(words["lens_title"], "lens", 420):
+            if section(words["lens_title"], "lens", 540):
                 show_lens(view, shown)
-            if section(words["pushed_title"], "pushed", 640):
+            if section(words["pushed_title"], "pushed", 840):
                 show_contributions(view, shown, made)
         elif part == "taught":
-            if section(words["forcing_title"], "forcing", 480):
+            if section(words["forcing_title"], "forcing", 680):
                 show_forcing(view, settings.edits)
-            if section(words["smoothing_title"], "smoothing", 440):
+            if section(words["smoothing_title"], "smoothing", 490):
                 show_smoothing(shown, made)
 
     show_computed(words["computed_text"], generate_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)

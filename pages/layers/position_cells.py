@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pages.shell.view.card_heads import head_to_show
+from pages.shell.view.card_heads import head_to_show, turning_head
 from transformer import Trace
 from transformer.analysis.query_to_show import cell_to_show
 from transformer.tracing.paths import Kind
@@ -11,8 +11,9 @@ from transformer.tracing.paths import Kind
 
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
     """The position to show first. For the side of a head's queries, it is the query that is shown first for this head. For the
-    other side, it is the key with this query's largest weight. The head is the one that the model's card names, or otherwise
-    the first head of the last kind of attention."""
-    kind, layer, head = head_to_show(measures, trace.kinds) or (str(trace.kinds[-1]), 1, 1)
+    other side, it is the key with this query's largest weight. The head is one that the model's card names, or otherwise the
+    first head of the last kind of attention."""
+    named = turning_head(measures, trace.kinds) or head_to_show(measures, trace.kinds)
+    kind, layer, head = named or (str(trace.kinds[-1]), 1, 1)
     query, key = cell_to_show(trace, kind, layer - 1, head - 1, item)
     return query if Kind.of(kind).queries == side else key

@@ -23,7 +23,8 @@ NO_BAR = 80  # px of the space beside the cells that a map without a colour bar 
 LONG_CELL = 28  # px: the width of a cell with a number of five characters in it
 # The small map: most labels on an axis; most height of the cells in px, and height of the labels above them; margins.
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
-SMALL_MARGIN = {"t": 75, "b": 5, "l": 70, "r": 5}
+SMALL_MARGIN = {"t": 75, "b": 5, "r": 5}
+SMALL_LETTER, SMALL_BESIDE = 6, (70, 130)  # px: width of a letter; least and most space to the left of the cells
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
@@ -106,7 +107,8 @@ def small_head_map(
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     figure.update_layout(shapes=_frames(marks, earlier_marks))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
-    return finished(figure, height=height, xaxis=across, yaxis=down, margin=SMALL_MARGIN, meta={"axes": AXES})
+    margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
+    return finished(figure, height=height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})
 
 
 def pair_cells(

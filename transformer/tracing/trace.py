@@ -223,6 +223,21 @@ class Trace:
         check_index("item", item, self.batch_size)
         return self.tokens_of(kind.queries)[item], self.tokens_of(kind.keys)[item]
 
+    def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
+        """A name for each query of a kind of attention, for one text of the batch. A query of the decoder reads a token and
+        writes the next one, so its name has both: `la → rue`. Other queries have the name of their token.
+
+        Args:
+            end: what the last query of the decoder writes.
+
+        Raises:
+            InputError, PathError: as in `tokens`.
+        """
+        queries, _ = self.tokens(kind, item)
+        if Kind.of(kind).queries == "source":
+            return queries
+        return tuple(f"{read} → {written}" for read, written in zip(queries, (*queries[1:], end), strict=True))
+
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
         """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. The layers are copied into
         one tensor, which is kept; `weights` returns one layer without a copy. Do not write to it, because the trace is shared.

@@ -18,11 +18,21 @@ class CardHead(NamedTuple):
 
 
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
-    """The cross-attention head with which a page opens: the head whose attention changes with the meaning of a pronoun, or else
-    the head that attends most to the token that the task needs next. None if the card names neither, or the model has no
-    cross-attention."""
-    named = measures.get("pronouns") or measures.get("strongest", {}).get(Kind.CROSS, {}).get("alignment")
+    """The cross-attention head with which a page opens, because its picture is easy to read: the head that attends most to the
+    token that the task needs next, or if the task has no such tokens, the head that attends most along the diagonal. None if
+    the card names neither, or the model has no cross-attention."""
+    strongest = measures.get("strongest", {}).get(Kind.CROSS, {})
+    named = strongest.get("alignment") or strongest.get("diagonal")
     return CardHead(str(Kind.CROSS), named["layer"], named["head"]) if named and Kind.CROSS in kinds else None
+
+
+def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
+    """The cross-attention head whose attention changes with the meaning of a pronoun. None if the card names none, or the model
+    has no cross-attention."""
+    named = measures.get("pronouns")
+    if not named or not named["shift"] or Kind.CROSS not in kinds:
+        return None
+    return CardHead(str(Kind.CROSS), named["layer"], named["head"])
 
 
 def card_head(model: str, name: str) -> CardHead:

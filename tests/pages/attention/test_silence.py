@@ -83,8 +83,8 @@ def test_the_page_does_not_reveal_the_answer_while_the_question_is_open() -> Non
 
 
 def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
-    app = on_page(ATTENTION, model="english-french", source=TIRED)
     named = runs().pipeline("english-french").card.measures["pronouns"]
+    app = on_page(ATTENTION, model="english-french", source=TIRED, layer=str(named["layer"]), head=str(named["head"]))
     (sentence,) = [markdown.value for markdown in app.markdown if "Why several heads" in markdown.value]
     trace = runs().trace("english-french", (TIRED,), (None,), ())
     queries, keys = trace.tokens("cross")

@@ -47,16 +47,20 @@ def alerts(app: AppTest) -> str:
 
 
 def test_the_page_opens_on_the_head_that_the_card_names_and_describes_its_picture_in_words() -> None:
+    """First the head that attends most along the diagonal; a button opens the one that finds what *it* refers to."""
     app = on_page(PAGE, model="english-french")
-    named = Pipeline.load("english-french").card.measures["pronouns"]
-    place = text("attention")["head_title"].format(kind="Cross-attention", layer=named["layer"], head=named["head"])
-    assert place in headings(app)
+    measures, title = Pipeline.load("english-french").card.measures, text("attention")["head_title"]
+    straight, turning = measures["strongest"]["cross"]["diagonal"], measures["pronouns"]
+    assert title.format(kind="Cross-attention", layer=straight["layer"], head=straight["head"]) in headings(app)
+    app.button(key="turning").click().run()
+    assert title.format(kind="Cross-attention", layer=turning["layer"], head=turning["head"]) in headings(app)
+    assert not [each for each in app.button if each.key == "turning"]
     weights = np.array([[0.1, 0.9], [0.96, 0.04]], dtype=np.float32)
     everywhere = np.ones((2, 2), dtype=bool)
     said = strongest_rows(weights, everywhere, ("il", "fatigué"), ("animal", "street"))
     assert said == "The largest weights: row 1: fatigué puts 0.96 on 0: animal; row 0: il puts 0.90 on 1: street."
     told = [chart.alt for chart in charts(app) if "The largest weights: row" in chart.alt]
-    assert len(set(told)) == 1  # the small map beside all heads has the same description as the large map
+    assert len(told) == 1
 
 
 def test_the_description_mentions_equal_and_hidden_weights() -> None:
@@ -96,7 +100,7 @@ def test_a_link_with_invalid_values_opens_the_first_view() -> None:
 def test_teacher_forcing_shows_the_typed_target_on_the_axis() -> None:
     app = opened(kind="cross", source="abc", target="xyz")
     axis = charts(app)[0].spec["layout"]["yaxis"]
-    assert axis["ticktext"] == ["&lt;sos&gt;", "x", "y", "z"]
+    assert axis["ticktext"] == ["&lt;sos&gt; → x", "x → y", "y → z", "z → &lt;eos&gt;"]
     assert "teacher forcing" in texts(app)
 
 
@@ -144,7 +148,7 @@ def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:
 
 def test_the_steps_follow_the_query_for_which_the_card_names_the_head() -> None:
     """The followed row is the one that predicts the pronoun. The picker names the steps in words."""
-    app = opened(model="english-french", part="steps", step="weights")
+    app = opened(model="english-french", part="steps", step="weights", layer="1", head="2")
     assert not app.exception
     followed, row, column = (app.selectbox(key=key).options[app.session_state[key]] for key in ("query", "row", "column"))
     assert followed.endswith("qu'")

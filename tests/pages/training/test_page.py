@@ -123,8 +123,8 @@ def test_a_snapshot_is_a_model_on_every_page_and_says_what_it_is() -> None:
     assert "reverse@000316" in options
     assert len([option for option in options if "@" in option]) == 1
     assert "reverse@000316" not in on_page("pages/attention/page.py", model="reverse").sidebar.selectbox(key="model").options
-    (link,) = [each.proto for each in app.main.get("link_button") if "training" in each.proto.url]
-    assert link.url == "training?model=reverse%40000316&source=abc&kind=encoder&layer=2&head=1"
+    (link,) = [url for each in app.main.caption for url in re.findall(r"\((training.*?)\)", each.value)]
+    assert link == "training?model=reverse%40000316&source=abc&kind=encoder&layer=2&head=1"
 
 
 def test_the_error_for_an_unknown_snapshot_names_the_snapshots_that_exist() -> None:

@@ -5,19 +5,17 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.decoding.answer_player import PARTS_OF_STEP
 from pages.shell.frame import parts
 from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
 from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
 
-WRITING = "pages/decoding/page.py"
-BELOW = ["branch", "edits", "beam", "lens", "pushed", "forcing", "smoothing"]
+WRITING, LEARNING = "pages/decoding/page.py", "pages/training/page.py"
 BOXES = "[...document.querySelectorAll('.unseen')].map((box) => box.dataset.part)"
 
 
 def test_parts_that_were_not_on_screen_are_neither_computed_nor_sent() -> None:
-    app = on_page(WRITING, model="reverse", source="abc")
+    app = on_page(LEARNING, model="reverse", source="abc", part="settings")
     count = len(charts(app.main))
     del app.session_state[ALL]
     app.run()
@@ -25,20 +23,16 @@ def test_parts_that_were_not_on_screen_are_neither_computed_nor_sent() -> None:
     assert count > 1
     # All boxes are in one element.
     (boxes,) = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
-    assert set(re.findall('data-part="(.*?)"', boxes)) == {"stages", *BELOW}
-    app.session_state[SEEN] = {"lens"}
+    assert re.findall('data-part="(.*?)"', boxes) == ["schedule", "warmup", "overfit"]
+    app.session_state[SEEN] = {"warmup"}
     app.run()
-    assert len(charts(app.main)) == 1
     # The part is between the boxes before it and the boxes after it.
     before, after = (html.proto.body for html in app.main.get("html") if 'class="unseen"' in html.proto.body)
-    assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [
-        ["stages", "beam", "branch", "edits"],
-        ["pushed", "forcing", "smoothing"],
-    ]
+    assert [re.findall('data-part="(.*?)"', boxes) for boxes in (before, after)] == [["schedule"], ["overfit"]]
 
 
 def test_the_box_of_a_section_contains_its_heading() -> None:
-    app = on_page("pages/training/page.py", model="copy", source="abc")
+    app = on_page(LEARNING, model="copy", source="abc", part="settings")
     headings = {header.proto.anchor: header.value for header in app.header}
     del app.session_state[ALL]
     app.session_state[SEEN] = {"overfit"}
@@ -74,23 +68,22 @@ def test_another_page_resets_the_parts_that_were_on_screen() -> None:
 @pytest.mark.browser
 def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
-    assert set(BELOW) - set(page.evaluate(BOXES)) <= {"beam", "branch"}
+    visitor.choose("Look at", "inside the model")
+    assert "pushed" in page.evaluate(BOXES)
     page.evaluate("document.getElementById('lens').scrollIntoView()")
     lens = page.locator(".st-key-lens .js-plotly-plot")
     expect(lens).to_be_visible()
     visitor.settle()
-    assert "smoothing" in page.evaluate(BOXES)
     # A part that was on screen stays after another text is typed.
     visitor.type("Source text", "lamp")
     expect(lens).to_be_visible()
     visitor.see_all()
     assert page.evaluate(BOXES) == []
-    # A step redraws only the parts on screen. The parts below that depend on the step are drawn when they are on screen again.
+    # A step redraws only the parts on screen. A part below that depends on the step is drawn when it is on screen again.
     page.get_by_label("Step", exact=True).press("ArrowRight")
     page.wait_for_function(f"{BOXES}.length")
     visitor.settle()
-    away = page.evaluate(BOXES)
-    assert {"pushed", "smoothing"} <= set(away) <= set(PARTS_OF_STEP)
+    assert page.evaluate(BOXES) == ["pushed"]
     expect(lens).to_be_visible()
     visitor.see_all()
     assert page.evaluate(BOXES) == []
@@ -100,6 +93,7 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
 @pytest.mark.browser
 def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
+    visitor.choose("Look at", "how it was taught")
     # Scroll to the middle of the last box, then note the scroll position at each frame until the part is drawn.
     places = page.evaluate(
         """async () => {
@@ -139,7 +133,7 @@ def test_an_anchor_that_names_no_heading_is_ignored(visitor: Visitor) -> None:
 @pytest.mark.browser
 def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abc")
-    visitor.settle()
+    visitor.choose("Look at", "how it was taught")
     # Check the last box, because boxes near the screen can have been reported with their real names before.
     page.evaluate("document.querySelectorAll('.unseen').forEach((box, place) => { box.dataset.part = `<b>${place}`; })")
     last, sent = page.evaluate(BOXES)[-1], page.evaluate("window.sentMessages")

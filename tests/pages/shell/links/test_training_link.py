@@ -23,7 +23,7 @@ TEXT = "training?model=reverse&source=abc"
 @pytest.mark.parametrize(
     ("page", "query", "addresses"),
     [
-        ("attention", HEAD, 2 * [f"{TEXT}&kind=cross&layer=2&head=3"]),  # one beside the picked tile, one above its map
+        ("attention", HEAD, [f"{TEXT}&kind=cross&layer=2&head=3"]),
         (
             "layers",
             {"part": "filmstrip", "group": "decoder-2"},

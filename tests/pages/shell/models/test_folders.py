@@ -276,7 +276,7 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
     """The model reads text and target in one row. Its own answer is compared only with the target."""
     source = KINDS["gpt2"]
     tokens = runs().answer(trained_key("gpt2"), source, ()).tokens
-    app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]))
+    app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]), part="taught")
     assert " · ".join(tokens[:3]) in [shown(markdown.value) for markdown in app.markdown]
     assert "They part at step 4." in captions(app)
     (losses,) = [
