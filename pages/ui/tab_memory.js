@@ -5,7 +5,7 @@ import { openedWith } from "./compat.js";
 
 /**
  * @param {{
- *   data: { name: string, session: string, text: string, recalled: boolean, waits: boolean, linked: boolean },
+ *   data: { name: string, session: string, text: string, recalled: boolean, waits: boolean, linked: boolean, asked: number },
  *   setTriggerValue: (name: "recall", stored: { text: string }) => void,
  * }} component
  */

@@ -9,8 +9,9 @@ from streamlit.components.v2 import component
 
 from pages.ui.scripts import importing
 
-# Session keys: the name of this session in the storage of its tab; and before the name of a text, whether it was recalled.
-SESSION, RECALLED = "tab_session", "tab_recalled "
+# Session keys: the name of this session in the storage of its tab; and before the name of a text, whether it was recalled, and
+# how many runs have asked for it.
+SESSION, RECALLED, ASKED = "tab_session", "tab_recalled ", "tab_asked "
 
 _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suffix(".js")))
 
@@ -33,6 +34,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
     state, key = st.session_state, f"tab_memory_{name}"
 
     def take() -> None:
+        if recalled(name):
+            return
         sent = state.get(key)
         stored = sent.get("recall") if isinstance(sent, Mapping) else None
         text = stored.get("text") if isinstance(stored, Mapping) else None
@@ -40,5 +43,7 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
         recall(text if isinstance(text, str) else "")
 
     state.setdefault(SESSION, secrets.token_urlsafe(6))
+    # A report is lost if another page opens meanwhile. The script runs again when its data change, so it reports again.
+    state[ASKED + name] = state.get(ASKED + name, 0) + (not recalled(name))
     data = {"name": name, "session": state[SESSION], "text": store, "recalled": recalled(name), "waits": waits}
-    _mount(key=key, data=data | {"linked": linked}, on_recall_change=take)
+    _mount(key=key, data=data | {"linked": linked, "asked": state[ASKED + name]}, on_recall_change=take)
