@@ -85,12 +85,13 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
         vocabulary = frames.pipeline(-1).target_vocabulary
         # The ids of the tokens that the rows of the decoder should predict.
         expected = [*trace.target_ids[0][1:], vocabulary.eos]
-        queries, keys = trace.tokens(kind)
+        target = vocabulary.tokens_of(expected)
+        queries, keys = trace.query_names(kind, end=target[-1]), trace.tokens(kind)[1]
         data = {
             "film": film.name,
             "frames": sent_frames(film, shown),
             "curves": key_class(film_curves.KEY).removeprefix("st-key-"),
-            "target": list(vocabulary.tokens_of(expected)),
+            "target": list(target),
             "frame": frame,
             "row": _row(len(expected)),
             "grid": head_grid.grid_data(levels.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),

@@ -30,7 +30,7 @@ def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
     """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head."""
     _check_item(trace, item)
     weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
-    tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
+    tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), _names(trace, kind, item), strict=True))
     axes = ("query", "key")
     rows = {
         f"layer {layer}": [
@@ -49,8 +49,8 @@ def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: b
     _check(trace, kind, layer, head, item)
     weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
     if small:
-        return small_head_map(weights, allowed, *trace.tokens(kind, item))
-    return head_map(weights, allowed, *trace.tokens(kind, item))
+        return small_head_map(weights, allowed, *_names(trace, kind, item))
+    return head_map(weights, allowed, *_names(trace, kind, item))
 
 
 @drawn
@@ -61,7 +61,7 @@ def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int =
     if layer is not None:
         check_index("layer", layer, len(weights))
         weights = weights[layer, None]
-    return head_map(weights.mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+    return head_map(weights.mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *_names(trace, kind, item))
 
 
 @drawn
@@ -72,7 +72,8 @@ def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) ->
     through = rolled_out(trace.attention(kind)[:, item].numpy())
     if layer is not None:
         check_index("layer", layer, len(through))
-    return head_map(through[-1 if layer is None else layer], trace.allowed(kind)[0, item, 0].numpy(), *trace.tokens(kind, item))
+    allowed = trace.allowed(kind)[0, item, 0].numpy()
+    return head_map(through[-1 if layer is None else layer], allowed, *_names(trace, kind, item))
 
 
 @drawn
@@ -115,7 +116,7 @@ def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) ->
     _check(before, kind, layer, head, 0)
     change = (after.head(kind, layer, head) - before.head(kind, layer, head)).numpy()
     allowed = (after.head_allowed(kind, layer, head) | before.head_allowed(kind, layer, head)).numpy()
-    return difference_map(change, allowed, *before.tokens(kind))
+    return difference_map(change, allowed, *_names(before, kind, 0))
 
 
 @drawn
@@ -144,6 +145,11 @@ def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
         raise InputError("An encoder alone writes no answer.")
     end = pipeline.vocabulary("target").eos
     return [*trace.target_ids[0][1:], *([] if end is None else [end])]
+
+
+def _names(trace: Trace, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the rows and of the columns of a map."""
+    return trace.query_names(kind, item), trace.tokens(kind, item)[1]
 
 
 def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:

@@ -360,3 +360,11 @@ def test_the_probabilities_are_the_softmax_of_the_logits(preset: str):
     trace = run_traced(small(preset), SOURCE, TARGET)
     assert (trace.probabilities.sum(-1) - 1).abs().max() < 1e-6
     assert torch.equal(trace.probabilities.argmax(-1), trace.logits.argmax(-1))
+
+
+def test_a_query_of_the_decoder_is_named_by_what_it_reads_and_what_it_writes(trace: Trace):
+    read, keys = trace.tokens("cross")
+    names = trace.query_names("cross", end="<eos>")
+    assert [name.split(" → ") for name in names] == [list(pair) for pair in zip(read, [*read[1:], "<eos>"], strict=True)]
+    assert trace.query_names("decoder")[-1] == f"{read[-1]} → …"
+    assert trace.query_names("encoder") == trace.tokens("encoder")[0] == keys
