@@ -13,7 +13,7 @@ from pages.attention.offline_view import offline_view
 from pages.attention.weights_table import say_cells, weights_table
 from pages.shell.links.training_link import training_address
 from pages.shell.view.card_heads import turning_head
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show_small
@@ -44,7 +44,7 @@ def beside(shown: Trace, kind: str) -> Sequence[AbstractContextManager[object]]:
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the picked head as a small heatmap."""
     words = text("attention")
-    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
+    queries, keys = map_names(view, shown, kind)
     title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
@@ -58,7 +58,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
     """Show every head of one kind of attention as a small heatmap, in the place `tiles`. Draw the picker of their order and the
     menu that saves them. A click on a tile opens that head."""
     words = text("attention")
-    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
+    queries, keys = map_names(view, shown, kind)
     layers, heads = shown.layers(kind), shown.heads(kind)
     count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
     small, few = None, most_cells(layers, heads, GRID_BYTES)
@@ -131,4 +131,4 @@ def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))
-    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), row_names(view, shown, kind), shown.tokens(kind)[1], most)
+    return reduced(weights, shown.allowed(kind)[:, 0].numpy(), *map_names(view, shown, kind), most)

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.weights_table import say_cells
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.limits import MAP_TOKENS
@@ -20,11 +20,7 @@ from transformer.tracing.paths import Kind
 def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers, and a picker of the way to combine them."""
     words = text("attention")
-    allowed, queries, keys = (
-        shown.head_allowed(kind, layer, head).numpy(),
-        row_names(view, shown, kind),
-        shown.tokens(kind)[1],
-    )
+    allowed, (queries, keys) = shown.head_allowed(kind, layer, head).numpy(), map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
     ways = {
         "mean-over-heads": lambda: layers[layer].mean(0),

@@ -13,7 +13,7 @@ from pages.attention.attention_steps import open_number
 from pages.attention.weights_table import weights_table
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, show
@@ -41,7 +41,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     (`pick_words`)."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
-    (read, keys), queries = shown.tokens(kind), row_names(view, shown, kind)
+    read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
     picture, switches = st.container(), st.container(horizontal=True)
     hide = switches.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
@@ -95,7 +95,7 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
-            rows, columns = numbered_tokens(row_names(view, shown, kind)), numbered_tokens(shown.tokens(kind)[1])
+            rows, columns = map(numbered_tokens, map_names(view, shown, kind))
             st.dataframe(pd.DataFrame(shown.head(kind, layer, head).numpy(), rows, columns))
     size = sum(math.prod(step.shape) for step in trace) * BYTES_EACH
     if size > TRACE_FILE_MEGABYTES * 1_000_000:

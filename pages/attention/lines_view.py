@@ -8,7 +8,7 @@ from pages.attention.lines import heads_on, lines
 from pages.attention.lines_link import heads_in_url, locked_in_url, threshold_in_url, write_lines
 from pages.attention.offline_view import offline_view
 from pages.attention.weights_table import weights_table
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.export_menu import saving
 from pages.ui.format import whole
@@ -22,7 +22,7 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
 
     The picked head is always switched on (unless all heads are off), because the heading above names it.
     """
-    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
+    queries, keys = map_names(view, shown, kind)
     weights, allowed = shown.weights(kind, layer)[0].numpy(), shown.allowed(kind)[layer, 0].numpy()
     if weights.size > LINES_WEIGHTS:
         st.info(text("attention")["too_many_lines"].format(count=whole(weights.size), most=whole(LINES_WEIGHTS)))

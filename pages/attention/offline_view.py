@@ -5,7 +5,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pages.attention.lines import LinesState, lines_data, signed
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.component import packed
 from pages.ui.head_grid import grid_data
@@ -35,7 +35,7 @@ def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, sta
     """
     words = text("attention")
     saved = words["saved_view"]
-    queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
+    queries, keys = map_names(view, shown, kind)
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     heading = words["head_title"].replace("{kind}", words["kinds"][kind])
     data = {

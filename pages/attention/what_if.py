@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -96,7 +96,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
-    queries, keys = row_names(view, trace, kind), trace.tokens(kind)[1]
+    queries, keys = map_names(view, trace, kind)
     show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from pages.home.part_links import Link, kept_query, packed, sidebar_query
 from pages.shell.frame.glossary import meaning
 from pages.shell.view.joined_words import pick_words, say_joined
-from pages.shell.view.row_names import row_names
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS
@@ -128,7 +128,7 @@ def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
     for kind in shown.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         shape, levels = RESULTS.result((_levels, *_run_of(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
-        queries, keys = row_names(view, shown, kind), shown.tokens(kind)[1]
+        queries, keys = map_names(view, shown, kind)
         tokens = {"queries": list(queries), "keys": list(keys)}
         pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)} | tokens
     return pictures

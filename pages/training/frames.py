@@ -76,16 +76,8 @@ def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
     first = steps.index(opened[1]) if opened and opened[1] in steps else 0
     if buttons:
         labels = {index: whole(step) for index, step in enumerate(steps)}
-        return pick(
-            text("training")["frame"],
-            range(len(steps)),
-            SNAPSHOT,
-            None,
-            first,
-            False,
-            labels,
-            written=lambda index: str(steps[index]),
-        )
+        label = text("training")["frame"]
+        return pick(label, range(len(steps)), SNAPSHOT, first=first, labels=labels, written=lambda index: str(steps[index]))
 
     def read(asked: str | None) -> int:
         return {str(step): index for index, step in enumerate(steps)}.get(asked or "", first)

@@ -75,7 +75,7 @@ def has_numbers(queries: int, keys: int) -> bool:
 
 
 def _frames(marks: Sequence[tuple[int, int]], earlier_marks: Sequence[tuple[int, int]]) -> list[dict[str, Any]] | None:
-    """The frames of marked cells; None if there are none, so that a layout without marks is not larger when it is sent."""
+    """The frames of marked cells. None if no cell is marked, because an empty list would be sent."""
     marked = ((earlier_marks, "dot"), (marks, "solid"))
     return [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)] or None
 

@@ -1,0 +1,17 @@
+"""Names of the rows and columns of an attention map."""
+
+from pages.shell.view.view import View
+from transformer import Trace
+from transformer.tracing.paths import Kind
+
+
+def map_names(view: View, shown: Trace, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A name for each query and for each key of a kind of attention (`Trace.query_names`). The last query of the decoder writes
+    the end of the answer.
+
+    Args:
+        shown: the trace of the view, between tokens or words.
+    """
+    vocabulary = view.pipeline.vocabulary(Kind.of(kind).queries)
+    end = "…" if vocabulary.eos is None else vocabulary.tokens_of([vocabulary.eos])[0]
+    return shown.query_names(kind, end=end), shown.tokens(kind)[1]
