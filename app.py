@@ -43,6 +43,8 @@ def visit() -> None:
     start_run()
     start_presenting()
     in_lesson = follow_lesson()
+    if in_lesson:  # the words of the lesson stand where the sidebar is else; its button at the top opens it
+        st.set_page_config(initial_sidebar_state="collapsed")
     follow_edits()
     keep_training()
     sidebar(in_lesson)

@@ -22,6 +22,7 @@ from pages.ui.format import fixed, whole
 from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.limits import GRID_BYTES, SAVED_WEIGHTS, SMALL_MAP_TOKENS
 from pages.ui.pickers import pick
+from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace
@@ -36,7 +37,10 @@ MOST_BESIDE = 6
 
 def beside(shown: Trace, kind: str) -> Sequence[AbstractContextManager[object]]:
     """The places of the tiles and of the picked head: side by side, or one below the other if one of them needs the whole
-    width."""
+    width. On a projector the picked head comes first."""
+    if presenting():
+        picture, tiles = st.container(), st.container()
+        return tiles, picture
     fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
     return st.columns([1, 2]) if fits else (st.container(), st.container())
 

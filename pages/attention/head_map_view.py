@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -68,6 +69,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     if marks:
+        alt += " " + words["framed_alt"].format(query=queries[marks.query])
+    if marks and marks.keys:
         alt += " " + words["marked_alt"].format(
             query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
         )
@@ -82,7 +85,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
             st.caption(words["click"])
     if large:
         _show_row(weights, allowed, queries, keys)
-    if marks:
+    if marks and marks.keys:
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None:
         _show_writing(view, trace)
@@ -135,10 +138,10 @@ def _show_row(
     show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
 
 
-def _marked_cells(marks: Marks) -> dict[str, list[tuple[int, int]]]:
-    """The marked cells, as arguments of `head_map`."""
+def _marked_cells(marks: Marks) -> dict[str, Any]:
+    """The marked cells and the row that is asked about, as arguments of `head_map`."""
     kinds = {"marks": marks.keys, "earlier_marks": marks.earlier}
-    return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys}
+    return {name: [(marks.query, key) for key in keys] for name, keys in kinds.items() if keys} | {"row": marks.query}
 
 
 def _not_special(view: View, shown: Trace, side: Side) -> list[int]:

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
+from pages.shell.view.edited_answers import show_edited_answers, wanted_tokens
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
@@ -87,7 +88,8 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     and the change of the viewed head's weights."""
     words = text("whatif")
     if view.writes:
-        _compare_answers(view, trace, edits)
+        show_edited_answers(view, trace, edits)
+        _answers_table(view.answer().tokens, view.answer(edits).tokens)
     if not view.writes and "probabilities" in trace:
         _compare_guesses(view, trace, view.forced().trace(edits))
     st.markdown(f"**{words['difference']}**")
@@ -109,27 +111,6 @@ def _difference(
     trace, again = view.trace(), view.forced().trace(edits)
     change = (again.head(kind, layer, head) - trace.head(kind, layer, head)).numpy()
     return change, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
-
-
-def _compare_answers(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
-    """Show both answers, and the change of each token's probability."""
-    words = text("whatif")
-    clean, edited = view.answer(), view.answer(edits)
-    left, right = st.columns(2)
-    for place, name, answer in ((left, "answer_clean", clean), (right, "answer_edited", edited)):
-        with place.container(border=True):
-            st.caption(words[name])
-            st.markdown(f"**{quoted(answer.text) or '–'}**")
-    _answers(clean.tokens, edited.tokens)
-
-    st.markdown(f"**{words['forced']}**")
-    st.caption(words["forced_caption"])
-    tokens, before = _written(view, trace)
-    after = view.edited(edits, view.expected(trace)).given
-    figure = chart(
-        probability_change, tokens, before, after, (words["clean"], words["edited"]), written=True, labels=figure_labels()
-    )
-    show(figure, "probability-change", words["forced_alt"])
 
 
 def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
@@ -156,26 +137,17 @@ def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
     show(figure, "probability-change", words["guesses_alt"])
 
 
-def _answers(clean: Sequence[str], edited: Sequence[str]) -> None:
+def _answers_table(clean: Sequence[str], edited: Sequence[str]) -> None:
     words = text("whatif")
-    length = max(len(clean), len(edited))
-    rows = [[*tokens, *[""] * (length - len(tokens))] for tokens in (clean, edited)]
-    differ = sum(first != second for first, second in zip(*rows, strict=True))
-    st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
     if table := unfolding(words["table"], ":material/table:", "numbers"):
-        table.dataframe(pd.DataFrame({words["clean"]: rows[0], words["edited"]: rows[1]}).rename_axis(words["position"]))
-
-
-def _written(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
-    """The token that each row of a trace should predict (`<eos>` last), and the probability that the row assigns to it."""
-    ids = view.expected(trace)
-    return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+        rows = {words["clean"]: pd.Series(clean, dtype=str), words["edited"]: pd.Series(edited, dtype=str)}
+        table.dataframe(pd.DataFrame(rows).fillna("").rename_axis(words["position"]))
 
 
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
     """Show how much each head matters for one picked token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
-    tokens, _ = _written(view, trace)
+    tokens, _ = wanted_tokens(view, trace)
     labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
     position = pick_or_none(
         words["importance_pick"],

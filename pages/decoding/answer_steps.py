@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from pages.decoding.decoding_settings import Settings
 from pages.decoding.whole_words import joined_tokens, joined_weights
-from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.text import text
 from transformer.analysis.word_trace import Group
@@ -234,11 +233,3 @@ def as_json(run: Run, source: str) -> str:
     answer = {"answer": run.text, "ended": run.generation.ended}
     whole = {"model": run.pipeline.name, "source": source, **answer, **settings, "steps": rows}
     return json.dumps(whole, ensure_ascii=False, indent=1)
-
-
-def quoted_tokens(tokens: tuple[str, ...], mark: int | None = None) -> str:
-    """Tokens as Markdown in one line. The tokens from position `mark` on are bold."""
-    shown = [
-        f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
-    ]
-    return " · ".join(shown)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.decoding.answer_steps import Run, quoted_tokens
+from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_settings import generate
 from pages.decoding.whole_words import joined_tokens, joined_weights
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
+from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
 from pages.ui.text import figure_labels, text

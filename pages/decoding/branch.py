@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.decoding.answer_steps import Run
 from pages.decoding.forced import FORCE, MOST_FORCED, Forced, force, take_back
-from pages.decoding.two_answers import show_two_answers
+from pages.shell.view.two_answers import show_two_answers
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.text import text
@@ -67,8 +67,8 @@ def _show_both(run: Run, other: Run, forced: Forced) -> None:
     token."""
     words, both = text("decoding"), (run, other)
     notes = [words["log_probability"].format(value=fixed(one.generation.best.total, 3), count=len(one.chain)) for one in both]
-    titles, answers = (words["free"], words["forced"]), [one.generation.ids() for one in both]
-    at = show_two_answers(run.pipeline.vocabulary("target"), titles, answers, notes)
+    titles, answers = (words["free"], words["forced"]), [one.tokens_of(one.generation.ids()) for one in both]
+    at = show_two_answers(titles, answers, notes)
     given = [
         words["had"].format(
             token=literal(run.tokens_of([token])[0]), step=step + 1, share=percent(other.own(other.chain[step])[token])

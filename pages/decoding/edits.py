@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_run import run_of
-from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.shell.view.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
 from pages.shell.view.runs import Edits
+from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
 from pages.ui.text import text
 from transformer.tracing.phrases import all_interventions, at_head
@@ -49,5 +49,5 @@ def show_edits(view: View, run: Run) -> None:
         st.info(words["no_edits"], icon=":material/edit:")
         return
     plain = run_of(view, replace(run.settings, edits=()))
-    titles, answers = (whatif["answer_clean"], whatif["answer_edited"]), [one.generation.ids() for one in (plain, run)]
-    say_parting(show_two_answers(run.pipeline.vocabulary("target"), titles, answers))
+    answers = [one.tokens_of(one.generation.ids()) for one in (plain, run)]
+    say_parting(show_two_answers((whatif["answer_clean"], whatif["answer_edited"]), answers))

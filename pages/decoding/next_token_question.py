@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pages.decoding.answer_player import STEP
-from pages.decoding.answer_steps import Run, quoted_tokens
+from pages.decoding.answer_steps import Run
 from pages.shell.view.view import View
-from pages.ui.escaping import literal, quoted
+from pages.ui.escaping import literal, quoted, quoted_tokens
 from pages.ui.prediction import asked, offer, on_each_answer, open_all, pick_answer, show_buttons
 from pages.ui.prediction_codec import Cells
 from pages.ui.text import text

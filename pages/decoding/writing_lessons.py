@@ -6,8 +6,8 @@ from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import Settings, generate
-from pages.decoding.two_answers import say_parting, show_two_answers
 from pages.shell.view.runs import Edits, right_answer, runs
+from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import TEXT, literal
@@ -34,8 +34,8 @@ def show_forcing(view: View, edits: Edits) -> None:
     first, vocabulary = view.first_row(), pipeline.vocabulary("target")
     forced = forcing(pipeline, trace, first)
     free = generate(view, Settings(Greedy(), edits=edits))
-    answers = trace.target_ids[0][first + 1 :], free.ids()
-    say_parting(show_two_answers(vocabulary, (words["teacher"], words["free_run"]), answers))
+    answers = [vocabulary.tokens_of(ids) for ids in (trace.target_ids[0][first + 1 :], free.ids())]
+    say_parting(show_two_answers((words["teacher"], words["free_run"]), answers))
     tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])

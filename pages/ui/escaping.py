@@ -3,6 +3,7 @@
 import re
 import string
 import unicodedata
+from collections.abc import Sequence
 
 from pages.ui.terms import named_in
 from transformer.errors import cut
@@ -47,6 +48,14 @@ def quoted_token(token: str, invisible: str) -> str:
         return escaped(invisible.format(code=" ".join(parts)))
     # A combining accent without a letter would be drawn on the quotation mark before it.
     return literal(DOTTED_CIRCLE * bool(unicodedata.combining(parts[0][0])) + "".join(parts))
+
+
+def quoted_tokens(tokens: Sequence[str], mark: int | None = None) -> str:
+    """Tokens as Markdown in one line. The tokens from position `mark` on are bold."""
+    shown = [
+        f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
+    ]
+    return " · ".join(shown)
 
 
 def code(sign: str) -> str:

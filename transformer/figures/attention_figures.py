@@ -50,6 +50,7 @@ def head_map(
     labels: Mapping[str, str] = LABELS,
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
+    row: int | None = None,
 ) -> go.Figure:
     """One head as a heatmap with tokens on both axes. The exact weight is shown on hover. If there is enough space, the weight
     is in the cell, and there is no colour bar.
@@ -61,12 +62,15 @@ def head_map(
         wide: whether cells may be wider than high, for a map of few rows.
         labels: words of the figure.
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
+        row: the query whose row is framed; None for none.
     """
     values = np.where(allowed, weights, np.nan)
     written = in_cells(values, "{:.2f}", WEIGHTS) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
     figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
-    return token_map(figure, queries, keys, wide, labels, bool(written)).update_layout(shapes=_frames(marks, earlier_marks))
+    return token_map(figure, queries, keys, wide, labels, bool(written)).update_layout(
+        shapes=_frames(marks, earlier_marks, row, len(keys))
+    )
 
 
 def has_numbers(queries: int, keys: int) -> bool:
@@ -74,15 +78,19 @@ def has_numbers(queries: int, keys: int) -> bool:
     return max(queries, keys) <= MOST_WRITTEN
 
 
-def _frames(marks: Sequence[tuple[int, int]], earlier_marks: Sequence[tuple[int, int]]) -> list[dict[str, Any]] | None:
-    """The frames of marked cells. None if no cell is marked, because an empty list would be sent."""
+def _frames(
+    marks: Sequence[tuple[int, int]], earlier_marks: Sequence[tuple[int, int]], row: int | None, keys: int
+) -> list[dict[str, Any]] | None:
+    """The frames of marked cells and of a row. None if nothing is framed, because an empty list would be sent."""
     marked = ((earlier_marks, "dot"), (marks, "solid"))
-    return [line for cells, dash in marked for cell in cells for line in _frame(*cell, dash)] or None
+    cells = [line for cells, dash in marked for query, key in cells for line in _frame(query, key, key, dash)]
+    return ([] if row is None else _frame(row, 0, keys - 1, "solid")) + cells or None
 
 
-def _frame(query: int, key: int, dash: str) -> list[dict[str, Any]]:
-    """The frame of a cell: a black line on a wider white line, so that it is visible on dark and on light cells."""
-    corners = {"x0": key - INSET, "x1": key + INSET, "y0": query - INSET, "y1": query + INSET}
+def _frame(query: int, first: int, last: int, dash: str) -> list[dict[str, Any]]:
+    """The frame of the cells of a query from one key to another: a black line on a wider white line, so that it is visible on
+    dark and on light cells."""
+    corners = {"x0": first - INSET, "x1": last + INSET, "y0": query - INSET, "y1": query + INSET}
     lines = ({"color": "white", "width": 6}, {"color": "black", "width": 3, "dash": dash})
     return [{"type": "rect", **corners, "line": line} for line in lines]
 
@@ -95,6 +103,7 @@ def small_head_map(
     labels: Mapping[str, str] = LABELS,
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
+    row: int | None = None,
 ) -> go.Figure:
     """One head as a heatmap for a narrow place. It has no numbers in its cells and no colour bar.
 
@@ -105,7 +114,7 @@ def small_head_map(
     across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
-    figure.update_layout(shapes=_frames(marks, earlier_marks))
+    figure.update_layout(shapes=_frames(marks, earlier_marks, row, len(keys)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
     margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
     return finished(figure, height=height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})

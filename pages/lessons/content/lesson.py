@@ -47,8 +47,8 @@ TRUTHS: dict[str, TruthForm] = {
     "mask-row": TruthForm("row", ("query",)),
     "most-alike-position": TruthForm("row", ("query",)),
     "next-token": TruthForm("option", ("query",)),
-    "silence-changes-answer": TruthForm("yes or no", (), HEAD),
-    "edit-changes-answer": TruthForm("yes or no", ("edit",)),
+    "silence-changes-answer": TruthForm("yes or no", (), (*HEAD, "beside")),
+    "edit-changes-answer": TruthForm("yes or no", ("edit",), ("beside",)),
 }
 
 
@@ -65,6 +65,7 @@ class Truth:
         side: `source` or `target`.
         token: a token of the output; empty for the most probable one.
         edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
+        beside: a second model, whose answers to the same edit are shown beside those of the stop's model; empty for none.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Truth:
     side: str = ""
     token: str = ""
     edit: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +118,7 @@ class Stop:
         page: the name of the page that the stop opens.
         view: the parameters of its link, as (name, value) pairs.
         head: a head that the model's card names. The view gets its kind, layer and head. Empty for none.
+        row: the token whose row is framed on the map of the head; empty for that of the question, if it asks about one.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
         question: the question, which is asked after `say`.
@@ -129,6 +132,7 @@ class Stop:
     page: str
     view: tuple[tuple[str, str], ...] = ()
     head: str = ""
+    row: str = ""
     place: str = ""
     cover: bool = False
     question: Question | None = None

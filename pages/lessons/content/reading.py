@@ -226,6 +226,7 @@ TRUTH: Mapping[str, Reader] = {
     "side": _one_of(SIDES),
     "token": _text(60),
     "edit": _text(100),
+    "beside": _text(60),
 }
 QUESTION: Mapping[str, Reader] = {
     "kind": _one_of(get_args(QuestionKind)),
@@ -250,6 +251,7 @@ STOP: Mapping[str, Reader] = {
         r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}",
         "allowed are turning, needed, or a kind and a measure, such as encoder.previous",
     ),
+    "row": _text_or_number(60),
     "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
     "cover": _flag,
     "question": _question,

@@ -14,11 +14,13 @@ class StopRun(NamedTuple):
     """The model of a stop, and its texts.
 
     Attributes:
+        model: the name of the model.
         key: the cache key of the model.
         source: the source text.
         target: the text that the decoder reads; None for the model's own answer.
     """
 
+    model: str
     key: Key
     source: str
     target: str | None
@@ -83,4 +85,4 @@ def run_of(stop: Stop) -> StopRun:
     if not trained(model):
         raise LessonError("A question needs a trained model; {model!r} is none of this app's.", model=model)
     source = view.get("source") or starts(model)[0].source
-    return StopRun(trained_key(model), source, view.get("target") or None)
+    return StopRun(model, trained_key(model), source, view.get("target") or None)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson import TRUTHS, LessonError, Question, Stop, Truth
 from pages.lessons.content.stop_views import StopRun, run_of, view_of, words_of
-from pages.shell.view.runs import Edits, Key, runs
+from pages.shell.view.runs import Edits, runs
 from pages.ui.caches import cached
 from pages.ui.format import fixed, number, token_at
 from pages.ui.limits import LESSON_OPTIONS
@@ -17,9 +17,8 @@ from pages.ui.text import text
 from transformer import HeadlightError, Trace
 from transformer.analysis.prediction_scores import likeness
 from transformer.figures.decoding_figures import percent
-from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
-from transformer.tracing.phrases import all_interventions
+from transformer.tracing.phrases import all_interventions, at_head
 
 # A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: of a query and a key of the head in view. A text
 # may come from anybody, so the number of such places is limited.
@@ -55,8 +54,7 @@ def truth_of(stop: Stop) -> Value | None:
     if question is None or question.truth is None:
         return None
     kind, layer, head = head_of(stop)
-    run = run_of(stop)
-    return _truth(run.key, run.source, run.target, question.truth, kind, layer + 1, head + 1, question.options)
+    return _truth(run_of(stop), question.truth, kind, layer + 1, head + 1, question.options)
 
 
 def head_of(stop: Stop) -> tuple[str, int, int]:
@@ -107,11 +105,8 @@ def _whole(written: str) -> int:
 
 
 @cached
-def _truth(
-    key: Key, source: str, target: str | None, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]
-) -> Value:
-    run = StopRun(key, source, target)
-    trace = runs().trace(key, (source,), (target,), ())
+def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]) -> Value:
+    trace = runs().trace(run.key, (run.source,), (run.target,), ())
     if truth.name == "token-count":
         tokens = trace.tokens_of("target" if truth.side == "target" else "source")[0]
         return Value(len(tokens), words=(("tokens", " ".join(tokens)),))
@@ -130,11 +125,10 @@ def _truth(
     if truth.name == "most-alike-position":
         return _alike(trace, truth)
     if truth.name == "edit-changes-answer":
-        lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
-        return _edited(run, all_interventions(truth.edit.split("; "), trace.config, lengths))
+        return _edited(run, edits_of(trace, truth.edit.split("; ")))
     check_head(trace, kind, layer, head)
     if truth.name == "silence-changes-answer":
-        return _edited(run, (Ablate(str(Kind.of(kind).path(layer - 1)), heads=(head - 1,)),))
+        return _edited(run, edits_of(trace, [at_head("silence", kind, layer - 1, head - 1)]))
     queries, keys = trace.tokens(kind)
     query = place_of(truth.query, queries)
     row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
@@ -151,6 +145,24 @@ def _truth(
     if truth.name == "most-attended-key":
         return shown._replace(number=int(row.argmax()))
     return shown._replace(number=float(row.sum()))
+
+
+def phrases_of(stop: Stop) -> list[str]:
+    """The edits that the question of a stop is about, as phrases; empty if it is about none.
+
+    Raises:
+        HeadlightError: the model's card names no such head.
+    """
+    truth = stop.question and stop.question.truth
+    if truth is None or TRUTHS[truth.name].gives != "yes or no":
+        return []
+    return truth.edit.split("; ") if truth.edit else [at_head("silence", *head_of(stop))]
+
+
+def edits_of(trace: Trace, phrases: Sequence[str]) -> Edits:
+    """The edits that phrases name, for the model and the text of a trace."""
+    lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
+    return all_interventions(phrases, trace.config, lengths)
 
 
 def check_head(trace: Trace, kind: str, layer: int, head: int) -> None:

@@ -21,7 +21,7 @@ from transformer import HeadlightError
 # Keys of two fragments: the bar, and below it the picture on which tokens are marked.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
 # Names of truths for which the page changes after an answer: it draws marks or what it hid before (`asked.py`).
-ON_PAGE = ("attention-row", "silence-changes-answer")
+ON_PAGE = ("attention-row", "silence-changes-answer", "edit-changes-answer")
 
 
 def _sent(name: str) -> Any:

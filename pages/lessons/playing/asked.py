@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The tokens that the learner marked at the open stop, from when the row may be seen.
+    """The row of a map that the open stop is about, and the tokens that the learner marked in it, if the stop asked for them.
 
     Attributes:
         query: position of the token whose row was asked for.
@@ -44,19 +44,23 @@ class Marks(NamedTuple):
     earlier: tuple[int, ...] = ()
 
 
-def asks_for(truth: str) -> Asked | None:
-    """The question of the open stop; None if it does not ask for this truth, named as in `TRUTHS`."""
+def open_stop() -> Stop | None:
+    """The open stop; None at the end of a lesson, or if none is open."""
     opened = open_lesson()
     try:
         lesson = lesson_in_class(opened) if opened else None
     except LessonError:
         return None  # the bar draws the error
-    if opened is None or lesson is None or opened.stop >= len(lesson.stops):
+    return lesson.stops[opened.stop] if opened and lesson and opened.stop < len(lesson.stops) else None
+
+
+def asks_for(truth: str) -> Asked | None:
+    """The question of the open stop; None if it does not ask for this truth, named as in `TRUTHS`."""
+    opened, stop = open_lesson(), open_stop()
+    question = stop and stop.question
+    if opened is None or stop is None or question is None or question.truth is None or question.truth.name != truth:
         return None
-    stop, answer = lesson.stops[opened.stop], opened.answers.get(opened.stop)
-    question = stop.question
-    if question is None or question.truth is None or question.truth.name != truth:
-        return None
+    lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
     data = question_data(lesson, opened.stop, answer)
     assert data is not None  # the stop has a question
     return Asked(stop, question, question.truth, answer, data)
@@ -69,14 +73,16 @@ def withheld(truth: str) -> bool:
 
 
 def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
-    """The marks for the map of a head; None if the open stop does not ask about this head, or its answer may still change.
+    """The marks for the map of a head; None if the open stop is not about a row of this head, or its answer may still change.
 
     Args:
         queries, keys: the tokens of the map.
         kind, layer, head: the head of the map. Layer and head are counted from 0.
     """
     asked = asks_for(ROW)
-    if asked is None or asked.answer is None or not asked.data["settled"] or asked.data["tokens"] != list(keys):
+    if asked is None:
+        return _named_row(queries, kind, layer, head)
+    if asked.answer is None or not asked.data["settled"] or asked.data["tokens"] != list(keys):
         return None
     try:
         if head_of(asked.stop) != (kind, layer, head):
@@ -86,3 +92,14 @@ def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: in
         return None
     first, last = (tuple(places(given) or ()) for given in (asked.answer.first, asked.answer.before_end))
     return Marks(query, last, first if asked.answer.second else ())
+
+
+def _named_row(queries: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
+    """The row that the open stop names, if it names one of this head."""
+    stop = open_stop()
+    if stop is None or not stop.row:
+        return None
+    try:
+        return Marks(place_of(stop.row, tuple(queries))) if head_of(stop) == (kind, layer, head) else None
+    except HeadlightError:
+        return None

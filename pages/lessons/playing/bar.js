@@ -1,14 +1,13 @@
 // The bar of a lesson above a page: the text of a stop, its question, and the links to other stops.
 
-import { elementWithKey, openInSession, pageScroller } from "../../ui/compat.js";
+import { elementWithKey, openInSession } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
-import { arrive, keepEnd, keepFocusUncovered, part, stays } from "./bar_arrival.js";
+import { arrive, keepFocusUncovered, overflows, panel } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
 import { answerSheet, blocks, explain } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
-const BELOW = 8; // px below the bar, where the page is visible
 const COVERING = ["b", "."]; // keys that make the screen of a presented page black
 const SETTLED = 1500; // ms after which the previous page is removed
 const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "language", "present"]; // of every address while a lesson is open
@@ -19,7 +18,7 @@ const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "lang
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
- *   terms: Record<string, string>, target: string, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
+ *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
  *   teaches: boolean, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
@@ -45,9 +44,10 @@ class Bar {
     /** @type {(name: string, value: unknown) => void} */
     this.send = () => {};
     this.folded = false; // whether only the first line is shown, which leaves room for the page
+    /** @type {Map<number, boolean>} */
+    this.unfolded = new Map(); // stop → whether its words were unfolded by a person, or folded by a person or for want of room
     this.uncovered = 0; // the stop whose page the learner asked to see before answering
     root.addEventListener("keydown", (event) => this.key(event));
-    keepEnd(root);
   }
 
   /** @param {Data} data */
@@ -58,12 +58,11 @@ class Bar {
     this.questions.take(data.questions, arrived);
     if (arrived) this.folded = false;
     this.data = data;
-    if (arrived) this.build(true);
-    else this.buildInPlace();
+    this.build(arrived);
     this.tell();
     if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
     else if (arrived || checked) this.arrive();
-    if (checked) this.judged();
+    if (checked) this.focus("verdict");
   }
 
   /** @param {boolean} [arrived] whether another stop was opened, so that its text is scrolled to the beginning */
@@ -84,12 +83,21 @@ class Bar {
       ...this.link(data.here, "here", text.again),
       ...(data.notes ? [this.button("notes", text.notes, () => this.openNotes(), text.notes_help)] : []),
       ...(data.next ? [] : [...this.link(data.restart, "restart", text.restart), ...this.link(data.all, "all", text.all)]),
+    );
+    const corner = make(
+      "span",
+      { class: "corner" },
       this.button("fold", this.folded ? "▾" : "▴", () => this.fold(), this.folded ? text.unfold : text.fold),
       this.button("leave", "✕", () => this.send("leave", true), text.leave),
     );
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
     const words = make("div", { id: "stop-words" }, ...blocks(data.say));
-    const say = make("div", { class: "say" }, make("p", { class: "title", id: "stop-title" }, data.title), words);
+    const summary = make("summary", {}, text.words);
+    const said = make("details", {}, summary, words);
+    said.open = this.wordsOpen();
+    summary.addEventListener("click", () => this.unfolded.set(data.stop, !said.open));
+    const title = make("p", { class: "title", id: "stop-title" }, data.title);
+    const say = make("div", { class: "say" }, title, ...(data.say.length ? [said] : []));
     for (const word of say.querySelectorAll("strong")) explain(word, data.terms[word.textContent ?? ""]);
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
@@ -100,40 +108,34 @@ class Bar {
         this.uncovered = data.stop;
         this.build();
       });
-      side.append(make("p", { class: "quiet" }, text.covered, " ", show));
+      side.append(make("p", { class: `quiet ${this.pictured() ? "" : "covered"}` }, text.covered, " ", show));
     }
     const section = make(
       "section",
       { "aria-label": `${text.label}: ${data.lesson}` },
-      make("div", { class: "top" }, name, place, moves),
+      make("div", { class: "top" }, name, corner, place, moves),
       progress,
       ...(this.folded ? [] : [make("div", { class: "columns" }, say, ...(data.questions.length ? [side] : []))]),
       ...(this.folded || !data.sheet.length ? [] : [answerSheet(data.sheet, text)]),
     );
-    const before = arrived ? 0 : (root.querySelector("section")?.scrollTop ?? 0);
+    const around = panel();
+    const before = arrived ? 0 : (around?.scrollTop ?? 0);
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
-    root.classList.toggle("small", data.teaches);
-    root.classList.toggle(
-      "asks",
-      data.questions.some((question) => question.open),
-    );
-    root.classList.toggle("covers", this.covers());
-    root.classList.toggle("marks", this.pictured());
-    section.scrollTop = before;
+    if (around) around.scrollTop = before;
+    // Words that are too high are folded, so that the question is on the screen.
+    if (arrived && data.questions.length && overflows()) {
+      said.open = false;
+      this.unfolded.set(data.stop, false);
+    }
     if (focused) this.focus(focused);
   }
 
-  /** Build the bar. If its height changes, scroll the page so that the element right below the bar stays right below it. */
-  buildInPlace() {
-    if (!stays()) return this.build();
-    const below =
-      part(this.data.target) ?? document.elementFromPoint(innerWidth / 2, this.root.getBoundingClientRect().bottom + BELOW);
-    const gap = () => (below ? below.getBoundingClientRect().top - this.root.getBoundingClientRect().bottom : 0);
-    const before = gap();
-    this.build();
-    // Wait for the next frame, in which the browser's scroll anchoring moves the page, too.
-    requestAnimationFrame(() => requestAnimationFrame(() => pageScroller().scrollBy(0, gap() - before)));
+  /** Whether the words of the stop are unfolded: until the answer is judged, so that the judgement stands beside the picture. */
+  wordsOpen() {
+    const { questions, stop } = this.data;
+    const judged = questions.length > 0 && questions.every(({ settled }) => settled);
+    return this.unfolded.get(stop) ?? !judged;
   }
 
   openNotes() {
@@ -163,7 +165,7 @@ class Bar {
 
   fold() {
     this.folded = !this.folded;
-    this.buildInPlace();
+    this.build();
   }
 
   /** Whether the answer can be marked on a picture below the bar. */
@@ -198,22 +200,16 @@ class Bar {
   }
 
   /** Scroll to the part that the stop is about (`arrive`). After a move to this stop, focus its question, or else the name. */
-  arrive(asked = false) {
+  arrive() {
     if (moving) {
       moving = false;
       const question = this.data.next ? this.root.querySelector(".question.open") : null;
       const place = /** @type {HTMLElement | null} */ (question ?? this.root.querySelector(".name"));
       place?.focus({ preventScroll: true });
     }
-    const { stop, target, questions } = this.data;
-    const marked = questions.some(({ weights }) => weights.length > 0);
-    arrive(this.root, target, asked, marked, () => this.data.stop === stop && this.data.target === target);
-  }
-
-  /** Scroll to the judgement of an answer that was marked on the picture, because it can be below the text. */
-  judged() {
-    this.focus("verdict");
-    if (!stays()) this.root.querySelector(".verdict")?.scrollIntoView({ block: "center" });
+    const { stop, target, questions, framed } = this.data;
+    const marked = framed || questions.some(({ weights }) => weights.length > 0);
+    arrive(this.root, target, marked, () => this.data.stop === stop && this.data.target === target);
   }
 
   // --- links and buttons
@@ -232,7 +228,7 @@ class Bar {
       event.preventDefault();
       moving = true;
       openInSession(link.href);
-      if (name === "here") setTimeout(() => this.arrive(true), SETTLED);
+      if (name === "here") setTimeout(() => this.arrive(), SETTLED);
     });
     return [link];
   }
@@ -278,10 +274,10 @@ class Bar {
     const element = same ?? other;
     if (!(element instanceof HTMLElement)) return;
     element.focus({ preventScroll: true });
-    const section = /** @type {HTMLElement} */ (this.root.querySelector("section"));
-    const [box, around] = [element.getBoundingClientRect(), section.getBoundingClientRect()];
     // Scroll a judgement to the top, because the revealed text is below it.
+    const around = panel();
+    if (same || !around) return;
     const top = this.root.querySelector(".top")?.getBoundingClientRect().height ?? 0; // this line does not scroll
-    if (!same) section.scrollTop += Math.max(0, box.top - around.top - top - 12);
+    around.scrollTop += Math.max(0, element.getBoundingClientRect().top - around.getBoundingClientRect().top - top - 12);
   }
 }

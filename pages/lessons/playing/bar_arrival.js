@@ -3,10 +3,9 @@
 import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
 
 const PLACES = 6; // how many times to scroll to that part
-const GAP = 8; // px between the bar and that part; a larger gap would show the end of the part above it
+const GAP = 8; // px between the top of the screen and that part; a larger gap would show the end of the part above it
 const PATIENCE = 8000; // ms to wait until the part is drawn
-const END = 0.4; // greatest share of a phone's screen that the end of the bar takes
-const PHONE = matchMedia("(max-width: 50rem)"); // as in bar.css
+const NARROW = matchMedia("(max-width: 59.99rem)"); // the words are below the page: app.css
 
 /**
  * The part of the page with a name, or null if it is not drawn. A picture comes before a heading of the same name.
@@ -18,32 +17,23 @@ export function part(name) {
   return elementWithKey(name) ?? document.getElementById(name) ?? document.querySelector(`[data-part="${name}"]`);
 }
 
-/** The element that stays on screen while the page scrolls: the bar and the class panel. Null on a small screen (app.css). */
-function staying() {
-  const around = elementWithKey("lesson_bar")?.parentElement?.parentElement;
-  return around && getComputedStyle(around).position === "sticky" ? around : null;
+/** The element that scrolls the words of the lesson: all of the panel. */
+export function panel() {
+  return elementWithKey("lesson_bar")?.parentElement ?? null;
 }
 
-/**
- * On a phone, keep only the end of the bar on screen: the question and the revealed text, up to a share of the screen.
- *
- * @param {HTMLElement} root the element of the bar
- */
-export function keepEnd(root) {
-  const keep = () => {
-    const around = staying();
-    const end = root.querySelector(".side") ?? root.querySelector(".moves");
-    if (!around || !end) return;
-    const { bottom, height } = around.getBoundingClientRect();
-    const most = Math.min(bottom - end.getBoundingClientRect().top, END * innerHeight);
-    if (PHONE.matches) around.style.setProperty("--lesson-top", `${headerHeight() + Math.min(0, most - height)}px`);
-    else around.style.removeProperty("--lesson-top");
-  };
-  new ResizeObserver(keep).observe(root);
-  PHONE.addEventListener("change", keep);
+/** Whether the words stand beside the page, and are higher than the screen. */
+export function overflows() {
+  const { scrollHeight = 0, clientHeight = 0 } = panel() ?? {};
+  return !NARROW.matches && scrollHeight > clientHeight;
 }
 
-/** If an element gets the keyboard focus under a bar that stays on screen, scroll it out from under the bar. */
+/** Where the page ends on the screen, in px: on a narrow screen, the panel covers the rest. */
+function pageEnd() {
+  return NARROW.matches ? (panel()?.getBoundingClientRect().top ?? innerHeight) : innerHeight;
+}
+
+/** If an element gets the keyboard focus under the panel, scroll it out from under the panel. */
 export function keepFocusUncovered() {
   // Streamlit may load this file again in the same window.
   if ("uncoversFocus" in document) return;
@@ -53,16 +43,10 @@ export function keepFocusUncovered() {
     if (!(target instanceof Element && host instanceof Element) || !target.matches(":focus-visible")) return;
     // Wait a frame, because the browser scrolls to the focused element, too.
     requestAnimationFrame(() => {
-      const around = staying();
-      if (!around || around.contains(host) || !pageScroller().contains(host)) return;
-      pageScroller().scrollBy(0, Math.min(0, target.getBoundingClientRect().top - around.getBoundingClientRect().bottom - GAP));
+      if (panel()?.contains(host) || !pageScroller().contains(host)) return;
+      pageScroller().scrollBy(0, Math.max(0, target.getBoundingClientRect().bottom + GAP - pageEnd()));
     });
   });
-}
-
-/** Whether all of the bar stays on screen while the page scrolls. */
-export function stays() {
-  return staying() !== null && !PHONE.matches;
 }
 
 /**
@@ -72,23 +56,21 @@ export function stays() {
  */
 function toMarks(found) {
   const bottoms = [...found.querySelectorAll(".shapelayer path")].map((mark) => mark.getBoundingClientRect().bottom);
-  pageScroller().scrollBy(0, Math.max(0, ...bottoms.map((bottom) => bottom + 2 * GAP - innerHeight)));
+  pageScroller().scrollBy(0, Math.max(0, ...bottoms.map((bottom) => bottom + 2 * GAP - pageEnd())));
   return bottoms.length > 0;
 }
 
 /**
- * Scroll to a part of the page. If the bar scrolls away with the page, the page stays at its top unless a person asks for the
- * part, so that the bar is read first.
+ * Scroll to a part of the page.
  *
  * @param {HTMLElement} root the element of the bar
  * @param {string} target the name of the part; empty for the top
- * @param {boolean} asked whether a person asks for the part
  * @param {boolean} marked whether the part has marks of an answer, which must be on screen
  * @param {() => boolean} current returns whether the stop is still open
  */
-export function arrive(root, target, asked, marked, current) {
+export function arrive(root, target, marked, current) {
   const scroller = pageScroller();
-  if (!target || !(stays() || asked)) {
+  if (!target) {
     scroller.scrollTo(0, 0);
     return;
   }
@@ -98,8 +80,7 @@ export function arrive(root, target, asked, marked, current) {
     if (!root.isConnected || !current() || performance.now() > until) return;
     const found = part(target);
     if (found) {
-      const edge = staying()?.getBoundingClientRect().bottom ?? headerHeight();
-      scroller.scrollBy(0, found.getBoundingClientRect().top - edge - GAP);
+      scroller.scrollBy(0, found.getBoundingClientRect().top - headerHeight() - GAP);
       if (!marked || toMarks(found)) places += 1;
     } else {
       // A part is drawn only after it was scrolled to: pages/shell/frame/parts.py.

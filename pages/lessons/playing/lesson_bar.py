@@ -12,6 +12,7 @@ from pages.lessons.content.truths import filled
 from pages.lessons.playing.answering import KEY, keep_answer, leave_lesson, take_answer
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.ending import ending
+from pages.lessons.playing.experiment import made
 from pages.lessons.playing.open_lesson import OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
 from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
@@ -67,6 +68,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "last": index + 1 == count,
         "terms": {},
         "target": "",
+        "framed": False,
         "covers": False,
         "started": opened.started,
         "left": "",
@@ -91,7 +93,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "title": stop.title,
         "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
-        "target": CONTAINER if pictured else stop.place,
+        "target": CONTAINER if pictured or made(stop, not waits) else stop.place,
+        "framed": bool(stop.row),
         "covers": stop.cover and waits,
         "questions": [question] if question else [],
     }

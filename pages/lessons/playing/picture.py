@@ -16,6 +16,7 @@ from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.answering import PICTURE, check_marks, mark
 from pages.lessons.playing.asked import ROW, asks_for
+from pages.lessons.playing.experiment import show_experiment
 from pages.lessons.playing.open_lesson import OpenLesson, open_lesson
 from pages.shell.view.runs import runs
 from pages.ui.escaping import literal
@@ -53,11 +54,13 @@ class _Map(NamedTuple):
 
 @st.fragment(key=PICTURE)
 def show_picture() -> None:
-    """Draw the picture, if the open stop asks about a row of attention and waits for an answer. Call it between the bar and the
-    page."""
+    """Draw the picture, if the open stop asks about a row of attention and waits for an answer; or what an edit has changed, if
+    it asked about that and is answered. Call it between the bar and the page."""
     opened = open_lesson()
     asked = _asked_map(opened) if opened else None
     if opened is None or asked is None:
+        with st.container(key=CONTAINER):
+            show_experiment()
         return
     words, query = text("lesson")["picture"], asked.queries[asked.row]
     whole = asked.allowed.size <= MOST_CELLS and not presenting()

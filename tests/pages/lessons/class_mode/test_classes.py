@@ -539,7 +539,7 @@ def test_a_warning_about_a_class_that_cannot_be_joined_stays_at_the_first_stop(v
 
 
 @pytest.mark.browser
-def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor) -> None:
+def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open(f"lessons?class_lesson={LESSON}&present=1", whole=True)
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
@@ -547,16 +547,17 @@ def test_the_panel_of_a_large_class_is_one_line_on_a_projector(visitor: Visitor)
     visitor.settle()
     says = WORDS["line"].format(joined=CLASS_STUDENTS, answered=CLASS_STUDENTS)
     # At once, because the panel is drawn anew every two seconds.
-    line, more = page.evaluate(
+    boxes = page.evaluate(
         """says => {
             document.querySelector(".class-line").lastChild.textContent = says;
-            const parts = [".class-line", ".st-key-class_more"].map((part) => document.querySelector(part));
+            const names = [".class-line", ".st-key-class_more", ".st-key-lesson_bar"];
+            const parts = names.map((name) => document.querySelector(name));
             return parts.map((part) => part.getBoundingClientRect().toJSON());
         }""",
         says,
     )
-    assert line["top"] < (more["top"] + more["bottom"]) / 2 < line["bottom"]
-    assert more["right"] <= 1024
+    assert all(box["right"] <= boxes[-1]["right"] for box in boxes)
+    assert boxes[0]["height"] < 120
 
 
 @pytest.mark.browser

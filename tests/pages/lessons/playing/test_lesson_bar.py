@@ -21,7 +21,8 @@ from pages.lessons.content.stop_views import view_of, words_of
 from pages.lessons.content.truths import Value, filled, head_of, truth_of
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
-from pages.shell.frame.navigation import name_of, page_files
+from pages.lessons.playing.picture import is_pictured
+from pages.shell.frame.navigation import name_of, page_files, path
 from pages.shell.models.catalogue import available, snapshots
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.runs import runs
@@ -372,19 +373,22 @@ def test_the_bar_has_the_stop_and_its_links_keep_the_answers() -> None:
 
 
 def frames(app: AppTest) -> list[tuple[float, float, str]]:
-    """Key, query and line style of each framed cell of a map."""
+    """Key, query and line style of each frame on a map; of a row, the key in its middle."""
     (spec,) = [each.spec for each in charts(app) if each.key == "head-map"]
     shapes = spec["layout"].get("shapes", [])
     black = [shape for shape in shapes if shape["line"]["color"] == "black"]
     return [((s["x0"] + s["x1"]) / 2, (s["y0"] + s["y1"]) / 2, s["line"]["dash"]) for s in black]
 
 
+ROW = (5, 0, "solid")  # the frame of the whole row, which has 11 keys
+
+
 @pytest.mark.parametrize(
     ("answers", "others", "expected"),
     [
-        ("3~1-9~", {}, [(1, 0, "solid"), (9, 0, "solid")]),
-        ("3~1~9", {}, [(1, 0, "dot"), (9, 0, "solid")]),
-        ("3~1", {}, [(1, 0, "solid")]),  # it cannot be changed, because the judgement names the right token
+        ("3~1-9~", {}, [ROW, (1, 0, "solid"), (9, 0, "solid")]),
+        ("3~1~9", {}, [ROW, (1, 0, "dot"), (9, 0, "solid")]),
+        ("3~1", {}, [ROW, (1, 0, "solid")]),  # it cannot be changed, because the judgement names the right token
         ("3~99~", {}, []),  # not a token of the row
         ("3~1~9", {"head": "2"}, []),  # another head than that of the question
         ("3~1~9", {"source": "lamp"}, []),
@@ -585,10 +589,15 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(section.locator(".verdict")).to_be_in_viewport(ratio=1)
     section.get_by_role("button", name="Keep it and show").press("Enter")
     section.locator(".reveal p").first.wait_for()
-    page.wait_for_function("section => section.scrollTop > 0", arg=section.element_handle())  # down to the judgement
+    # The edit that was asked about is made, and its words are folded beside it.
+    experiment = page.locator(".st-key-lesson-marks")
+    expect(experiment.get_by_text("9 of 9 tokens differ.")).to_be_in_viewport(ratio=1)
+    expect(section.locator("#stop-words")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
-    assert section.evaluate("section => section.scrollTop") == 0  # the text of a new stop is shown from its beginning
+    expect(experiment.get_by_text("9 of 9 tokens differ.")).to_have_count(0)
+    if section.locator("#stop-words").is_hidden():  # on a projector long words are folded, for the question's sake
+        section.locator("summary").click()
     section.get_by_role("button", name="query", exact=True).press("Enter")
     section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
     title = page.locator("h1").first
@@ -618,7 +627,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(page.locator(".marking")).to_have_count(0)
     title.wait_for()
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "visible"
-    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(2)  # the mark is on the page's own map, too
+    expect(page.locator(".st-key-head-map .shapelayer path")).to_have_count(4)  # the row and the mark, on the page's own map
     page.keyboard.press("PageUp")
     section.get_by_text("2 of 7").wait_for()
     for stop in range(3, len(lesson.stops) + 1):
@@ -702,7 +711,7 @@ def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen
         expect(cell).to_be_in_viewport(ratio=1)
     cells.nth(12).click()
     page.locator(".st-key-lesson-check button").click()
-    expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=0.9)
     sidebar = page.get_by_test_id("stSidebar")
     page.keyboard.press("s")
     expect(sidebar.get_by_label("Source text", exact=True)).to_be_in_viewport()
@@ -719,42 +728,79 @@ def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, s
     page = visitor.open("?lesson=first-look&lesson_stop=1&present=1")
     for seen in (page.locator(".bar .question button").last, page.get_by_text("Encoder: reads")):
         expect(seen).to_be_in_viewport(ratio=1)
-    assert page.locator(".bar section").evaluate("bar => bar.scrollHeight - bar.clientHeight") == 0  # the whole text is visible
+    assert page.locator(".bar[data-stop]").evaluate("bar => parseFloat(getComputedStyle(bar).fontSize)") >= 26
     assert page.evaluate(SMALL) == []
     assert page.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.browser
-def test_on_a_phone_each_stop_starts_at_its_text_and_a_link_scrolls_to_its_part(visitor: Visitor) -> None:
-    """On a phone most of the bar scrolls away with the page. So only a click on “Show this stop” scrolls to the part. The end
-    of the bar stays above the part."""
+def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor: Visitor) -> None:
+    """The words are below the page, and cover less than half of the screen. Answers are as wide as the screen, and high enough
+    for a thumb."""
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?lesson=first-look&lesson_stop=3")
     section = page.locator(".bar section")
     tokens = section.locator(".tokens button")
-    expect(tokens).to_have_count(0)  # tokens are marked on the picture below the bar
+    expect(tokens).to_have_count(0)  # tokens are marked on the picture above the words
+    panel, picture = section.bounding_box(), page.locator(".st-key-lesson-marks .marking").bounding_box()
+    assert panel
+    assert picture
+    assert picture["y"] > 0
+    assert picture["y"] + picture["height"] < panel["y"]
     section.get_by_role("button", name="Show it now").click()
     expect(tokens).to_have_text(["<sos>", *"headlight", "<eos>"])
     section.locator("a.next").click()
     section.get_by_text("4 of 7").wait_for()
-    page.locator(".st-key-head-map").wait_for(state="attached")  # the part that it would be scrolled to
     visitor.settle()
-    assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
-    section.get_by_text("Yes, it changes.").click()
+    row, panel = page.locator(".st-key-head-map .shapelayer path").last.bounding_box(), section.bounding_box()
+    assert row
+    assert panel
+    assert 0 < row["y"] < panel["y"]
+    answer = section.get_by_text("Yes, it changes.")
+    box = answer.bounding_box()
+    assert box
+    assert box["height"] >= 44
+    assert box["width"] > 330
+    answer.click()
     section.get_by_text("Right.", exact=True).wait_for()
-    section.get_by_role("link", name="Show this stop").click()
-    page.wait_for_function("""() => {
-        const top = document.querySelector(".st-key-head-map")?.getBoundingClientRect().top ?? -1;
-        return 0 < top && top < innerHeight / 2;
-    }""")
-    expect(section.locator(".reveal p").last).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 tokens differ.")).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen, so it can be focused and scrolled with keys.
     expect(page.locator(".st-key-head-map .chart")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
         section.locator("a.next").click()
         section.get_by_text(place).wait_for()
-        assert 0 <= section.evaluate("element => element.getBoundingClientRect().top") < 100
     section.locator('[data-question="5"] button').nth(1).click()
     section.locator('[data-question="5"]').get_by_text("Right.", exact=True).wait_for()
     expect(page).to_have_url(re.compile("answers=4~2~_5~2"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", list(shipped()))
+def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_about(visitor: Visitor, name: str) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    for number, stop in enumerate(shipped()[name].stops, 1):
+        page = visitor.open(f"?lesson={name}&lesson_stop={number}")
+        page.locator(f".bar[data-stop='{number}']").wait_for()
+        page.wait_for_url(f"**/{path(stop.page)}?*")
+        visitor.settle()
+        asked = page.locator(".bar .question button, .bar .question input").first
+        if stop.question and not is_pictured(stop):
+            expect(asked).to_be_in_viewport(ratio=1)
+        if is_pictured(stop):
+            expect(page.locator(".marking .cell:enabled").first).to_be_in_viewport(ratio=1)
+        elif stop.row:
+            expect(page.locator(".st-key-head-map .shapelayer path").last).to_be_in_viewport(ratio=0.9)
+        elif stop.place and not stop.cover:
+            page.wait_for_function(
+                """(name) => {
+                    const find = (selector) => document.querySelector(selector);
+                    const part = find(`.st-key-${name}`) ?? document.getElementById(name) ?? find(`[data-part="${name}"]`);
+                    const {top, height} = part?.getBoundingClientRect() ?? {};
+                    return height > 0 && top >= 0 && top < innerHeight / 2;
+                }""",
+                arg=stop.place,
+            )
+        panel = page.locator(".bar[data-stop]").bounding_box()
+        assert panel
+        assert panel["width"] <= 0.4 * 1024

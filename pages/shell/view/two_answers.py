@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.decoding.answer_steps import quoted_tokens
+from pages.ui.escaping import quoted_tokens
 from pages.ui.text import text
 from transformer.analysis.forcing import parting
-from transformer.pipeline.protocol import Tokens
 
 
-def show_two_answers(
-    vocabulary: Tokens, titles: Sequence[str], answers: Sequence[Sequence[int]], notes: Sequence[str] = ("", "")
-) -> int | None:
-    """Draw both answers, each under its title.
+def show_two_answers(titles: Sequence[str], answers: Sequence[Sequence[str]], notes: Sequence[str] = ("", "")) -> int | None:
+    """Draw the tokens of both answers, each under its title.
 
     Args:
         notes: a line below each answer; an empty line is not drawn.
@@ -22,10 +19,10 @@ def show_two_answers(
         The position of the first different token, counted from 0; None if the answers are equal.
     """
     at = parting(*answers)
-    for place, title, ids, note in zip(st.columns(2), titles, answers, notes, strict=True):
+    for place, title, tokens, note in zip(st.columns(2), titles, answers, notes, strict=True):
         with place.container(border=True):
             st.caption(title)
-            st.markdown(quoted_tokens(vocabulary.tokens_of(ids), at) or "–")
+            st.markdown(quoted_tokens(tokens, at) or "–")
             if note:
                 st.caption(note)
     return at
@@ -33,5 +30,5 @@ def show_two_answers(
 
 def say_parting(at: int | None) -> None:
     """Write at which step two answers begin to differ. `at` is counted from 0; None if the answers are equal."""
-    words = text("decoding")
+    words = text("common")
     st.caption(words["same_answer"] if at is None else words["answers_part"].format(step=at + 1))

@@ -1,0 +1,41 @@
+"""A model's answer without and with edits, side by side, and how probable the edits leave each token of it."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shell.view.two_answers import show_two_answers
+from pages.shell.view.view import View
+from pages.ui.charts import chart, show
+from pages.ui.text import figure_labels, text
+from transformer import Intervention, Trace
+from transformer.figures.whatif_figures import probability_change
+
+
+def show_edited_answers(view: View, trace: Trace, edits: tuple[Intervention, ...], key: str = "probability-change") -> None:
+    """Draw both answers, how many tokens differ, and the probability of each token as two bars.
+
+    Args:
+        trace: the trace of the view without edits.
+        edits: the edits of the second run.
+        key: the key of the chart.
+    """
+    words = text("whatif")
+    clean, edited = view.answer().tokens, view.answer(edits).tokens
+    show_two_answers((words["answer_clean"], words["answer_edited"]), (clean, edited))
+    length = max(len(clean), len(edited))
+    differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
+    st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
+
+    st.markdown(f"**{words['forced']}**")
+    st.caption(words["forced_caption"])
+    tokens, before = wanted_tokens(view, trace)
+    after = view.edited(edits, view.expected(trace)).given
+    names = (words["clean"], words["edited"])
+    figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
+    show(figure, key, words["forced_alt"])
+
+
+def wanted_tokens(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
+    """The token that each row of a trace should predict (`<eos>` last), and the probability that the row assigns to it."""
+    ids = view.expected(trace)
+    return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
