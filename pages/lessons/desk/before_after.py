@@ -1,4 +1,4 @@
-"""Two tests of ten questions each, one before the lesson and one after it, and the gain of a class between them."""
+"""A test of twelve questions in two forms, one to write before the lesson and the other after it, and the gain of a class."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.lessons.content.prose import line_as_html
+from pages.lessons.desk.score import FORMS as FORMS
+from pages.lessons.desk.score import normalised_gain
 from pages.ui.format import fixed
 from pages.ui.pickers import pick_number
 from pages.ui.text import text
 
-FORMS = ("pre", "post")
-
 
 def show_tests() -> None:
-    """Draw the text about the two tests, and the inputs and the result of the gain of a class."""
+    """Draw the text about the test, and the inputs and the result of the gain of a class."""
     words = text("lessons")
     st.markdown(words["tests_text"])
     st.markdown(words["gain_text"])
@@ -28,18 +28,8 @@ def show_tests() -> None:
             st.caption(words["gain_kinds"][kind])
 
 
-def normalised_gain(before: float, after: float) -> float:
-    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998).
-
-    Args:
-        before: the mean of a class in the test before the lesson, in percent of all points; below 100.
-        after: the mean in the test after the lesson, in percent.
-    """
-    return (after - before) / (100 - before)
-
-
 def test_sheet(form: str, solutions: bool) -> Markup:
-    """A test as HTML.
+    """A form of the test as HTML.
 
     Args:
         form: one of `FORMS`.

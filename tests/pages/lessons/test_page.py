@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.content.packing import unpack
+from pages.lessons.content.prose import line_as_html, plain
 from pages.lessons.content.reading import as_toml
 from pages.lessons.content.truths import truth_of
 from pages.lessons.desk.before_after import FORMS, normalised_gain, test_sheet
@@ -28,6 +29,7 @@ from tests.pages.visitor import Visitor
 test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
 WORDS = text("lessons")
+TEACHING = Path(__file__).parents[3] / "docs" / "TEACHING.md"
 CSS = Path(__file__).parents[3] / "pages" / "lessons" / "desk" / "sheet.css"
 HOSTILE = "<img src=x onerror=alert(1)><script>1</script>"
 
@@ -62,8 +64,8 @@ def test_the_sheet_has_words_questions_answers_and_notes(app: AppTest) -> None:
     assert first.count("<section>") == first.count('class="question"') == first.count('class="solution"') == len(lesson.stops)
     assert first.count('class="notes"') == len(lesson.stops)
     assert "t, 99.5%" in first  # this number is computed, and not in the lesson's file
-    plain = str(sheet(lesson, notes=False, solutions=False))
-    assert not {"solution", "notes", "reveal"} & {*re.findall(r'class="(\w+)"', plain)}
+    bare = str(sheet(lesson, notes=False, solutions=False))
+    assert not {"solution", "notes", "reveal"} & {*re.findall(r'class="(\w+)"', bare)}
     assert "@media print" in CSS.read_text(encoding="utf-8")
 
 
@@ -120,17 +122,38 @@ def test_the_sheet_draws_each_stop_without_the_answer() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_test_has_ten_sound_questions(form: str) -> None:
+def test_a_form_has_one_sound_item_for_each_question_of_the_documentation(form: str) -> None:
     items = text("lesson_tests")[form]
-    assert len(items) == 10
+    table = TEACHING.read_text(encoding="utf-8").partition("## Misconceptions")[0]
+    assert [item["about"] for item in items] == re.findall(r"^\| ([^|]*) \| \d \|", table, re.MULTILINE)
+    assert len(items) == 12
     for item in items:
         assert len(item["options"]) == len({*item["options"]}) == 4
         assert 1 <= item["answer"] <= 4
         assert item["reason"]
-    right = [item["answer"] for item in items]
-    assert max(map(right.count, right)) < 7  # always guessing the same letter is no good strategy
-    assert str(test_sheet(form, solutions=True)).count('class="solution"') == 10
+    assert str(test_sheet(form, solutions=True)).count('class="solution"') == 12
     assert "solution" not in str(test_sheet(form, solutions=False))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_neither_a_length_nor_a_letter_reveals_the_right_options(form: str) -> None:
+    items = text("lesson_tests")[form]
+    lengths = [[len(plain(option)) for option in item["options"]] for item in items]
+    assert [item["about"] for item, each in zip(items, lengths, strict=True) if max(each) > 1.25 * min(each)] == []
+    answers = [item["answer"] for item in items]
+    right = [each[answer - 1] for each, answer in zip(lengths, answers, strict=True)]
+    # An option that is as long as another one counts as the longest, too.
+    assert sum(length == max(each) for length, each in zip(right, lengths, strict=True)) <= 4
+    assert sum(length == min(each) for length, each in zip(right, lengths, strict=True)) <= 4
+    assert all(2 <= answers.count(place) <= 4 for place in (1, 2, 3, 4))
+    assert all(len({*answers[first : first + 3]}) > 1 for first in range(len(answers) - 2))
+
+
+def test_the_two_forms_ask_in_other_words_and_with_other_letters() -> None:
+    for first, second in zip(*(text("lesson_tests")[form] for form in FORMS), strict=True):
+        assert first["about"] == second["about"]
+        assert first["ask"] != second["ask"]
+        assert first["answer"] != second["answer"]
 
 
 def test_the_gain_is_the_share_of_the_greatest_possible_gain() -> None:
@@ -139,10 +162,10 @@ def test_the_gain_is_the_share_of_the_greatest_possible_gain() -> None:
     assert normalised_gain(50, 40) == pytest.approx(-0.2)
     app = on_page(PAGE, before="40", after="70")
     assert [(metric.label, metric.value) for metric in app.metric] == [(WORDS["gain"], "0.50")]
-    without_gain = on_page(PAGE, before="100", after="100", sheet="post")
+    without_gain = on_page(PAGE, before="100", after="100", sheet="b")
     assert not without_gain.metric
     (printed,) = sheets(without_gain)  # the page has only one sheet, so only one is printed
-    assert text("lesson_tests")["post"][0]["options"][2] in printed
+    assert line_as_html(text("lesson_tests")["b"][0]["options"][2]) in printed
 
 
 def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: pytest.MonkeyPatch) -> None:
