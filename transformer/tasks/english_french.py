@@ -110,9 +110,8 @@ class EnglishFrench(Task):
         return Remark(NO_SUCH_WORD_THERE, token=tokens[index], before=before)
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        fitting = self._next_known(tokens[:index])
-        similar = difflib.get_close_matches(tokens[index], fitting, n=SUGGESTED, cutoff=0.6)
-        return list(dict.fromkeys([*similar, *fitting]))[:SUGGESTED]
+        # Only similar words: of all that may follow, such as "sun" for "zorglub", hardly one is what was meant.
+        return difflib.get_close_matches(tokens[index], self._next_known(tokens[:index]), n=SUGGESTED, cutoff=0.6)
 
     def split_key(self, source: str) -> str:
         """The sentence without its final mark, and without an opening such as `hello` or `yes`. For a sentence with a reason,

@@ -119,8 +119,8 @@ class Task(ABC):
         return []
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        """Known words that may replace an unknown token; words with a similar spelling come first. Empty if the task cannot
-        tell which words may follow the tokens before it."""
+        """Known words with a similar spelling that may replace an unknown token after the tokens before it, the most similar
+        first. Empty if there are none, or if the task cannot tell."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:

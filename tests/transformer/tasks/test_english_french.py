@@ -292,6 +292,7 @@ def test_closest_returns_words_that_may_replace_an_unknown_word():
     assert all(TASK.word_class(word, "source") == "adjective" for word in TASK.closest(["it", "is", "very", "redd"], 3))
     assert TASK.closest(["i", "have", "a", "catt"], 3)[0] == "cat"
     assert TASK.closest(["zorvan", "is", "zorblax"], 2) == []
+    assert TASK.closest(["the", "zorglub", "sleeps", "."], 1) == []
 
 
 def test_two_sentences_are_joined_by_a_period_or_and():
