@@ -68,13 +68,17 @@ def _query(start: dict[str, Any]) -> dict[str, str]:
 
 
 def show_first_lesson() -> None:
-    """Draw a link to the first lesson. Draw nothing while a lesson is open or the page is presented."""
+    """Draw the button that opens the first lesson, or goes on with the one that was left. Draw nothing while a lesson is open
+    or the page is presented."""
     first = first_lesson()
     if first and not presenting():
-        lesson, page, query = first
+        lesson, stop, start = first
         count, minutes = _counted(len(lesson.stops)).lower(), round(lesson.minutes)
-        label = text("home")["first_lesson"].format(title=lesson.title, count=count, minutes=minutes)
-        show_cards([Card(label, lesson.about, "", Link(page, query))], "first_lesson", label, base={})
+        label = text("home")["continue_lesson" if stop else "first_lesson"]
+        label = label.format(title=literal(lesson.title), count=count, minutes=minutes, stop=stop + 1)
+        with st.container(horizontal=True, vertical_alignment="center", key="first_lesson"):
+            st.button(label, key="open_first_lesson", on_click=start, type="primary", icon=":material/school:")
+            st.caption(literal(lesson.about), width="stretch")
 
 
 def show_tour() -> None:

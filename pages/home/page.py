@@ -12,8 +12,6 @@ from pages.ui.text import text
 from transformer import Transformer
 
 words = text("home")
-st.title(words["heading"])
-st.markdown(words["sentence"])
 show_first_lesson()
 
 try:

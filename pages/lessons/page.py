@@ -15,8 +15,6 @@ from pages.shell.frame.parts import seen
 from pages.ui.text import text
 
 words = text("lessons")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     companion().show_join()

@@ -116,7 +116,7 @@ LESSON_OPTIONS, LESSON_PARAMETERS = setting("LESSON_OPTIONS", 10), setting("LESS
 # the students and the answers of one class, and the minutes until a class is deleted. An answer takes about 200 bytes, so all
 # answers take up to 20 MB.
 CLASSES, CLASS_STUDENTS = setting("CLASSES", 20, least=0), setting("CLASS_STUDENTS", 200)
-CLASS_ANSWERS, CLASS_MINUTES = setting("CLASS_ANSWERS", 5_000), setting("CLASS_MINUTES", 60)
+CLASS_ANSWERS, CLASS_MINUTES = setting("CLASS_ANSWERS", 5_000), setting("CLASS_MINUTES", 180)
 
 # Attempts in a minute to join a class from one address of the internet, with right codes and wrong ones. A whole classroom has
 # one address behind its router. At this rate, guessing the code of one of 20 classes takes months.

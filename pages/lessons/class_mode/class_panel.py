@@ -1,7 +1,7 @@
-"""The panel of a class below the bar of its lesson.
+"""The panel of a class below the bar of its lesson, and the answers of the class above the page.
 
-The teacher's panel has the code, the number of students who have answered, and their answers. A student's panel has the answers
-after the teacher has shown them.
+The teacher's panel has the code, the phase of the question, and how many have answered. Nobody sees the answers before they are
+revealed; the teacher reads them in the window of the notes. A student's page follows the stop and the phase of the teacher.
 """
 
 import math
@@ -10,17 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.class_mode.classes import Tally, classes
+from pages.lessons.class_mode.classes import Given, Tally, classes
 from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
 from pages.lessons.class_mode.seat import Seat, class_problem, keep_secret, seat, take_seat
 from pages.lessons.content.app_address import app_address
-from pages.lessons.content.lesson import Lesson, Question, Stop
-from pages.lessons.content.lesson_answers import number_of, places
+from pages.lessons.content.grading import judge
+from pages.lessons.content.lesson import Lesson, Phase, Question, Stop
+from pages.lessons.content.lesson_answers import fits, number_of, places
 from pages.lessons.content.prose import line_as_html
+from pages.lessons.content.question_data import as_words, right_option
 from pages.lessons.content.truths import filled, truth_of
+from pages.lessons.playing.open_lesson import follow
 from pages.shell.error_boundary import sentence
 from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
@@ -31,7 +35,7 @@ from pages.ui.style import style
 from pages.ui.text import text
 from transformer import HeadlightError
 
-# Seconds between two updates of the teacher's panel.
+# Seconds between two updates of the panel.
 PACE = 2.0
 # Limit of different numbers that are listed. The answers with other numbers are only counted.
 NUMBERS = 8
@@ -39,8 +43,10 @@ NUMBERS = 8
 INVITE = "class_invite"
 # Session key of the code of the class whose join code covers the screen.
 INVITED = "class_invited"
-# Options for who sees the answers to a question. HERE is this screen of the teacher.
-NOBODY, HERE, EVERYBODY = "nobody", "here", "everybody"
+# Session key of the stop and the phase for which the page was drawn.
+DRAWN = "class_drawn"
+# Names of the templates of the columns for a question in the table of all answers.
+COLUMNS = ("table_first", "table_last", "table_right")
 
 _STYLE = style(Path(__file__).with_suffix(".css"))
 
@@ -63,27 +69,43 @@ def show_class(lesson: Lesson, index: int) -> None:
     place = seat()
     if place is None:
         return
+    if place.secret:
+        classes().go(place.code, place.secret, index)
     stop = lesson.stops[index] if index < len(lesson.stops) else None
     asked = stop if stop and stop.question else None
-    open_now = classes().tally(place.code, index) is not None
-    every = PACE if place.secret and open_now else None
-    st.fragment(_show, key="class_panel", run_every=every)(place, asked, index, open_now)
+    open_now = classes().place(place.code)
+    st.session_state[DRAWN] = open_now
+    st.fragment(_show, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
 
 
-def _show(place: Seat, stop: Stop | None, index: int, was_open: bool) -> None:
-    """Draw the panel for the current state of the class. On the teacher's page, Streamlit calls only this function again every
-    few seconds while the class is open."""
-    words = text("lesson")["class"]
+def show_answers(lesson: Lesson, index: int) -> None:
+    """Draw the answers of the class to the question of a stop above the teacher's page, once they are revealed."""
+    place = seat()
+    stop = lesson.stops[index] if index < len(lesson.stops) else None
+    tally = classes().tally(place.code, index, place.secret) if place and place.secret else None
+    if stop is None or stop.question is None or tally is None or tally.phase < Phase.REVEAL:
+        return
+    st.markdown(f"**{text('lesson')['class']['now']['reveal']}**")
+    st.html(tally_table(stop, tally))
+
+
+def _show(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:
+    """Draw the panel for the current state of the class. Streamlit calls only this function again every few seconds while the
+    class is open."""
+    words, drawn = text("lesson")["class"], st.session_state[DRAWN]
+    now = classes().place(place.code)
+    if now and now[0] != index:
+        follow(now[0])  # to the stop of the teacher, whose other screens follow, too
+    if now != drawn or (now and now[0] != index):
+        st.rerun()  # the whole app: the page shows more once an answer is revealed, and nothing is asked for after the end
     with turn(), st.container(border=True, key="class", gap="small"):
         st.html(_STYLE)
         tally = classes().tally(place.code, index, place.secret)
         if tally is None:
-            if was_open:
-                st.rerun()  # so that Streamlit stops calling this function
             st.caption(words["over"].format(code=place.code))
             return
         if place.secret:
-            _show_teacher(place, stop, index, tally)
+            _show_teacher(place, lesson, stop, tally)
         else:
             _show_student(place, stop, tally)
         if tally.full:
@@ -92,40 +114,76 @@ def _show(place: Seat, stop: Stop | None, index: int, was_open: bool) -> None:
 
 def _show_student(place: Seat, stop: Stop | None, tally: Tally) -> None:
     words = text("lesson")["class"]
-    if stop is None:
-        st.caption(words["student"].format(code=place.code))
-        return
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(words["student"].format(code=place.code), width="content")
-        # A student's panel does not update by itself.
-        looks = st.button(words["look"], key="class_look", icon=":material/refresh:", type="tertiary", help=words["look_help"])
-    if looks and not tally.shown:
-        st.caption(words["not_shown"])
-    if tally.shown:
+    if stop:
+        st.markdown(f"**{words['now'][tally.phase.name.lower()]}**")
+    if stop and tally.phase is Phase.REVEAL:
         st.html(tally_table(stop, tally))
+    st.caption(words["student"].format(code=place.code))
 
 
-def _show_teacher(place: Seat, stop: Stop | None, index: int, tally: Tally) -> None:
-    words = text("lesson")["class"]
+def _show_teacher(place: Seat, lesson: Lesson, stop: Stop | None, tally: Tally) -> None:
+    words, small = text("lesson")["class"], presenting()
     line = words["line" if stop else "line_without"].format(joined=tally.joined, answered=tally.answered)
-    code = Markup('<div class="class-line">{} <strong>{}</strong> {}</div>').format(words["code"], place.code, line)
-    sees, small = False, presenting()
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
-        st.html(code, width="content")
-        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-            if stop:
-                sees = _pick_who_sees(place, index, tally, small)
-            # On a projector the panel is one line, which leaves room for the picture.
-            _invite(place, small, tally.joined)
-            if not small:
-                _close_button(place)
+    st.html(Markup('<div class="class-line">{} <strong>{}</strong> {}</div>').format(words["code"], place.code, line))
+    if stop:
+        st.markdown(f"**{words['now'][tally.phase.name.lower()]}**")
+        # Hidden here, because the class sees this screen: class_panel.css. The window of the notes shows it: notes.js.
+        st.html(Markup('<div class="for-notes">{}</div>').format(tally_table(stop, tally)))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if stop and tally.phase < Phase.REVEAL:
+            st.button(words["reveal_now"], key="class_reveal", on_click=_reveal, args=(place,), type="tertiary")
+        _invite(place, lesson, small, tally.joined)
+        if not small:
+            _table_button(place, lesson)
+            _close_button(place)
     if not tally.joined and not warn_local(short=small):
         st.markdown(words["nobody_yet"].format(address=literal(app_address()), code=place.code))
-    if stop and sees:
-        st.html(tally_table(stop, tally))
 
 
-def _invite(place: Seat, small: bool, joined: int) -> None:
+def _reveal(place: Seat) -> None:
+    now = classes().place(place.code)
+    if now:
+        classes().advance(place.code, place.secret, now[0], Phase.REVEAL)
+    st.rerun()  # the whole app: the page shows more
+
+
+def _table_button(place: Seat, lesson: Lesson) -> None:
+    """Draw the button that downloads all answers, a row for each seat, without names."""
+    words = text("lesson")["class"]
+    st.download_button(
+        words["table"],
+        lambda: answers_table(lesson, classes().seats(place.code, place.secret)),
+        f"{place.code}.csv",
+        "text/csv",
+        key="class_table",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
+    """All answers of a class as CSV: a row for each seat; for each question its first and its last answer, and whether the last
+    one is right. The seats are in the order of their answers, not in that in which they were taken."""
+    words, columns = text("lesson")["class"], dict[str, list[str | int]]()
+    for index in lesson.questions:
+        question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]
+        assert question is not None  # only stops with a question are listed
+        try:
+            truth = truth_of(lesson.stops[index])
+        except HeadlightError:
+            continue
+        tokens = truth.tokens if truth else ()
+        answers = [each.get(index) for each in seats]
+        fitting = [given if given and fits(question, given.last, len(tokens)) else None for given in answers]
+        columns[names[0]] = [as_words(question, given.first, tokens) if given else "" for given in fitting]
+        columns[names[1]] = [as_words(question, given.last, tokens) if given else "" for given in fitting]
+        columns[names[2]] = [int(judge(question, given.last, truth).right) if given else "" for given in fitting]
+    rows = pd.DataFrame(columns, index=range(len(seats))).astype(str).sort_values([*columns], ignore_index=True)
+    rows.index = rows.index + 1
+    return rows.to_csv(index_label=words["table_seat"]).encode()
+
+
+def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
     """Draw the code with which students join. On a projector it fills the screen, and the teacher's link is left out."""
     words, state = text("lesson")["class"], st.session_state
     if not small:
@@ -148,38 +206,13 @@ def _invite(place: Seat, small: bool, joined: int) -> None:
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
     with st.popover(words["more"], key="class_more", icon=":material/more_vert:", help=words["more"]):
         st.caption(words["teacher_elsewhere"])
+        _table_button(place, lesson)
         _close_button(place)
 
 
 def _close_button(place: Seat) -> None:
     label = text("lesson")["class"]["close"]
     st.button(label, key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
-
-
-def _pick_who_sees(place: Seat, index: int, tally: Tally, small: bool) -> bool:
-    """Draw the choice of who sees the answers to the question, with short labels if `small`. Returns whether this screen shows
-    them."""
-    words, state = text("lesson")["class"], st.session_state
-    key = f"class_sees_{place.code}_{index}"
-    # The teacher can have changed the choice on another screen.
-    if tally.shown:
-        state[key] = EVERYBODY
-    elif state.get(key, EVERYBODY) == EVERYBODY:
-        state[key] = NOBODY
-
-    def note() -> None:
-        classes().show(place.code, place.secret, index, state[key] == EVERYBODY)
-
-    chosen = st.segmented_control(
-        words["sees"],
-        (NOBODY, HERE, EVERYBODY),
-        key=key,
-        required=True,
-        format_func=lambda option: words["seen_by_short" if small else "seen_by"][option],
-        on_change=note,
-        label_visibility="collapsed",
-    )
-    return chosen != NOBODY
 
 
 def _close(place: Seat) -> None:
@@ -197,10 +230,12 @@ class _Rows(NamedTuple):
     Attributes:
         rows: returns the rows in which an answer is counted.
         labels: row → its label, as plain text or HTML, in the order of the table.
+        right: the row of the right answer, if it is one of the rows.
     """
 
     rows: Callable[[str], Sequence[float]]
     labels: Mapping[float, str]
+    right: float = math.nan
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
@@ -219,7 +254,9 @@ def tally_table(stop: Stop, tally: Tally) -> Markup:
     first, last = (_counted(given, listed) for given in (tally.first, tally.last))
     most = max(1, tally.answered)
     rows = Markup("").join(
-        Markup('<tr><th scope="row">{}</th>{}{}</tr>').format(label, _cell(first[row], most), _cell(last[row], most))
+        Markup('<tr{}><th scope="row">{}</th>{}{}</tr>').format(
+            Markup(' class="right"') if row == listed.right else "", label, _cell(first[row], most), _cell(last[row], most)
+        )
         for row, label in listed.labels.items()
     )
     head = Markup('<tr><td></td><th scope="col">{}</th><th scope="col">{}</th></tr>').format(words["first"], words["last"])
@@ -248,12 +285,13 @@ def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
     words = text("lesson")["class"]
     if question.kind == "choose":
         options: dict[float, str] = {
-            place: line_as_html(filled(stop, option)) for place, option in enumerate(question.options, 1)
+            place: Markup("<b>{}</b> {}").format(chr(64 + place), line_as_html(filled(stop, option)))
+            for place, option in enumerate(question.options, 1)
         }
-        return _Rows(lambda answer: places(answer) or (), options)
+        return _Rows(lambda answer: places(answer) or (), options, right_option(question, truth_of(stop)))
     if question.kind == "order":
         right = "-".join(map(str, range(len(question.options))))
-        return _Rows(lambda answer: (float(answer != right),), {0.0: words["in_order"], 1.0: words["not_in_order"]})
+        return _Rows(lambda answer: (float(answer != right),), {0.0: words["in_order"], 1.0: words["not_in_order"]}, 0.0)
     if question.kind == "tokens":
         truth = truth_of(stop)
         marked = {position for answer in given for position in places(answer) or ()}

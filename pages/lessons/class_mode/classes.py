@@ -1,7 +1,8 @@
 """Classes: many students answer the questions of one lesson at once, and their teacher sees how many gave each answer.
 
-A class is only in the memory of this process, without names and addresses of people. It ends when its teacher closes it, or
-`CLASS_MINUTES` after it was opened.
+For each question, the teacher leads the class through four phases: it votes, it talks, it votes again, and the answer is
+revealed. A class is only in the memory of this process, without names and addresses of people. It ends when its teacher closes
+it, or `CLASS_MINUTES` after the last sign of life of anybody in it.
 """
 
 import secrets
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pages.lessons.content.lesson import LessonError
+from pages.lessons.content.lesson import LessonError, Phase
 from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, CLASSES, LESSON_STOPS, REPLICAS
 from transformer.errors import cut
 
@@ -31,16 +32,16 @@ class Tally(NamedTuple):
         joined: number of students in the class.
         answered: number of students who have answered this question.
         changed: number of students whose last answer differs from their first answer.
-        shown: whether the teacher shows the answers to everybody.
-        first, last: answer → number of students whose first, or last, answer it is. Empty for students until the teacher shows
-            the answers.
+        phase: the phase of the question.
+        first, last: answer → number of students whose first, or last, answer it is. Empty for students until the answer is
+            revealed.
         full: whether the class has reached its limit of answers, so that new answers are not counted.
     """
 
     joined: int
     answered: int
     changed: int
-    shown: bool
+    phase: Phase
     first: Mapping[str, int]
     last: Mapping[str, int]
     full: bool = False
@@ -60,19 +61,20 @@ class _Class:
     Attributes:
         lesson: the lesson's name in an address.
         secret: the secret of the teacher.
-        opened, used: the times at which the class was opened and last requested, in seconds of the clock.
+        used: the time of the last request, in seconds of the clock.
         students: student → stop → the student's answers.
         answers: number of answers of all students together.
-        shown: the stops whose answers everybody may see.
+        at: the stop that the teacher shows, counted from 0.
+        phases: stop → the phase of its question. A stop that is missing is in the first one.
     """
 
     lesson: str
     secret: str
-    opened: float
     used: float
     students: dict[str, dict[int, Given]] = field(default_factory=dict)
     answers: int = 0
-    shown: set[int] = field(default_factory=set)
+    at: int = 0
+    phases: dict[int, Phase] = field(default_factory=dict)
 
 
 class Classes:
@@ -107,7 +109,7 @@ class Classes:
             while code in self._classes:
                 code = _new_code()
             now = self._clock()
-            self._classes[code] = _Class(lesson, secrets.token_urlsafe(16), now, now)
+            self._classes[code] = _Class(lesson, secrets.token_urlsafe(16), now)
             return code, self._classes[code].secret
 
     def close(self, code: str, secret: str) -> None:
@@ -161,7 +163,8 @@ class Classes:
 
     def answer(self, code: str, student: str, stop: int, given: str) -> bool:
         """Store a student's answer as the last one. If it is the student's first answer to the question, it is stored as the
-        first one, too. Returns whether it was stored: the student must have joined, and the answer must be within the limits.
+        first one, too. Returns whether it was stored: the student must have joined, the answer must be within the limits, and
+        the right answer not yet revealed.
 
         Args:
             code: the code of the class.
@@ -174,7 +177,7 @@ class Classes:
         with self._lock:
             joined = self._open(code)
             answers = joined.students.get(student) if joined else None
-            if joined is None or answers is None:
+            if joined is None or answers is None or joined.phases.get(stop) is Phase.REVEAL:
                 return False
             if stop in answers:
                 answers[stop] = answers[stop]._replace(last=given)
@@ -185,28 +188,54 @@ class Classes:
             joined.answers += 1
             return True
 
-    def show(self, code: str, secret: str, stop: int, shown: bool) -> None:
-        """Show the students the answers to a question, or hide them again. Nothing happens if the secret is wrong."""
+    def go(self, code: str, secret: str, stop: int) -> None:
+        """Move the class to a stop, counted from 0. Nothing happens if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
-            if taught and 0 <= stop < LESSON_STOPS:
-                (taught.shown.add if shown else taught.shown.discard)(stop)
+            if taught and 0 <= stop <= LESSON_STOPS:
+                taught.at = stop
+
+    def advance(self, code: str, secret: str, stop: int, to: Phase) -> None:
+        """Begin a phase of the question of a stop. Nothing happens if the secret is wrong, or if a later phase has begun: two
+        clicks, or two screens of the teacher, do not skip one."""
+        with self._lock:
+            taught = self._taught(code, secret)
+            if taught and 0 <= stop < LESSON_STOPS and to > taught.phases.get(stop, Phase.VOTE):
+                taught.phases[stop] = to
+
+    def place(self, code: str) -> tuple[int, Phase] | None:
+        """The stop that the teacher shows, and the phase of its question; None if the class is over."""
+        with self._lock:
+            asked = self._open(code)
+            return (asked.at, asked.phases.get(asked.at, Phase.VOTE)) if asked else None
+
+    def phase(self, code: str, stop: int) -> Phase:
+        """The phase of the question of a stop. After the end of the class, all are revealed."""
+        with self._lock:
+            asked = self._open(code)
+            return asked.phases.get(stop, Phase.VOTE) if asked else Phase.REVEAL
+
+    def seats(self, code: str, secret: str) -> list[dict[int, Given]]:
+        """The answers of each student: stop → first and last answer. Empty if the secret is wrong."""
+        with self._lock:
+            taught = self._taught(code, secret)
+            return [dict(answers) for answers in taught.students.values()] if taught else []
 
     def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
         """How a class has answered the question of a stop, counted from 0; None if the class is over. Without the teacher's
-        secret, the tally has no answers until the teacher shows them."""
+        secret, the tally has no answers until they are revealed."""
         with self._lock:
             asked = self._open(code)
             if asked is None:
                 return None
             given = [answers[stop] for answers in asked.students.values() if stop in answers]
-            shown = stop in asked.shown
-            seen = given if shown or self._taught(code, secret) else []
+            phase = asked.phases.get(stop, Phase.VOTE)
+            seen = given if phase is Phase.REVEAL or self._taught(code, secret) else []
             return Tally(
                 joined=len(asked.students),
                 answered=len(given),
                 changed=sum(answers.first != answers.last for answers in seen),
-                shown=shown,
+                phase=phase,
                 first=Counter(answers.first for answers in seen),
                 last=Counter(answers.last for answers in seen),
                 full=asked.answers >= CLASS_ANSWERS,
@@ -231,7 +260,7 @@ class Classes:
     def _open(self, code: str) -> _Class | None:
         """The open class with a code, or None. Classes that are over are dropped."""
         now = self._clock()
-        for name in [name for name, each in self._classes.items() if now - each.opened > 60 * CLASS_MINUTES]:
+        for name in [name for name, each in self._classes.items() if now - each.used > 60 * CLASS_MINUTES]:
             del self._classes[name]
         opened = self._classes.get(code)
         if opened:
@@ -242,8 +271,8 @@ class Classes:
         opened = self._open(code)
         if opened is None:
             template = (
-                "There is no class {code} here. Check the code. A class ends when its teacher closes it, or after {most} "
-                "minutes."
+                "There is no class {code} here. Check the code. A class ends when its teacher closes it, or when nobody has "
+                "used it for {most} minutes."
             )
             if REPLICAS > 1:
                 template = "There is no class {code} here. A class lives in one process, and this server runs as {count}."
@@ -267,7 +296,7 @@ class Classes:
         now = self._clock()
         code, idle = min(self._classes.items(), key=lambda item: item[1].used)
         if now - idle.used < IDLE:
-            soonest = min(each.opened for each in self._classes.values()) + 60 * CLASS_MINUTES - now
+            soonest = idle.used + IDLE - now
             template = "This server has {most} classes, as many as it can. Try again in {minutes} minutes, or sooner."
             raise LessonError(template, most=CLASSES, minutes=max(1, round(soonest / 60)))
         del self._classes[code]

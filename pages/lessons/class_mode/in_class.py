@@ -2,9 +2,21 @@
 
 import streamlit as st
 
-from pages.lessons.class_mode.class_panel import show_class, warn_class
+from pages.lessons.class_mode.class_panel import show_answers, show_class, warn_class
 from pages.lessons.class_mode.classes import classes
-from pages.lessons.class_mode.seat import CLASS, Seat, follow_class, hand_in, join, linked_class, seat, take_seat, teaches
+from pages.lessons.class_mode.seat import (
+    CLASS,
+    Seat,
+    advance,
+    follow_class,
+    hand_in,
+    join,
+    linked_class,
+    phase,
+    seat,
+    take_seat,
+    teaches,
+)
 from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.library import all_lessons, shipped
 from pages.lessons.content.packing import PACKED, pack
@@ -86,10 +98,13 @@ IN_CLASS = Companion(
     follow=follow_class,
     linked=linked_class,
     teaches=teaches,
+    phase=phase,
+    advance=advance,
     hand_in=hand_in,
     leave=take_seat,
     warn=warn_class,
     show=show_class,
+    show_answers=show_answers,
     show_join=show_join,
     show_open=show_open,
 )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, classes
-from pages.lessons.content.lesson import LessonError
+from pages.lessons.content.lesson import LessonError, Phase
 from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.playing.open_lesson import publish
 from pages.ui.tab_memory import recalled, tab_memory
@@ -157,6 +157,19 @@ def teaches() -> bool | None:
     """Whether this session teaches its class; None outside a class."""
     place = seat()
     return bool(place.secret) if place else None
+
+
+def phase(stop: int) -> Phase | None:
+    """The phase of the question of a stop, counted from 0; None outside a class."""
+    place = seat()
+    return classes().phase(place.code, stop) if place else None
+
+
+def advance(stop: int, to: Phase) -> None:
+    """Begin a phase of a question, if this session teaches its class."""
+    place = seat()
+    if place and place.secret:
+        classes().advance(place.code, place.secret, stop, to)
 
 
 def take_seat(place: Seat | None = None) -> None:

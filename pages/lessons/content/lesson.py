@@ -1,6 +1,7 @@
 """The data of a lesson: its stops, each a view of a page with words and perhaps a question. `reading` checks the values."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal
 
 from transformer.errors import HeadlightError
@@ -9,6 +10,16 @@ QuestionKind = Literal["choose", "tokens", "order", "number"]
 # Kinds of attention, as in `transformer.tracing.paths.Kind`.
 KINDS = ("encoder", "decoder", "cross")
 SIDES = ("source", "target")
+
+
+class Phase(IntEnum):
+    """Where a class is with a question. Mazur's peer instruction (1997): what students say to one another between two votes
+    teaches more than the explanation after them."""
+
+    VOTE = 0
+    TALK = 1
+    AGAIN = 2
+    REVEAL = 3
 
 
 class LessonError(HeadlightError):
@@ -151,6 +162,7 @@ class Lesson:
         stops: one stop or more.
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
+        learnt: what the lesson has shown, a line for each, for its end.
     """
 
     title: str
@@ -159,6 +171,7 @@ class Lesson:
     audience: str = ""
     discuss: bool = False
     order: int = 0
+    learnt: tuple[str, ...] = ()
 
     @property
     def minutes(self) -> float:

@@ -3,8 +3,8 @@
 import hashlib
 from typing import Any
 
-from pages.lessons.content.grading import Verdict, judge
-from pages.lessons.content.lesson import TRUTHS, Lesson, Question
+from pages.lessons.content.grading import Verdict, judge, right_answer
+from pages.lessons.content.lesson import TRUTHS, Lesson, Phase, Question
 from pages.lessons.content.lesson_answers import Answer, fits, places
 from pages.lessons.content.prose import inline, plain, prose
 from pages.lessons.content.truths import Value, filled, truth_of
@@ -13,7 +13,9 @@ from pages.ui.text import text
 from transformer import HeadlightError
 
 
-def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool = False) -> dict[str, Any] | None:
+def question_data(
+    lesson: Lesson, index: int, answer: Answer | None, end: bool = False, phase: Phase | None = None
+) -> dict[str, Any] | None:
     """The data of a question for the bar, with the judgement of its answer; None if the stop has no question.
 
     Args:
@@ -21,6 +23,8 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         index: the stop, counted from 0.
         answer: the answers so far.
         end: whether this is the end of the lesson, where missed questions are asked again.
+        phase: the phase of the question in a class, which decides when an answer may change and when it is judged; None outside
+            a class.
     """
     stop = lesson.stops[index]
     question = stop.question
@@ -49,6 +53,7 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         "may_change": False,
         "held": False,
         "was": "",
+        "right_option": 0,
     }
     try:
         truth = truth_of(stop)
@@ -57,7 +62,11 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
     tokens = truth.tokens if truth and question.kind == "tokens" else ()
     data["tokens"] = list(tokens)
     verdicts = verdicts_of(question, answer, truth, len(tokens))
+    if phase is Phase.REVEAL:
+        data |= {"open": False, "settled": True, "right_option": right_option(question, truth)}
     if verdicts is None or answer is None:
+        if phase is Phase.REVEAL:
+            data["says"] = text("lesson")["class"]["answer_is"].format(answer=right_answer(question, truth))
         return data
     first, second, again = verdicts
     before_end = second or first
@@ -67,12 +76,16 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
     else:
         shown = before_end
         undecided = answer.second is None
-        data["held"] = lesson.discuss and undecided
+        data["held"] = lesson.discuss and undecided if phase is None else phase < Phase.REVEAL
         # If the judgement names the right answer, an answer can be changed only in a lesson with discussion.
         of_option = bool(question.truth and TRUTHS[question.truth.name].gives == "option")
         named = question.kind in ("tokens", "number") or of_option
-        data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
-        data["settled"] = not data["may_change"]
+        if phase is None:
+            data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
+            data["settled"] = not data["may_change"]
+        else:
+            data["may_change"] = undecided and phase is Phase.AGAIN
+            data["settled"] = phase is Phase.REVEAL
     if shown is None:
         return data
     given = answer.last if end else answer.before_end
@@ -90,9 +103,20 @@ def question_data(lesson: Lesson, index: int, answer: Answer | None, end: bool =
         data["weights"] = list(truth.row) if truth and tokens and shares and data["settled"] else []
     else:
         # An order is too long to repeat in the sentence. It is listed above.
-        noted = text("lesson")["bar"]["discuss_order" if question.kind == "order" else "discuss"]
-        data["says"] = noted.format(answer=as_words(question, given, tokens))
+        noted = text("lesson")["bar"]["noted_order" if question.kind == "order" else "noted"]
+        then = text("lesson")["bar"]["discuss"]
+        if phase is not None:  # after the second vote, too, the student waits
+            waits = Phase.VOTE if phase is Phase.AGAIN and not data["may_change"] else phase
+            then = text("lesson")["class"]["phase_says"][waits.name.lower()]
+        data["says"] = f"{noted.format(answer=as_words(question, given, tokens))} {then}"
     return data
+
+
+def right_option(question: Question, truth: Value | None) -> int:
+    """The number of the right option, counted from 1; 0 if the question has none."""
+    if question.kind != "choose":
+        return 0
+    return question.answer or (1 + int(truth.number) if truth else 0)
 
 
 def verdicts_of(

@@ -265,6 +265,7 @@ LESSON: Mapping[str, Reader] = {
     "audience": _text(SHORT),
     "discuss": _flag,
     "order": _number(0, 1000, whole=True),
+    "learnt": _texts,
     "stops": _stops,
 }
 

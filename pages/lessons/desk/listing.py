@@ -5,7 +5,7 @@ import streamlit as st
 from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.reading import read_toml
-from pages.lessons.playing.open_lesson import start_lesson
+from pages.lessons.playing.open_lesson import continue_lesson, left_lesson, start_lesson
 from pages.shell.error_boundary import sentence
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES
@@ -16,7 +16,11 @@ UPLOAD = "lesson_file"
 
 def show_lessons() -> None:
     """Draw each lesson with a button that starts it."""
-    words = text("lessons")
+    words, left = text("lessons"), left_lesson()
+    if left:
+        opened, lesson = left
+        label = words["continue"].format(title=literal(lesson.title), stop=opened.stop + 1)
+        st.button(label, key="continue", on_click=continue_lesson, args=(opened,), type="primary", icon=":material/school:")
     for name, lesson in all_lessons().items():
         count = words["count"].format(stops=len(lesson.stops), questions=len(lesson.questions), minutes=round(lesson.minutes))
         lines = [

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.lessons.content.grading import judge
-from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson import Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
@@ -79,8 +79,11 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
     given = given.strip().replace("−", "-")
     if not fits(question, given, len(truth.tokens) if truth else 0):
         return
-    before = opened.answers.get(index)
-    if opened.stop >= len(lesson.stops):
+    before, phase = opened.answers.get(index), companion().phase(index)
+    at_end = opened.stop >= len(lesson.stops)
+    if phase is not None and not at_end and (phase is Phase.REVEAL or (before and phase is not Phase.AGAIN)):
+        return  # in a class, an answer changes in the second vote alone
+    if at_end:
         after = before._replace(again=given, second=before.second or "") if before else Answer(given, "", given)
     elif before is None or not fits(question, before.first, len(truth.tokens) if truth else 0):
         right = judge(question, given, truth).right
@@ -90,6 +93,16 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
     else:
         return
     _set(opened, index, after)
+
+
+def advance_class() -> None:
+    """Begin the next phase of the question for the class of this session, if it teaches one."""
+    value = _sent("advance")
+    asked = _asked(value)
+    to = value.get("to") if isinstance(value, Mapping) else None
+    if asked is not None and to in [int(phase) for phase in Phase]:
+        companion().advance(asked[2], Phase(to))
+        st.rerun()  # the whole app: the page shows more once the answer is revealed
 
 
 def keep_answer() -> None:
@@ -110,11 +123,3 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     question = lesson_of(opened.name).stops[index].question
     if question and question.truth and question.truth.name in ON_PAGE:
         st.rerun()  # the whole app, because the page changes, too
-
-
-def leave_lesson() -> None:
-    """Close the lesson, and leave its class."""
-    st.session_state[OPEN] = None
-    companion().leave()
-    publish()
-    draw_alone(KEY, PICTURE)

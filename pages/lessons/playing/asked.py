@@ -7,6 +7,7 @@ from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
 from pages.lessons.content.lesson_answers import Answer, places
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import head_of, place_of
+from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import lesson_in_class, open_lesson
 from transformer import HeadlightError
 
@@ -61,7 +62,7 @@ def asks_for(truth: str) -> Asked | None:
     if opened is None or stop is None or question is None or question.truth is None or question.truth.name != truth:
         return None
     lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
-    data = question_data(lesson, opened.stop, answer)
+    data = question_data(lesson, opened.stop, answer, phase=companion().phase(opened.stop))
     assert data is not None  # the stop has a question
     return Asked(stop, question, question.truth, answer, data)
 

@@ -5,7 +5,7 @@ import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
 import { arrive, keepFocusUncovered, overflows, panel } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
-import { answerSheet, blocks, explain } from "./bar_words.js";
+import { answerSheet, blocks, explain, runs } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const COVERING = ["b", "."]; // keys that make the screen of a presented page black
@@ -14,12 +14,13 @@ const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "lang
 
 /** @typedef {import("./bar_questions.js").Question} Question */
 /** @typedef {import("./bar_words.js").Blocks} Blocks */
+/** @typedef {import("./bar_words.js").Runs} Runs */
 
 /**
  * @typedef {{
- *   lesson: string, stop: number, share: number, back: string, next: string, here: string, restart: string, all: string, last: boolean,
- *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][],
- *   teaches: boolean, notes: { says: Blocks, next: string, planned: number } | null, text: Record<string, string>,
+ *   lesson: string, stop: number, share: number, advance: { stop: number, to: number } | null, advances: string, back: string, next: string, here: string, leave: string, asks_to_leave: boolean, restart: string, all: string, last: boolean, ended: boolean,
+ *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][], learnt: Runs[], follows: string[],
+ *   teaches: boolean, notes: { says: Blocks, answer: string, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
 
@@ -79,16 +80,18 @@ class Bar {
       "span",
       { class: "moves" },
       ...this.link(data.back, "back", `← ${text.back}`),
+      ...(data.advance ? [this.button("next", `${data.advances} →`, () => this.send("advance", data.advance))] : []),
       ...this.link(data.next, "next", data.last ? `${text.end} →` : `${text.next} →`),
       ...this.link(data.here, "here", text.again),
       ...(data.notes ? [this.button("notes", text.notes, () => this.openNotes(), text.notes_help)] : []),
-      ...(data.next ? [] : [...this.link(data.restart, "restart", text.restart), ...this.link(data.all, "all", text.all)]),
+      ...(data.follows.length ? this.link(data.follows[0], "follows", data.follows[1]) : []),
+      ...(data.ended ? [...this.link(data.restart, "restart", text.restart), ...this.link(data.all, "all", text.all)] : []),
     );
     const corner = make(
       "span",
       { class: "corner" },
       this.button("fold", this.folded ? "▾" : "▴", () => this.fold(), this.folded ? text.unfold : text.fold),
-      this.button("leave", "✕", () => this.send("leave", true), text.leave),
+      this.button("leave", "✕", () => this.leave(), text.leave),
     );
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
     const words = make("div", { id: "stop-words" }, ...blocks(data.say));
@@ -103,6 +106,10 @@ class Bar {
     const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
     if (data.questions.length) side.append(reveal);
     else say.append(reveal);
+    if (data.learnt.length) {
+      const lines = data.learnt.map((line) => make("li", {}, ...runs(line)));
+      say.append(make("p", { class: "title" }, text.learnt), make("ul", {}, ...lines));
+    }
     if (this.covers() && data.questions.some((question) => question.open)) {
       const show = this.button("uncover", text.uncover, () => {
         this.uncovered = data.stop;
@@ -142,8 +149,8 @@ class Bar {
     // In the window of the notes, the keys of a clicker change the stop, too, and the keys of present.js make the screen black.
     openNotes(({ key }) => {
       const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
-      const link = name && this.root.querySelector(`a.${name}`);
-      if (link instanceof HTMLAnchorElement) link.click();
+      const link = name && this.root.querySelector(`.moves .${name}`);
+      if (link instanceof HTMLElement) link.click();
       if (COVERING.includes(key.toLowerCase())) dispatchEvent(new KeyboardEvent("keydown", { key }));
     });
     this.tell();
@@ -154,6 +161,7 @@ class Bar {
     const { notes, place, text, title } = this.data;
     if (!notes) return;
     const says = notes.says.length ? blocks(notes.says) : [make("p", {}, text.no_notes)];
+    if (notes.answer) says.push(make("p", {}, notes.answer));
     showNotes({
       title,
       place,
@@ -161,6 +169,12 @@ class Bar {
       next: notes.next ? fillIn(text.notes_next, { title: notes.next }) : "",
       clock: (minutes) => fillIn(text.notes_clock, { minutes: Math.floor(minutes), planned: notes.planned }),
     });
+  }
+
+  /** Go back to the page from which the lesson was opened. Leaving a class asks first, because its answers are counted there. */
+  leave() {
+    const { data } = this;
+    if (!data.asks_to_leave || confirm(data.text.leave_class)) openInSession(data.leave);
   }
 
   fold() {
@@ -203,7 +217,7 @@ class Bar {
   arrive() {
     if (moving) {
       moving = false;
-      const question = this.data.next ? this.root.querySelector(".question.open") : null;
+      const question = this.data.ended ? null : this.root.querySelector(".question.open");
       const place = /** @type {HTMLElement | null} */ (question ?? this.root.querySelector(".name"));
       place?.focus({ preventScroll: true });
     }
@@ -254,8 +268,8 @@ class Bar {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (event.composedPath()[0] instanceof HTMLInputElement) return;
     const name = { ArrowRight: "next", ArrowLeft: "back" }[event.key];
-    const link = name && this.root.querySelector(`a.${name}`);
-    if (!(link instanceof HTMLAnchorElement)) return;
+    const link = name && this.root.querySelector(`.moves .${name}`);
+    if (!(link instanceof HTMLElement)) return;
     event.preventDefault();
     link.click();
   }

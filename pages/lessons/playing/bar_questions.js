@@ -13,7 +13,7 @@ import { blocks, runs } from "./bar_words.js";
  * @typedef {{
  *   stop: number, kind: "choose" | "tokens" | "order" | "number", title: string, ask: Blocks, options: Runs[], order: number[],
  *   tokens: string[], weights: number[], most: number, given: number[] | string, says: string, right: boolean, settled: boolean,
- *   open: boolean, may_change: boolean, held: boolean, was: string, pictured: boolean, marked: number[],
+ *   open: boolean, right_option: number, may_change: boolean, held: boolean, was: string, pictured: boolean, marked: number[],
  * }} Question
  */
 
@@ -116,13 +116,14 @@ export class Questions {
    * @param {boolean} open
    */
   choice(question, open) {
-    const list = make("div", { class: "options", role: "group" });
+    const list = make("div", { class: "options lettered", role: "group" });
     question.options.forEach((option, index) => {
       const button = this.bar.button("", "", () => this.answer(question, String(index + 1)));
       button.dataset.name = `option-${question.stop}-${index}`;
       button.append(...runs(option));
       button.disabled = !open;
       if (question.given[0] === index + 1 && !open) button.classList.add("chosen");
+      if (question.right_option === index + 1) button.classList.add("right");
       list.append(button);
     });
     return list;

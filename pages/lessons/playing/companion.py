@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson import Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer
 
 
@@ -22,10 +22,13 @@ class Companion:
             earlier warning stays, if the address names no class.
         linked: returns its parameters for links.
         teaches: whether this session teaches its class; None outside a class.
+        phase: the phase of the question of a stop, counted from 0; None outside a class.
+        advance: begins a phase of a question for the class. Called with the stop and the phase.
         hand_in: takes the answers to the question of a stop, counted from 0.
         leave: leaves the class.
         warn: draws a warning above the bar of the lesson, if there is one. Also called without a lesson.
         show: draws the panel below the bar. Called with the lesson, and the stop counted from 0.
+        show_answers: draws the answers of the class above the teacher's page, if they are revealed. Called like `show`.
         show_join, show_open: draw the parts of the page Lessons.
     """
 
@@ -33,10 +36,13 @@ class Companion:
     follow: Callable[[bool], str] = lambda _: ""
     linked: Callable[[], dict[str, str]] = dict
     teaches: Callable[[], bool | None] = _nothing
+    phase: Callable[[int], Phase | None] = _nothing
+    advance: Callable[[int, Phase], None] = _nothing
     hand_in: Callable[[int, Answer], None] = _nothing
     leave: Callable[[], None] = _nothing
     warn: Callable[[], None] = _nothing
     show: Callable[[Lesson, int], None] = _nothing
+    show_answers: Callable[[Lesson, int], None] = _nothing
     show_join: Callable[[], None] = _nothing
     show_open: Callable[[], None] = _nothing
 

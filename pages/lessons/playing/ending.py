@@ -4,10 +4,11 @@ from typing import Any
 
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer
-from pages.lessons.content.prose import prose
+from pages.lessons.content.library import shipped
+from pages.lessons.content.prose import inline, prose
 from pages.lessons.content.question_data import as_words, question_data, verdicts_of
 from pages.lessons.content.truths import truth_of
-from pages.lessons.playing.open_lesson import OpenLesson
+from pages.lessons.playing.open_lesson import OpenLesson, start_address
 from pages.ui.text import text
 from transformer import HeadlightError
 from transformer.errors import cut
@@ -33,8 +34,20 @@ def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
         # A question that is answered here stays in the list, with its judgement.
         "questions": [question for question in asked if question in missed or not question["open"]],
+        "learnt": [inline(line) for line in lesson.learnt],
+        "follows": _next_lesson(opened.name),
         "sheet": [line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
+
+
+def _next_lesson(name: str) -> list[str]:
+    """The address and the title of the shipped lesson after this one; empty if there is none."""
+    names = [*shipped()]
+    place = names.index(name) + 1 if name in names else len(names)
+    if place >= len(names):
+        return []
+    lesson = shipped()[names[place]]
+    return [start_address(names[place], lesson), text("lesson")["bar"]["next_lesson"].format(title=lesson.title)]
 
 
 def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:

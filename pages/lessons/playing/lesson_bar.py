@@ -5,15 +5,16 @@ from typing import Any
 
 import streamlit as st
 
-from pages.lessons.content.lesson import Lesson, LessonError
+from pages.lessons.content.grading import right_answer
+from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
 from pages.lessons.content.prose import prose
 from pages.lessons.content.question_data import question_data
-from pages.lessons.content.truths import filled
-from pages.lessons.playing.answering import KEY, keep_answer, leave_lesson, take_answer
+from pages.lessons.content.truths import filled, truth_of
+from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.ending import ending
 from pages.lessons.playing.experiment import made
-from pages.lessons.playing.open_lesson import OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
+from pages.lessons.playing.open_lesson import FROM, OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
 from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
@@ -22,6 +23,7 @@ from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
 from pages.ui.text import linked_language, text
+from transformer import HeadlightError
 
 _mount = mounted(Path(__file__).with_name("bar"))
 
@@ -48,7 +50,7 @@ def _show_bar() -> None:
         data=_data(opened, lesson),
         on_answer_change=take_answer,
         on_keep_change=keep_answer,
-        on_leave_change=leave_lesson,
+        on_advance_change=advance_class,
     )
     companion().show(lesson, opened.stop)
 
@@ -63,9 +65,12 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "back": address_of_stop(opened, lesson, index - 1) if index else "",
         "next": address_of_stop(opened, lesson, index + 1) if index < count else "",
         "here": address_of_stop(opened, lesson, index),
+        "leave": st.session_state.get(FROM, "."),
+        "asks_to_leave": teaches is not None,
         "restart": start_address(opened.name, lesson),
         "all": address("lessons", linked_language()) if exists("lessons") else "",
         "last": index + 1 == count,
+        "ended": index == count,
         "terms": {},
         "target": "",
         "framed": False,
@@ -74,6 +79,10 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "left": "",
         "reveal": [],
         "sheet": [],
+        "advance": None,
+        "advances": "",
+        "learnt": [],
+        "follows": [],
         "teaches": bool(teaches),
         "notes": _notes(lesson, index) if (presenting() if teaches is None else teaches) else None,
         "text": words["bar"],
@@ -82,7 +91,17 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         return data | ending(opened, lesson)
     stop = lesson.stops[index]
     minutes = sum(each.minutes for each in lesson.stops[index:])
-    question = question_data(lesson, index, opened.answers.get(index))
+    phase = companion().phase(index)
+    question = question_data(lesson, index, opened.answers.get(index), phase=phase)
+    if question and teaches and phase is not None and phase < Phase.REVEAL:
+        # The teacher does not answer. The link to the next stop becomes a button that begins the next phase.
+        following = Phase(phase + 1)
+        data |= {"advance": {"stop": index + 1, "to": int(following)}, "next": ""}
+        data["advances"] = words["class"]["phases"][following.name.lower()]
+    if phase is not None:
+        data["text"] = words["bar"] | {"show": words["class"]["keep"]}
+    if teaches is False:  # the phones of students follow the teacher's stop
+        data |= {"next": "", "back": ""}
     waits = question is not None and not question["settled"]
     pictured = waits and is_pictured(stop)
     if question and pictured:
@@ -93,7 +112,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "title": stop.title,
         "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
-        "target": CONTAINER if pictured or made(stop, not waits) else stop.place,
+        "target": CONTAINER if pictured or made(stop, not waits) or (phase is Phase.REVEAL) else stop.place,
         "framed": bool(stop.row),
         "covers": stop.cover and waits,
         "questions": [question] if question else [],
@@ -120,11 +139,21 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """The notes for the teacher on a stop, counted from 0; the title of the next stop; and the minutes planned up to the end of
-    this stop."""
+    """The notes for the teacher on a stop, counted from 0; the right answer to its question; the title of the next stop; and
+    the minutes planned up to the end of this stop."""
     stops = lesson.stops
     return {
         "says": prose(filled(stops[index], stops[index].notes)) if index < len(stops) else [],
+        "answer": _answer(stops[index]) if index < len(stops) else "",
         "next": stops[index + 1].title if index + 1 < len(stops) else "",
         "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
     }
+
+
+def _answer(stop: Stop) -> str:
+    """The right answer to the question of a stop, as a sentence; empty if it has none, or its truth cannot be computed."""
+    try:
+        answer = right_answer(stop.question, truth_of(stop)) if stop.question else ""
+    except HeadlightError:
+        return ""
+    return text("lesson")["class"]["answer_is"].format(answer=answer) if answer else ""

@@ -10,6 +10,13 @@ const STYLE = `
   body { margin: 1.5rem; overflow-wrap: anywhere; }
   h1 { margin: 0.5rem 0; font-size: 1.5rem; }
   .quiet { opacity: 0.8; font-size: 1rem; }
+  table { width: 100%; border-collapse: collapse; }
+  th { font-weight: inherit; text-align: left; }
+  tr.right th::after { content: " ✓"; }
+  td { width: 30%; }
+  td div { display: flex; gap: 0.4rem; align-items: center; }
+  td span { height: 1em; border: 2px solid; background: currentcolor; box-sizing: border-box; max-width: calc(100% - 3rem); }
+  td:nth-child(3) span { background: none; }
 `;
 
 /** @typedef {{ title: string, place: string, notes: HTMLElement[], next: string, clock: (minutes: number) => string }} Notes */
@@ -43,7 +50,11 @@ export function showNotes({ title, place, notes, next, clock }) {
   if (!opened || opened.closed) return;
   const page = opened.document;
   const time = make("p", { class: "quiet" });
+  const tally = make("div", {});
   const tick = () => {
+    // The answers of the class, which the panel of the class hides from the class (class_panel.py).
+    const answers = document.querySelector(".for-notes");
+    tally.replaceChildren(...(answers ? [answers.cloneNode(true)] : []));
     time.textContent = clock((Date.now() - since) / 60_000);
     if (opened?.closed) clearInterval(ticking);
   };
@@ -54,6 +65,7 @@ export function showNotes({ title, place, notes, next, clock }) {
     make("p", { class: "quiet" }, place),
     make("h1", {}, title),
     ...notes,
+    tally,
     make("p", { class: "quiet" }, next),
     time,
   );

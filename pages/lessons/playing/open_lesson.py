@@ -3,16 +3,18 @@
 All of this is in the address of every page. The server stores none of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import streamlit as st
 
-from pages.lessons.content.lesson import Lesson
+from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of, shipped
 from pages.lessons.content.stop_views import view_of
 from pages.lessons.playing.companion import companion
+from pages.shell.frame.body import DRAWN
 from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import keep_in_links
@@ -27,6 +29,8 @@ PARAMETERS = (NAME, STOP, ANSWERS, MARKED)
 FIRST_LESSON = "first-look"
 # Session key of an `OpenLesson`.
 OPEN = "open_lesson"
+# Session keys: the address of the page from which the lesson was opened; the lesson that was left last, an `OpenLesson`.
+FROM, LEFT = "lesson_from", "lesson_left"
 # Value of the answers in a link that starts a lesson again.
 NONE = "0"
 LONGEST_MARKED = 40  # characters
@@ -86,9 +90,29 @@ def follow_lesson() -> bool:
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
-        state[OPEN] = OpenLesson(name, stop, answers, marked) if name else None
+        _open(OpenLesson(name, stop, answers, marked) if name else None)
     publish()
     return open_lesson() is not None
+
+
+def _open(opened: OpenLesson | None) -> None:
+    """Open a lesson, or close it. Notes where the visitor came from, or which lesson was left."""
+    state, before = st.session_state, open_lesson()
+    if opened and not before:
+        state[FROM] = state.get(DRAWN, ".")
+    if before and not opened:
+        state[LEFT] = before
+    state[OPEN] = opened
+
+
+def left_lesson() -> tuple[OpenLesson, Lesson] | None:
+    """The lesson that was left last before its end, and that can be continued; None if there is none, or a lesson is open."""
+    left = None if open_lesson() else st.session_state.get(LEFT)
+    try:
+        lesson = lesson_of(left.name) if left else None
+    except LessonError:
+        return None
+    return (left, lesson) if left and lesson and 0 < left.stop < len(lesson.stops) else None
 
 
 def publish() -> None:
@@ -105,11 +129,14 @@ def publish() -> None:
             del st.query_params[name]
 
 
-def first_lesson() -> tuple[Lesson, str, dict[str, str]] | None:
-    """The lesson for a first visit, the page of its first stop, and the parameters of that page's address; None while a lesson
-    is open, or if it is not shipped."""
-    lesson = shipped().get(FIRST_LESSON)
-    return None if lesson is None or open_lesson() else (lesson, *place_of_stop(OpenLesson(FIRST_LESSON), lesson, 0))
+def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
+    """The lesson that was left, or else the lesson for a first visit; its stop, counted from 0; and the callback of a button
+    that opens it there. None while a lesson is open, or if the lesson is not shipped."""
+    left, lesson = left_lesson(), shipped().get(FIRST_LESSON)
+    if left:
+        opened, lesson = left
+        return lesson, opened.stop, partial(continue_lesson, opened)
+    return None if lesson is None or open_lesson() else (lesson, 0, partial(start_lesson, FIRST_LESSON))
 
 
 def start_address(name: str, lesson: Lesson) -> str:
@@ -126,7 +153,20 @@ def start_lesson(name: str, alone: bool = True) -> None:
     """
     if alone:
         companion().leave()
-    st.session_state[OPEN] = OpenLesson(name, started=True)
+    _open(OpenLesson(name, started=True))
+    st.rerun()  # all of the app: the bar is not in the page
+
+
+def follow(stop: int) -> None:
+    """Move the open lesson to a stop, counted from 0, and let the browser open its page."""
+    opened = open_lesson()
+    if opened:
+        st.session_state[OPEN] = replace(opened, stop=stop, marked=(), started=True)
+
+
+def continue_lesson(left: OpenLesson) -> None:
+    """Open a lesson that was left, at the stop where it was left. Call it from a callback only."""
+    _open(replace(left, started=True))
     st.rerun()  # all of the app: the bar is not in the page
 
 

@@ -15,9 +15,10 @@ from pages.lessons.content.lesson_answers import places
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.answering import PICTURE, check_marks, mark
-from pages.lessons.playing.asked import ROW, asks_for
+from pages.lessons.playing.asked import ROW, asks_for, open_stop
+from pages.lessons.playing.companion import companion
 from pages.lessons.playing.experiment import show_experiment
-from pages.lessons.playing.open_lesson import OpenLesson, open_lesson
+from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
 from pages.shell.view.runs import runs
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
@@ -60,6 +61,8 @@ def show_picture() -> None:
     asked = _asked_map(opened) if opened else None
     if opened is None or asked is None:
         with st.container(key=CONTAINER):
+            if opened and open_stop():
+                companion().show_answers(lesson_in_class(opened), opened.stop)
             show_experiment()
         return
     words, query = text("lesson")["picture"], asked.queries[asked.row]

@@ -159,8 +159,8 @@ function partFrom(now, way) {
 function openStop(way) {
   const bar = elementWithKey("lesson_bar");
   for (const root of bar ? componentRoots(bar) : []) {
-    const link = root.querySelector(way > 0 ? "a.next" : "a.back");
-    if (!(link instanceof HTMLAnchorElement)) continue;
+    const link = root.querySelector(way > 0 ? ".moves .next" : ".moves .back");
+    if (!(link instanceof HTMLElement)) continue;
     link.click();
     return true;
   }

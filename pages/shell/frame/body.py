@@ -9,6 +9,7 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shell.frame.history import counting_choices
+from pages.shell.frame.navigation import here
 from pages.shell.frame.parts import ALL, start_parts, watch_parts
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
@@ -18,6 +19,8 @@ from pages.ui.link_values import end_page, start_page
 BODY, PLACE = "body", "page_place"
 # Session key: whether the last run of the app came to its end.
 COMPLETE = "complete"
+# Session key: the address of the page that was drawn last.
+DRAWN = "drawn_address"
 
 
 def draw_page(page: NavigationPage) -> None:
@@ -51,3 +54,4 @@ def _draw(page: NavigationPage) -> None:
             run_page(page)
         watch_parts()
         end_page()
+        st.session_state[DRAWN] = here()

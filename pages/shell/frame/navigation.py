@@ -42,6 +42,12 @@ def address(page: str, query: dict[str, str]) -> str:
     return (path(page) or ".") + (f"?{search}" if search else "")
 
 
+def here() -> str:
+    """The relative address of the open page, with all parameters that it has now."""
+    query = urlencode({name: st.query_params.get_all(name) for name in st.query_params}, doseq=True)
+    return (path(st.session_state["page"]) or ".") + (f"?{query}" if query else "")
+
+
 def path(page: str) -> str:
     """The last part of the path in a page's URL. It is empty for the first page, which opens at `/`."""
     return "" if page == name_of(page_files()[0]) else page

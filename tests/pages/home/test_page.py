@@ -1,6 +1,7 @@
 """The Home page: the map, the cards, and the addresses of their links."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from pages.home import overview
 from pages.home import part_links as links
 from pages.home.part_links import Link
+from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
-from pages.lessons.playing.open_lesson import FIRST_LESSON
+from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OPEN, OpenLesson
 from pages.shell.frame.navigation import page_files, tour
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
@@ -255,7 +257,7 @@ def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
     assert WORDS["map_heading"] not in headings
     assert sum(
         len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
-    ) == (1 + len(WORDS["starts"]) + len(tour()))  # 1 is the card of the first lesson
+    ) == len(WORDS["starts"]) + len(tour())
 
 
 def test_a_link_exists_if_its_page_does() -> None:
@@ -363,12 +365,21 @@ def test_on_a_projector_the_numbered_lines_leave_room_for_the_map(visitor: Visit
     assert page.locator(".callouts li").first.evaluate("line => parseFloat(getComputedStyle(line).fontSize)") >= 18
 
 
-def test_a_link_opens_the_first_lesson() -> None:
-    (card,) = sent(opened(**SHIPPED), "cards")["cards"]
-    lesson = shipped()[FIRST_LESSON]
-    assert card["title"] == f"First visit? First look: seven stops, {round(lesson.minutes)} minutes"
-    assert card["link"]["page"] == lesson.stops[0].page == "home"
-    assert card["link"]["query"].items() >= {"lesson": FIRST_LESSON, "lesson_stop": "1", **dict(lesson.stops[0].view)}.items()
+def test_a_button_opens_the_first_lesson_or_continues_the_one_that_was_left() -> None:
+    app, lesson = opened(**SHIPPED), shipped()[FIRST_LESSON]
+    button = app.button(key="open_first_lesson")
+    assert button.label == f"First visit? First look: seven stops, {round(lesson.minutes)} minutes"
+    button.click().run()
+    assert not app.exception
+    assert app.session_state[OPEN] == OpenLesson(FIRST_LESSON, started=True)
+    app = opened(**SHIPPED)
+    left = OpenLesson(FIRST_LESSON, 2, {0: Answer("1", "2")})
+    app.session_state[LEFT] = left
+    app.run()
+    button = app.button(key="open_first_lesson")
+    assert button.label == "Continue First look at stop 3"
+    button.click().run()
+    assert app.session_state[OPEN] == replace(left, started=True)
 
 
 @pytest.mark.parametrize("count", [2, 11, 12])

@@ -21,9 +21,9 @@ from benchmarks.app_server import ROOT
 from benchmarks.session import At, Session
 from pages.lessons.class_mode import class_panel, classes, invitation, seat
 from pages.lessons.class_mode.class_panel import INVITE
-from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Tally
+from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Given, Tally
 from pages.lessons.content import app_address
-from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson import Lesson, LessonError, Phase, Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.playing.answering import KEY
 from pages.ui import tab_memory
@@ -95,28 +95,38 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
         store.join(code, student, "")
         store.join(code, student, "")  # as after a reload of the page
         assert all(store.answer(code, student, 4, given) for given in answers)
-    hidden = Tally(joined=4, answered=3, changed=0, shown=False, first={}, last={})
-    seen = Tally(joined=4, answered=3, changed=1, shown=False, first={"1": 1, "2": 2}, last={"2": 3})
+    hidden = Tally(joined=4, answered=3, changed=0, phase=Phase.VOTE, first={}, last={})
+    seen = Tally(joined=4, answered=3, changed=1, phase=Phase.VOTE, first={"1": 1, "2": 2}, last={"2": 3})
     for wrong in ("", "x", code, secret[:-1], "é"):
         assert store.tally(code, 4, wrong) == hidden
-        store.show(code, wrong, 4, True)
+        store.advance(code, wrong, 4, Phase.REVEAL)
+        store.go(code, wrong, 4)
         store.close(code, wrong)
+        assert store.seats(code, wrong) == []
     assert store.tally(code, 4, secret) == seen
-    store.show(code, secret, 4, True)
-    assert store.tally(code, 4) == seen._replace(shown=True)
+    assert store.place(code) == (0, Phase.VOTE)
+    store.go(code, secret, 4)
+    for phase in (Phase.TALK, Phase.AGAIN):
+        store.advance(code, secret, 4, phase)
+        assert store.place(code) == (4, phase)
+        assert store.tally(code, 4) == hidden._replace(phase=phase)
+    store.advance(code, secret, 4, Phase.REVEAL)
+    store.advance(code, secret, 4, Phase.TALK)  # a late click of another screen
+    assert store.tally(code, 4) == seen._replace(phase=Phase.REVEAL)
+    assert not store.answer(code, "d", 4, "2")
+    assert store.seats(code, secret) == [{4: Given("1", "2")}, {4: Given("2", "2")}, {4: Given("2", "2")}, {}]
     assert tally_of(store, code, 3, secret).answered == 0
-    store.show(code, secret, 4, False)
-    assert store.tally(code, 4) == hidden
     store.close(code, secret)
     assert store.tally(code, 4, secret) is None
 
 
-def test_a_class_ends_after_its_time(store: Classes, clock: Clock) -> None:
+def test_a_class_ends_when_nobody_has_used_it_for_its_time(store: Classes, clock: Clock) -> None:
     code, secret = store.open(LESSON)
     store.join(code, "a", "")
-    clock.now = 60.0 * CLASS_MINUTES
-    assert store.answer(code, "a", 0, "1")
-    clock.now += 1
+    for _ in range(3):
+        clock.now += 60.0 * CLASS_MINUTES
+        assert store.answer(code, "a", 0, "1")
+    clock.now += 60.0 * CLASS_MINUTES + 1
     assert store.tally(code, 0, secret) is None
     assert not store.answer(code, "a", 0, "1")
     assert not store.teaches(code, secret)
@@ -256,7 +266,6 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
     student.button(key="join_class").click().run()
     assert not student.exception
-    assert "not shown" not in panel(student)
     by_link = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1)})
     number = by_link.session_state[seat.SEAT].student
     assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
@@ -275,30 +284,26 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert bar(on_stop)["teaches"]
     assert secret not in str(on_stop.query_params)
     assert "2 joined · 1 answered" in panel(on_stop)
-    assert "tally" not in panel(on_stop)
+    assert panel(on_stop).count('class="tally"') == panel(on_stop).count('<div class="for-notes"><div class="tally"') == 1
     lesson = shipped()[LESSON]
     notes = bar(on_stop)["notes"]
     assert notes["says"][0][1][0][1] in lesson.stops[STOP].notes
     assert notes["next"] == lesson.stops[STOP + 1].title
     assert notes["planned"] == round(sum(stop.minutes for stop in lesson.stops[: STOP + 1]))
-    again.button(key="class_look").click().run()
-    assert WORDS["not_shown"] in panel(again)
-    assert "tally" not in panel(again)
-    sees = on_stop.button_group(key=f"class_sees_{code}_{STOP}")
-    sees.set_value("here").run()
+    assert "tally" not in panel(again.run())
     question = shipped()[LESSON].stops[STOP].question
     assert question
+    assert bar(on_stop)["advance"] == {"stop": STOP + 1, "to": int(Phase.TALK)}
+    assert not bar(on_stop)["next"]  # the answer is revealed before the next stop
+    on_stop.button(key="class_reveal").click().run()
+    assert not on_stop.exception
+    assert store.phase(code, STOP) is Phase.REVEAL
     assert list(rows(panel(on_stop)).values())[:2] == [(1, 0), (0, 1)]
     assert len(rows(panel(on_stop))) == len(question.options)
-    again.button(key="class_look").click().run()
-    assert "tally" not in panel(again)
-    on_stop.button_group(key=f"class_sees_{code}_{STOP}").set_value("everybody").run()
-    again.button(key="class_look").click().run()
-    assert rows(panel(again)) == rows(panel(on_stop))
+    assert bar(on_stop)["next"]
+    assert rows(panel(again.run())) == rows(panel(on_stop))
 
-    # On a projector the choice has short labels, so that the panel is one line.
     large = as_teacher(tab, code, secret, present="1")
-    assert large.button_group(key=f"class_sees_{code}_{STOP}").options[2] == WORDS["seen_by_short"]["everybody"]
     assert rows(panel(large)) == rows(panel(on_stop))
     # The students see how to join, but not the link and the secret of the teacher.
     monkeypatch.setattr(invitation, "app_address", lambda: "https://school.example/headlight")
@@ -435,11 +440,13 @@ def test_the_page_of_a_teacher_stops_updating_when_the_class_is_over(store: Clas
     def page() -> None:
         import streamlit as st
 
-        from pages.lessons.class_mode.class_panel import _show
+        from pages.lessons.class_mode.class_panel import DRAWN, _show
         from pages.lessons.class_mode.seat import Seat
+        from pages.lessons.content.lesson import Lesson, Phase
 
         st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-        _show(Seat("ABCDEF", secret="x"), None, 0, was_open=st.session_state["runs"] == 1)
+        st.session_state[DRAWN] = (0, Phase.VOTE) if st.session_state["runs"] == 1 else None
+        _show(Seat("ABCDEF", secret="x"), Lesson(title="", stops=()), None, 0)
 
     app = AppTest.from_function(page).run()
     assert app.session_state["runs"] == 2
@@ -454,7 +461,7 @@ def asked(kind: Any, **values: Any) -> Stop:
 @pytest.mark.parametrize(
     ("stop", "given", "table"),
     [
-        (asked("choose", options=("<i>a</i>", "b"), answer=1), {"2": 3}, {"&lt;i&gt;a&lt;/i&gt;": 0, "b": 3}),
+        (asked("choose", options=("<i>a</i>", "b"), answer=1), {"2": 3}, {"<b>A</b> &lt;i&gt;a&lt;/i&gt;": 0, "<b>B</b> b": 3}),
         (asked("order", options=("a", "b")), {"0-1": 2, "1-0": 1}, {WORDS["in_order"]: 2, WORDS["not_in_order"]: 1}),
         (
             asked("tokens", truth=Truth(name="attention-row", query="a", kind="encoder", layer=1, head=1)),
@@ -472,19 +479,20 @@ def asked(kind: Any, **values: Any) -> Stop:
 )
 def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], table: dict[str, int]) -> None:
     count = sum(given.values())
-    listed = rows(str(class_panel.tally_table(stop, Tally(count, count, 0, True, given, given))))
+    listed = rows(str(class_panel.tally_table(stop, Tally(count, count, 0, Phase.REVEAL, given, given))))
     assert listed == {label: (count, count) for label, count in table.items()}
 
 
-# --- thirty sessions at once -------------------------------------------------------------------------------------------------
+# --- sixty sessions at once --------------------------------------------------------------------------------------------------
 
 
-def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None:
-    """The sessions use the websocket, and send the values that the bar of a browser sends, and hostile values."""
+def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str) -> None:
+    """The sessions use the websocket, and send the values that the bar of a browser sends, and hostile values. Some students
+    load their page again between the votes, and some come late."""
     question = shipped()["one-lesson"].stops[0].question
     assert question
-    count = len(question.options)
-    first, last = [1 + number % 2 for number in range(30)], [1 + number % count for number in range(30)]
+    count, late = len(question.options), range(54, 60)
+    first, last = [1 + number % 2 for number in range(60)], [1 + number % count for number in range(60)]
     hostile = [
         None,
         {"stop": 1, "value": "1" * 10_000},
@@ -494,37 +502,69 @@ def test_thirty_sessions_answer_at_once_and_the_tally_is_right(url: str) -> None
         {"stop": 1, "value": ["1"]},
     ]
 
-    async def student(code: str, number: int) -> Session:
-        session = Session(At(url), "lessons", {"class": code})
+    async def enter(query: str, number: int) -> Session:
+        session = Session(At(url), "lessons", {"class": query})
         await session.open()
-        await session.send(f"tab_memory_{seat.memory_name(code)}", "recall", {"text": ""})
-        if number % 5 == 0:
-            await session.send(KEY, "answer", hostile[number // 5])
-        await session.send(KEY, "answer", {"stop": 1, "value": str(first[number])})
-        await session.send(KEY, "answer", {"stop": 1, "value": str(last[number])})
+        if query == query[:CODE_LENGTH]:  # a seat in the address needs no answer of the tab
+            await session.send(f"tab_memory_{seat.memory_name(query)}", "recall", {"text": ""})
+        if number % 10 == 0:
+            await session.send(KEY, "answer", hostile[number // 10])
         return session
 
-    async def lesson() -> tuple[str, str]:
+    async def first_vote(code: str, number: int) -> Session:
+        session = await enter(code, number)
+        await session.send(KEY, "answer", {"stop": 1, "value": str(first[number])})
+        await session.send(KEY, "answer", {"stop": 1, "value": str(last[number])})  # not before the second vote
+        await session.send(KEY, "advance", {"stop": 1, "to": int(Phase.REVEAL)})  # only the teacher's counts
+        if number % 7:
+            return session
+        query = session.query["class"]
+        await session.close()
+        return await enter(query, 1)
+
+    async def second_vote(student: Session, number: int) -> None:
+        await student.rerun()
+        await student.send(KEY, "answer", {"stop": 1, "value": str(last[number])})
+
+    async def lesson() -> tuple[str, str, str]:
         teacher = Session(At(url), "lessons", {"class_lesson": "one-lesson"})
         await teacher.open()
         while teacher.unseen and "open_class" not in teacher.widgets:
             await teacher.scroll()
         await teacher.click(open_class=True)
         code = teacher.query["class"]
-        students = await asyncio.gather(*(student(code, number) for number in range(30)))
-        await teacher.click(**{f"class_sees_{code}_0": WORDS["seen_by"]["everybody"]})
+        students = await asyncio.gather(*(first_vote(code, number) for number in range(60) if number not in late))
+        for phase in (Phase.TALK, Phase.AGAIN):
+            await teacher.send(KEY, "advance", {"stop": 1, "to": int(phase)})
         await students[0].rerun()
+        before = " ".join(students[0].texts)
+        students += await asyncio.gather(*(first_vote(code, number) for number in late))
+        await asyncio.gather(*(second_vote(each, number) for number, each in enumerate(students)))
+        await teacher.send(KEY, "advance", {"stop": 1, "to": int(Phase.REVEAL)})
+        await asyncio.gather(students[0].rerun(), teacher.rerun())
         assert all(each.query["class"] != code for each in students)  # the address of each student has a number of its own
         await asyncio.gather(*(each.close() for each in (teacher, *students)))
-        return " ".join(teacher.texts), " ".join(students[0].texts)
+        return " ".join(teacher.texts), before, " ".join(students[0].texts)
 
     with ThreadPoolExecutor(1) as thread:
-        shown_to_teacher, shown_to_student = thread.submit(asyncio.run, lesson()).result()
-    assert "30 joined · 30 answered" in shown_to_teacher
-    counted = {option: (first.count(place), last.count(place)) for place, option in enumerate(question.options, 1)}
-    assert rows(shown_to_teacher) == rows(shown_to_student) == counted
+        shown_to_teacher, before, shown_to_student = thread.submit(asyncio.run, lesson()).result()
+    assert "60 joined · 60 answered" in shown_to_teacher
+    assert "<table>" not in before
+    counted = {number: (first.count(number), last.count(number)) for number in range(1, count + 1)}
+    expected = {f"<b>{chr(64 + place)}</b> {question.options[place - 1]}": both for place, both in counted.items()}
+    assert rows(shown_to_teacher) == rows(shown_to_student) == expected
     changed = sum(one != other for one, other in zip(first, last, strict=True))
-    assert f"30 of 30 answered; {changed} changed" in shown_to_teacher
+    assert f"60 of 60 answered; {changed} changed" in shown_to_teacher
+
+
+def test_the_table_of_all_answers_has_a_row_for_each_seat() -> None:
+    stops = (asked("choose", options=("a", "b"), answer=1, reasons=("c", "d")), asked("number", truth=Truth(name="head-count")))
+    seats = [{0: Given("2", "1"), 1: Given("2", "2")}, {}, {0: Given("2", "9")}]
+    lines = class_panel.answers_table(Lesson(title="t", stops=stops), seats).decode().splitlines()
+    assert lines[0] == 'seat,"stop 1, first vote","stop 1, last vote","stop 1, right",' + (
+        '"stop 2, first vote","stop 2, last vote","stop 2, right"'
+    )
+    assert sorted(line.partition(",")[2] for line in lines[1:]) == [",,,,,", ",,,,,", "“b”,“a”,1,2,2,0"]
 
 
 @pytest.mark.browser
@@ -594,3 +634,39 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     student.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
     expect(page.locator(".class-line")).to_contain_text("1 joined")
     student.close()
+
+
+@pytest.mark.browser
+def test_page_down_leads_a_class_from_vote_to_reveal_and_phones_follow(visitor: Visitor, stranger: BrowserContext) -> None:
+    visitor.page.set_viewport_size({"width": 1280, "height": 720})
+    page = visitor.open(f"lessons?class_lesson={LESSON}&present=1", whole=True)
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    code = page.locator(".class-line strong").inner_text()
+    phone = stranger.new_page()
+    phone.goto(f"{visitor.url}/?class={code}")
+    options, verdict = phone.locator(".bar .options button"), phone.locator(".bar .verdict")
+    expect(phone.locator(".bar a.next")).to_have_count(0)  # the phone follows
+    options.nth(0).click()
+    expect(page.locator(".class-line")).to_contain_text("1 answered")
+    following = page.locator(".bar .moves .next")
+    for phase in ("talk", "again"):
+        expect(following).to_contain_text(WORDS["phases"][phase])
+        page.locator(".bar .name").focus()
+        page.keyboard.press("PageDown")
+        expect(verdict).to_contain_text(WORDS["phase_says"][phase])
+    expect(page.locator(".for-notes")).to_be_hidden()
+    phone.get_by_role("button", name="Change my answer").click()
+    options.nth(1).click()
+    expect(verdict).to_contain_text(WORDS["phase_says"]["vote"])
+    expect(following).to_contain_text(WORDS["phases"]["reveal"])
+    page.keyboard.press("PageDown")
+    expect(verdict).to_contain_text("Right.")
+    expect(page.locator(".st-key-lesson-marks .tally tr.right")).to_be_in_viewport()
+    expect(following).to_contain_text("Next")
+    page.keyboard.press("PageDown")
+    phone.locator(".bar[data-stop='2']").wait_for()
+    late = stranger.new_page()
+    late.goto(f"{visitor.url}/?class={code}")
+    late.locator(".bar[data-stop='2']").wait_for()
+    late.close()
+    phone.close()

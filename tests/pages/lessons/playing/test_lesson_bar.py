@@ -529,7 +529,8 @@ def test_an_order_is_short_on_the_sheet() -> None:
     lesson = Lesson(title="t", discuss=True, stops=(Stop(title="a", say="b", page="home", question=question),))
     held = question_data(lesson, 0, Answer("1-0"))
     assert held
-    assert held["says"] == text("lesson")["bar"]["discuss_order"]
+    words = text("lesson")["bar"]
+    assert held["says"] == f"{words['noted_order']} {words['discuss']}"
     assert line_of_sheet(lesson, 0, Answer("1-0", "0-1")) == ["1. a", "Write → Read ✗", "Read → Write ✓", "–"]
 
 
@@ -714,7 +715,7 @@ def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen
     expect(page.locator(".st-key-head-map .shapelayer path").first).to_be_in_viewport(ratio=0.9)
     sidebar = page.get_by_test_id("stSidebar")
     page.keyboard.press("s")
-    expect(sidebar.get_by_label("Source text", exact=True)).to_be_in_viewport()
+    expect(sidebar.get_by_test_id("stSelectbox").first).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(sidebar).to_be_hidden()
     assert "present=1" in page.url
@@ -804,3 +805,22 @@ def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_ab
         panel = page.locator(".bar[data-stop]").bounding_box()
         assert panel
         assert panel["width"] <= 0.4 * 1024
+
+
+@pytest.mark.browser
+def test_a_lesson_is_left_without_loss_and_continued(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    page.locator(".st-key-first_lesson button").click()
+    page.locator(".bar[data-stop='1'] a.next").click()
+    page.locator(".bar[data-stop='2'] .options button").nth(1).click()
+    page.wait_for_url("**answers=2~2~**")
+    visitor.settle()
+    expect(page.get_by_label("Source text", exact=True)).to_have_value("headlight")
+    page.get_by_role("button", name="Leave the lesson").click()
+    page.locator(".bar[data-stop]").wait_for(state="detached")
+    expect(page.get_by_label("Source text", exact=True)).to_have_value("torch")
+    assert "model=reverse" in page.url
+    assert "lesson" not in page.url
+    page.get_by_role("button", name="Continue First look at stop 2").click()
+    page.locator(".bar[data-stop='2'] .verdict").wait_for()  # with the answer
+    expect(page.get_by_label("Source text", exact=True)).to_have_value("headlight")
