@@ -1,4 +1,4 @@
-"""The script that Streamlit runs for each visitor: page settings, the shared sidebar, navigation, then a page.
+"""The script that Streamlit runs for each visitor: page settings, navigation, the shared sidebar and heading, then a page.
 
 streamlit run app.py
 """
@@ -13,7 +13,9 @@ import streamlit as st
 
 from pages.lessons import follow_lesson, lesson_bar, show_keep
 from pages.shell.frame.body import COMPLETE, draw_page
+from pages.shell.frame.embed import show_caption, start_embedding
 from pages.shell.frame.glossary import show_glossary
+from pages.shell.frame.heading import heading
 from pages.shell.frame.navigation import foot, navigation
 from pages.shell.frame.present import present_bar, present_button, start_presenting
 from pages.shell.frame.sidebar import sidebar
@@ -42,15 +44,17 @@ def visit() -> None:
     page = navigation()
     start_run()
     start_presenting()
+    start_embedding()
     in_lesson = follow_lesson()
-    if in_lesson:  # the words of the lesson stand where the sidebar is else; its button at the top opens it
-        st.set_page_config(initial_sidebar_state="collapsed")
+    # The words of a lesson stand where the sidebar is else. Its button at the top opens it.
+    st.set_page_config(initial_sidebar_state="collapsed" if in_lesson else "auto")
     follow_edits()
     keep_training()
-    sidebar(in_lesson)
     present_bar()
     lesson_bar()
+    sidebar(in_lesson, heading())
     draw_page(page)
+    show_caption()
     with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump
         if not in_lesson:  # the lesson's bar already has the link to the next page
             foot()

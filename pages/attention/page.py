@@ -27,8 +27,6 @@ COMPUTED = ("steps", "what-if")
 
 
 words = text("attention")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run()

@@ -34,8 +34,6 @@ from transformer.pipeline.decoding.logits_processors import MinP, Temperature, T
 from transformer.pipeline.decoding.methods import Beam, Sample
 
 words = text("decoding")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view = show_texts(lambda view: view.writes and generate(view, PLAIN))

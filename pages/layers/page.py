@@ -16,8 +16,6 @@ from pages.ui.pickers import pick
 from pages.ui.text import text
 
 words = text("layers")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     with st.container(gap="xsmall"):

@@ -18,8 +18,6 @@ from transformer.network import masks
 from transformer.network.attention import MultiHeadAttention
 
 words = text("masks")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(batch=True, beside=beside_an_example)
@@ -45,7 +43,7 @@ with explained():
             # The other parts compute the run again, which is possible only for our own networks.
             parts = list(words["parts"]) if batch.target else ["broadcasting"]
             part = pick(words["part"], parts, "part")
-            st.markdown(words["parts"][part])
+            st.caption(words["parts"][part])
             if batch.target is None:
                 st.caption(words["recorded_parts"])
             if part == "broadcasting":

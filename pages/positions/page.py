@@ -16,8 +16,6 @@ from transformer.analysis.position_geometry import rotation, swap
 from transformer.network.embedding import Embedding, Learned, sinusoid
 
 words = text("positions")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run()

@@ -18,8 +18,6 @@ from transformer.text.vocabulary import Vocabulary
 WORDS = ("sentence", "scaling", "alike")
 
 words = text("tokens")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view, trace = show_run(batch=True)

@@ -19,8 +19,6 @@ from transformer.tracing.paths import Kind
 from transformer.training.run import Training
 
 words = text("training")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     view = show_texts()

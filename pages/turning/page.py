@@ -16,8 +16,6 @@ from transformer.analysis.importance import head_importance
 from transformer.tasks import find_task
 
 words = text("turning")
-st.title(words["title"])
-st.markdown(words["sentence"])
 
 with explained():
     examples = find_task("english-french").examples

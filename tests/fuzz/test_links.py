@@ -96,7 +96,7 @@ def test_no_text_makes_a_page_fail(model: str, log: list[str]) -> None:
         log.clear()
         app = apps[page] = apps.get(page) or on_page(page, model=model, **sizes)
         for key, value in boxes.items():
-            box: Any = next(each for each in (*app.sidebar.text_input, *app.sidebar.text_area) if each.key == key)
+            box: Any = next(each for each in (*app.text_input, *app.text_area) if each.key == key)
             box.set_value(value)
         del apps[page]  # after a failure, the next case starts with a new app
         assert not faults(app.run(), log)

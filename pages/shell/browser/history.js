@@ -3,6 +3,7 @@
 import { keepEntries } from "../../ui/compat.js";
 import { keepAccessible } from "./access.js";
 import { arriveAtParts } from "./arrival.js";
+import { runWithEnter } from "./enter.js";
 import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
@@ -13,4 +14,5 @@ export default function mount({ data }) {
   showUndo(data.undo, data.undo_help);
   keepAccessible(data.scrollable);
   foldAtOnce();
+  runWithEnter();
 }

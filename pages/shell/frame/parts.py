@@ -94,7 +94,8 @@ def row_of_parts() -> Iterator[None]:
 def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
     """Whether to draw a part. If not, its empty box is drawn, or appended to the current row."""
     state, row = st.session_state, _row.get()
-    if SEEN not in state or part in state[SEEN] or state.get(ALL, False):
+    # Of an embedded page one figure alone is visible, which can be in any part (embed.py).
+    if SEEN not in state or part in state[SEEN] or state.get(ALL, False) or st.context.is_embedded:
         _send_row()
         return True
     state[UNSEEN].append(part)

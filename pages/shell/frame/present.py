@@ -1,19 +1,15 @@
-"""Presenting on a projector: no sidebar, large type, the source text above the page, and keys for a clicker."""
+"""Presenting on a projector: no sidebar, large type, and keys for a clicker."""
 
 import streamlit as st
 
 from pages.shell.browser import BROWSER
-from pages.shell.error_boundary import explained
 from pages.ui.compat import opens_from_history
 from pages.ui.component import mounted
-from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.presenting import PRESENT, presenting
 from pages.ui.style import style
 from pages.ui.text import text
 
 STYLE = style(BROWSER / "present_page.css")
-# Session key of the text box above the page.
-SOURCE = "present_source"
 
 _mount = mounted(BROWSER / "present")
 
@@ -30,23 +26,12 @@ def start_presenting() -> None:
 
 
 def present_bar() -> None:
-    """Draw the bar above the page while presenting: the box of the source text if the page reads it, and buttons to step
-    through the page, to darken the screen, to show the sidebar, and to leave. Call it after the sidebar, which sets
-    the text."""
+    """Draw the bar above the page while presenting: buttons to step through the page, to darken the screen, to show the
+    sidebar, and to leave."""
     if not presenting():
         return
-    words, state = text("present"), st.session_state
-    with explained(), st.container(horizontal=True, vertical_alignment="bottom", key="present_bar"):
-        if text(state["page"]).get("reads_source", True):  # other pages have their own boxes, or read no text
-            state[SOURCE] = state["source"]
-            st.text_input(
-                text("sidebar")["source"],
-                key=SOURCE,
-                max_chars=TEXT_CHARACTERS,
-                on_change=_take_source,
-                label_visibility="collapsed",
-            )
-        _mount(key="present", data={"text": words["bar"]}, on_leave_change=_leave, width="content")
+    with st.container(key="present_bar"):
+        _mount(key="present", data={"text": text("present")["bar"]}, on_leave_change=_leave)
 
 
 def present_button() -> None:
@@ -54,10 +39,6 @@ def present_button() -> None:
     if not presenting():
         words = text("present")
         st.button(words["start"], icon=":material/slideshow:", type="tertiary", on_click=_start, help=words["start_help"])
-
-
-def _take_source() -> None:
-    st.session_state["source"] = st.session_state[SOURCE]
 
 
 def _start() -> None:

@@ -1,5 +1,10 @@
-"""The sidebar of every page: the model and the texts. `app.py` draws it outside of the pages, so its widgets keep their values
-when another page is opened. They are bound to the URL, so a link opens the same view."""
+"""The sidebar of every page: the model and the further texts. The box of the first text stands under the title of the page.
+
+`app.py` draws all of it outside of the pages, so its widgets keep their values when another page is opened. They are bound to
+the URL, so a link opens the same view.
+"""
+
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
@@ -23,8 +28,14 @@ from pages.ui.link_values import publish
 from pages.ui.text import KEY, default_language, languages, text
 
 
-def sidebar(in_lesson: bool = False) -> None:
-    """Draw the sidebar. In a lesson it does not say what to look for in an example, because the lesson may ask for it."""
+def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | None = None) -> None:
+    """Draw the sidebar, and the box of the first text.
+
+    Args:
+        in_lesson: whether a lesson is open. The sidebar then does not say what to look for in an example, because the lesson
+            may ask for it.
+        place: where the box of the first text is drawn; None for the sidebar.
+    """
     with st.sidebar, explained():
         model = pick_model()
         about = st.container(gap="small") if not trained(model) else None
@@ -35,7 +46,10 @@ def sidebar(in_lesson: bool = False) -> None:
         show_hub()
         readable = opens(model)
         offered = starts(model) if readable else (Start("", ""),)
-        _source(model, offered, readable)
+        with place or st.container(gap="xxsmall"):
+            _source(model, offered, readable)
+        if trained(model):
+            st.caption(literal(open_description(model)))
         # The examples are drawn after all text boxes, because they depend on the boxes' values.
         examples = st.container(gap="small")
         if readable:
@@ -79,22 +93,30 @@ def _limit(model: str) -> str:
 
 
 def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
-    """Draw the box of the first sentence. Below it is which texts the model reads, if the model can be opened, and what a
-    trained model does."""
+    """Draw the box of the first text. Below it is which texts the model reads, if the model can be opened."""
     words = text("sidebar")
-    st.text_input(
+    # The box grows with its text. Enter runs it: pages/shell/browser/enter.js.
+    st.text_area(
         words["source"],
         value=offered[0].source,
         max_chars=TEXT_CHARACTERS,
         key="source",
         bind="query-params",
-        on_change=_read_anew,
-        help=words["source_help"].format(accepts=accepts(model)) if readable else None,
+        on_change=_take_source,
+        height="content",
+        help=words["source_help"].format(limit=_limit(model)) if readable else None,
     )
-    paragraphs = [_limit(model)] if readable else []
-    if trained(model):  # not below the picker of the model, so that the box is on the first screen of a small laptop
-        paragraphs.append(open_description(model))
-    st.caption("\n\n".join(literal(paragraph) for paragraph in paragraphs))
+    if readable:
+        with st.container(key="source_limit"):  # app.css hides it where there is no room; `help` says the same
+            st.caption(literal(_limit(model)))
+
+
+def _take_source() -> None:
+    """Read the changed text. Pasted lines become one, because a line break is no part of a text."""
+    typed = st.session_state["source"]
+    if "\n" in typed:
+        st.session_state["source"] = " ".join(typed.split("\n"))
+    _read_anew()
 
 
 def _other_texts() -> None:

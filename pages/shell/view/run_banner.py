@@ -187,8 +187,9 @@ def show_answer(
         st.caption(literal(sentence(answer)))
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
+    name = "answer" if len(view.sources) > 1 else "answer_alone"  # one text stands in its box, right above
     # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
-    st.markdown(words["answer"].format(source=span(source), answer=span(written)))
+    st.markdown(words[name].format(source=span(source), answer=span(written)))
     if view.pipeline.trained:
         warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)
     # A decoder alone always writes as many tokens as it may.

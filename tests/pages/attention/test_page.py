@@ -22,7 +22,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
     visitor.type("Source text", "cab")
     assert visitor.ticks(MAP, "x") == ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(MAP, "y") == ["<sos>", "c", "a", "b", "<eos>"]
-    assert page.get_by_text("cab → bac").is_visible()
+    assert page.get_by_text("→ bac").is_visible()
 
     visitor.choose("Kind of attention", "cross")
     assert visitor.ticks(MAP, "x") == ["<sos>", "c", "a", "b", "<eos>"]

@@ -80,7 +80,7 @@ def test_the_page_opens_on_the_head_that_finds_what_its_task_needs(model: str) -
 def test_an_unreadable_text_shows_an_error_that_names_what_is_allowed() -> None:
     app = opened()
     for typed, answer in UNREADABLE.items():
-        app.sidebar.text_input(key="source").set_value(typed).run()
+        app.text_area(key="source").set_value(typed).run()
         assert answer in alerts(app), typed
 
 

@@ -178,7 +178,7 @@ def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkey
 
 def test_the_check_sum_of_the_contributions_is_the_logit() -> None:
     app = check(on_page(PAGE, model="english-french", step="3", part="lens"))
-    run = Generation.of(Pipeline.load("english-french").generate(app.sidebar.text_input(key="source").value))
+    run = Generation.of(Pipeline.load("english-french").generate(app.text_area(key="source").value))
     made = run.chain(run.best)[2]
     logit = float(run.steps[2].own.logits[0, made.token])
     (sentence,) = [markdown.value for markdown in app.markdown if markdown.value.startswith("Check: all")]

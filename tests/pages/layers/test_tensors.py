@@ -55,6 +55,7 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("PageDown")  # from the scores to the weights
     expect(label(walker)).to_contain_text("Attention weights")
+    expect(label(walker)).to_contain_text(f"{weights[0, 0, 0]:.8g}"[:7])
     assert value(walker) == pytest.approx(weights[0, 0, 0], rel=1e-6)
     for key, (head, query, to) in {
         "ArrowRight": (0, 0, 1),

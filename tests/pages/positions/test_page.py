@@ -25,7 +25,7 @@ FAR = ("inf", "1e999", "-inf", "Infinity", "1e400")
 def opened(model: str, source: str, part: str = "table", **numbers: int) -> AppTest:
     app = on_page(PAGE, part=part)
     app.sidebar.selectbox(key="model").set_value(model).run()
-    app.sidebar.text_input(key="source").set_value(source).run()
+    app.text_area(key="source").set_value(source).run()
     for key, value in numbers.items():
         app.number_input(key=key).set_value(value).run()
     fine(app)
@@ -273,7 +273,7 @@ def test_swap_of_equal_words_or_a_single_word_is_explained() -> None:
     app = opened("reverse", "aaa", "swap")
     assert "nothing can change" in page_text(app)
     assert number(app, "Largest difference, with positions") < 1e-5
-    app.sidebar.text_input(key="source").set_value("a").run()
+    app.text_area(key="source").set_value("a").run()
     assert "only one word" in page_text(app)
     fine(app)
 

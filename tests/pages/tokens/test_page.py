@@ -22,7 +22,7 @@ CHIP = re.compile(r'<li class="(\w+)"><b>(.*?)</b>(?:<small>(read as .*?)</small
 def opened(model: str, source: str, part: str = "sentence", **more: str) -> AppTest:
     app = on_page(PAGE, part=part)
     app.sidebar.selectbox(key="model").set_value(model).run()
-    app.sidebar.text_input(key="source").set_value(source)
+    app.text_area(key="source").set_value(source)
     app.sidebar.text_input(key="target").set_value(more.get("target", ""))
     for name in ("batch", "batch_targets"):
         app.sidebar.text_area(key=name).set_value(more.get(name, ""))
@@ -107,7 +107,7 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     texts = shown(app)
     assert [len(text) for text in texts] == [8, 8, 8]
     assert [[chip[0] for chip in text].count("padding") for text in texts] == [0, 4, 5]
-    assert "3 × 8 places, and `<pad>` stands in **9**" in page_text(part(app, "padding"))
+    assert "3 × 8 positions, and `<pad>` stands in **9**" in page_text(part(app, "padding"))
     part(app, "sentence").segmented_control(key="item").set_value(3).run()
     unfold(app, "numbers")
     assert list(app.dataframe[0].value.index) == [
@@ -154,7 +154,7 @@ def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> Non
         return [vocabulary.tokens[other] for other in np.argsort(-cosines)[1:11]]
 
     assert app.dataframe[0].value["token"].tolist() == nearest("tired")
-    app.sidebar.text_input(key="source").set_value("cat").run()
+    app.text_area(key="source").set_value("cat").run()
     assert app.dataframe[0].value["token"].tolist() == nearest("cat")
     app.selectbox(key="word").set_value(f"{vocabulary.ids(['it'])[0]} · it").run()
     assert app.dataframe[0].value["token"].tolist() == nearest("it")

@@ -317,6 +317,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     place = math.log1p(steps[6] / 10)
     assert page.evaluate(mark) == [["x", pytest.approx(place)], ["x2", pytest.approx(place)]]
     chart = page.locator(".st-key-film_curves .chart")
+    chart.scroll_into_view_if_needed()
     point = chart.locator(".points path").first.bounding_box()
     assert point
     page.mouse.move(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)

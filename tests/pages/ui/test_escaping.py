@@ -156,11 +156,11 @@ def order(page: Page, letters: str) -> list[str]:
 
 @pytest.mark.browser
 def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor) -> None:
-    page = visitor.open(f"attention?model=english-french&source={quote('the :material/home: :streamlit: -> cat')}")
+    page = visitor.open(f"masks?model=english-french&source={quote('the :material/home: :streamlit: -> cat')}")
     answer = page.locator("strong", has_text="cat").first
     assert answer.inner_text() == "the :material/home: :streamlit: -> cat"
     assert answer.locator("img, [role=img]").count() == 0
-    page = visitor.open(f"attention?model=english-french&source={quote(f'the {OVERRIDE}cat sleeps .')}")
+    page = visitor.open(f"masks?model=english-french&source={quote(f'the {OVERRIDE}cat sleeps .')}")
     assert page.get_by_role("alert").count() == 0  # the model reads the text without the character
     assert page.locator("strong", has_text="cat").first.inner_text() == "the cat sleeps ."
     for typed in (f"{HEBREW} the", f"the {HEBREW}"):

@@ -136,10 +136,10 @@ def test_model_without_a_text_uses_the_text_of_its_file(tmp_path: Path, monkeypa
 def test_language_of_a_link_is_kept_across_pages() -> None:
     app = on_page(HOME, language="de", model="copy", source="q")
     assert "Ein ganzes Modell." in [markdown.value for markdown in app.main.markdown]
-    assert app.sidebar.text_input(key="source").label == "Eingabe"
+    assert app.text_area(key="source").label == "Eingabe"
     assert app.sidebar.text_input(key="target").label == text("sidebar")["target"]  # missing in the translation
     assert "Buchstaben hinein, dieselben heraus" in app.sidebar.caption[0].value
-    assert "1 bis 12 Buchstaben" in app.sidebar.text_input(key="source").help
+    assert "1 bis 12 Buchstaben" in app.text_area(key="source").help
     app.switch_page(ATTENTION).run()
     assert [info.value for info in app.sidebar.info] == ["Ein Buchstabe."]
     assert app.query_params["language"] == "de"
@@ -173,10 +173,10 @@ def test_language_picker_changes_labels_but_not_the_link() -> None:
 @pytest.mark.usefixtures("german")
 def test_server_language_is_not_in_links() -> None:
     app = on_page(HOME, model="copy")
-    assert app.sidebar.text_input(key="source").label == "Eingabe"
+    assert app.text_area(key="source").label == "Eingabe"
     assert "language" not in app.query_params
     app = on_page(HOME, model="copy", language="en")
-    assert app.sidebar.text_input(key="source").label == "Source text"
+    assert app.text_area(key="source").label == "Source text"
     assert app.query_params["language"] == "en"
     links = [each.proto.json for each in app.main.get("bidi_component") if '"cards"' in each.proto.json]
     assert links
@@ -187,7 +187,7 @@ def test_server_language_is_not_in_links() -> None:
 @pytest.mark.parametrize("name", ["fr", "..", "", "../de"])
 def test_unknown_languages_are_ignored(name: str) -> None:
     app = on_page(HOME, language=name)
-    assert app.sidebar.text_input(key="source").label == "Source text"
+    assert app.text_area(key="source").label == "Source text"
     assert not app.exception
     assert "language" not in app.query_params
 

@@ -36,7 +36,8 @@ def go(visitor: Visitor, title: str) -> None:
 def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}")
     assert held(page) == LINKED
-    go(visitor, "The head that turns")
+    go(visitor, "The head that turns")  # its box of the text is hidden
+    go(visitor, "Layers")
     assert held(page) == LINKED
     visitor.type("Source text", "1 2 3")
     changed = {**LINKED, "source": "1 2 3"}
@@ -44,12 +45,14 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     visitor.settle()
     assert held(page) == LINKED  # Back undoes the typing
     page.go_back()
+    page.get_by_role("heading", name="The head that turns", level=1).wait_for()
+    page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
-    assert held(page) == LINKED  # the second Back restores the view of the previous page
-    page.go_forward()
-    page.go_forward()
-    page.get_by_role("heading", name="The head that turns", level=1).wait_for()
+    assert held(page) == LINKED  # further back, the views of the previous pages
+    for _ in range(3):
+        page.go_forward()
+    page.get_by_role("heading", name="Layers", level=1).wait_for()
     visitor.settle()
     assert held(page) == changed
     page.reload()

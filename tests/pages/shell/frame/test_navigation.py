@@ -126,11 +126,12 @@ def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
 
 def test_page_takes_any_text_on_either_side(app: AppTest) -> None:
     for side in ("source", "target"):
-        before = app.sidebar.text_input(key=side).value
+        kind = "text_area" if side == "source" else "text_input"
+        before = getattr(app, kind)(key=side).value
         for text in NONSENSE:
-            app.sidebar.text_input(key=side).set_value(text).run()
+            getattr(app, kind)(key=side).set_value(text).run()
             check(app)
-        app.sidebar.text_input(key=side).set_value(before).run()
+        getattr(app, kind)(key=side).set_value(before).run()
     assert not app.error
 
 

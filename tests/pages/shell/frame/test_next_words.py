@@ -13,7 +13,7 @@ def test_a_click_on_a_chip_adds_the_word_to_the_text() -> None:
     first = chips.options[0]
     chips.select(first).run()
     assert not app.exception
-    assert app.sidebar.text_input(key="source").value == f"my cat is {first}"
+    assert app.text_area(key="source").value == f"my cat is {first}"
 
 
 def test_a_model_without_a_grammar_has_no_chips() -> None:
@@ -32,4 +32,4 @@ def test_all_words_are_listed_on_request() -> None:
 
 def test_the_limit_is_below_the_box() -> None:
     app = on_page(HOME, model="sort")
-    assert any("1 to 12 letters from a to z; up to 12 characters" in caption.value for caption in app.sidebar.caption)
+    assert any("1 to 12 letters from a to z; up to 12 characters" in caption.value for caption in app.main.caption)

@@ -87,7 +87,7 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     expect(lens).to_be_visible()
     visitor.see_all()
     assert page.evaluate(BOXES) == []
-    expect(page.get_by_text("at step 2 (its logit)")).to_be_visible()
+    expect(page.get_by_text("at step 2 is a sum")).to_be_visible()
 
 
 @pytest.mark.browser

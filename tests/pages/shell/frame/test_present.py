@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.shell.frame.navigation import name_of, page_files
-from pages.shell.frame.present import SOURCE
 from pages.ui.presenting import PRESENT
 from pages.ui.text import text
 from tests.pages.apps import on_page
@@ -33,34 +32,34 @@ NAMELESS = """() => [...document.querySelectorAll('.stMain :is(button, a[href], 
 SIDEWAYS = "document.querySelector('.stMain').scrollWidth - document.querySelector('.stMain').clientWidth"
 
 
-def test_a_link_presents_and_the_box_above_the_page_has_the_text_of_the_sidebar() -> None:
+def test_a_link_presents_all_pages_of_the_session() -> None:
     app = on_page("pages/attention/page.py", model="reverse", source="torch", present="1")
     assert app.session_state[PRESENT]
-    (box,) = [box for box in app.text_input if box.key == SOURCE]
-    assert box.value == "torch"
-    box.set_value("lamp").run()
-    assert app.session_state["source"] == "lamp"
     assert not [button for button in app.button if button.label == text("present")["start"]]
-    # Another page of the session is presented, too.
     app.switch_page("pages/tokens/page.py").run()
     assert app.query_params[PRESENT] == "1"
-    assert [box.value for box in app.text_input if box.key == SOURCE] == ["lamp"]
 
 
-@pytest.mark.parametrize("page", ["turning", "lessons"])
-def test_a_page_that_does_not_read_the_source_text_has_no_box_for_it(page: str) -> None:
-    app = on_page(f"pages/{page}/page.py", present="1")
+@pytest.mark.parametrize(("page", "reads"), [("attention", True), ("turning", False), ("lessons", False)])
+def test_the_box_of_the_text_is_under_the_title_of_a_page_that_reads_it(page: str, reads: bool) -> None:
+    app = on_page(f"pages/{page}/page.py", model="reverse", source="torch")
     assert not app.exception
-    assert app.session_state[PRESENT]
-    assert SOURCE not in [box.key for box in app.text_input]
+    assert app.main.text_area(key="source").value == "torch"  # also where it is hidden, so that it keeps its value
+    assert text(page).get("reads_source", True) == reads
+
+
+def test_pasted_lines_become_one_text() -> None:
+    app = on_page("pages/attention/page.py", model="english-french", source="the cat sleeps .")
+    app.text_area(key="source").set_value("the dog\nsleeps .").run()
+    assert not app.exception
+    assert app.session_state["source"] == "the dog sleeps ."
 
 
 def test_a_button_below_the_page_starts_presenting() -> None:
     app = on_page("pages/tokens/page.py", model="reverse", source="torch")
-    assert SOURCE not in [box.key for box in app.text_input]
     (start,) = [button for button in app.button if button.label == text("present")["start"]]
     start.click().run()
-    assert SOURCE in [box.key for box in app.text_input]
+    assert app.session_state[PRESENT]
 
 
 @pytest.mark.browser

@@ -129,12 +129,12 @@ def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     app = on_page(page, model="reverse", source="abc")
     before = pictures(app)
     assert before
-    app.sidebar.text_input(key="source").set_value(" ").run()
+    app.text_area(key="source").set_value(" ").run()
     assert "nothing to read" in shown_errors(app)
     assert any("**abc**" in info.value and "reverse" in info.value for info in app.main.info)
     assert pictures(app) == before
     assert answered(app, "cba")
-    app.sidebar.text_input(key="source").set_value("abd").run()
+    app.text_area(key="source").set_value("abd").run()
     assert not shown_errors(app)
     assert not any("**abc**" in info.value for info in app.main.info)
     assert answered(app, "dba")
@@ -144,7 +144,7 @@ def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None
     app = on_page("pages/home/page.py", model="reverse", source=" ")
     assert "nothing to read" in shown_errors(app)
     assert not any("page shows" in info.value for info in app.main.info)
-    assert len(pictures(app)) == 3  # the first lesson, examples and the tour, no map
+    assert len(pictures(app)) == 2  # examples and the tour, no map
     app.switch_page(ATTENTION).run()
     assert "nothing to read" in shown_errors(app)
     assert pictures(app) == []
@@ -159,7 +159,7 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
     app = on_page(ATTENTION, model="english-french", source="the dog sees the cat")
     texts.clear()
     decoded.clear()
-    app.sidebar.text_input(key="source").set_value("the woman sees the dog")
+    app.text_area(key="source").set_value("the woman sees the dog")
     app.sidebar.text_input(key="target").set_value("le chat voit").run()
     assert not shown_errors(app)
     assert sorted(texts) == ["le chat voit", "the woman sees the dog"]
@@ -197,7 +197,7 @@ def test_an_unknown_name_and_another_unknown_word_get_one_warning_each() -> None
 def test_a_wrong_answer_is_shown_with_the_right_one() -> None:
     for model, wrong in (("reverse", False), ("reverse@000168", True)):
         app = on_page(ATTENTION, model=model, source="abcdefgh")
-        answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if " → " in markdown.value]
+        answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if "→ **" in markdown.value]
         assert answers[0] is not wrong
         assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
 

@@ -1,0 +1,24 @@
+"""The heading of every page: its title, a sentence about it, and the box of the text that it reads."""
+
+from contextlib import AbstractContextManager
+
+import streamlit as st
+
+from pages.ui.text import text
+
+
+def heading() -> AbstractContextManager[object]:
+    """Draw the title of the page and its sentence. Call it between the bar of a lesson and the page.
+
+    Returns:
+        The place of the text box below them. It is hidden if the page reads no text, because a widget that is not drawn loses
+        its value.
+    """
+    words = text(st.session_state["page"])
+    with st.container(key="heading", gap="xxsmall"):
+        st.title(words.get("heading", words["title"]))
+        st.markdown(words["sentence"])
+        place = st.container(gap="xxsmall", key="source_place")
+        if not words.get("reads_source", True):
+            st.html('<i class="reads-no-text"></i>')  # app.css then hides the place
+        return place
