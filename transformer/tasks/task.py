@@ -119,8 +119,8 @@ class Task(ABC):
         return []
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        """Known words with a similar spelling that may replace an unknown token after the tokens before it, the most similar
-        first. Empty if there are none, or if the task cannot tell."""
+        """Known words that are spelled like an unknown token and may follow the tokens before it. The most similar comes
+        first. Empty for a task without a grammar."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:

@@ -58,6 +58,7 @@ class Bar {
     const checked = !arrived && this.data.target !== data.target; // the target changes from the picture to the page's own map
     this.questions.take(data.questions, arrived);
     if (arrived) this.folded = false;
+    if (this.data?.lesson !== data.lesson) this.unfolded.clear();
     this.data = data;
     this.build(arrived);
     this.tell();

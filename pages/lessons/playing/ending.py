@@ -41,7 +41,7 @@ def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _next_lesson(name: str) -> list[str]:
-    """The address and the title of the shipped lesson after this one; empty if there is none."""
+    """The address of the next shipped lesson, and the words of its link; empty after the last lesson."""
     names = [*shipped()]
     place = names.index(name) + 1 if name in names else len(names)
     if place >= len(names):

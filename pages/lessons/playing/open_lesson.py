@@ -106,7 +106,7 @@ def _open(opened: OpenLesson | None) -> None:
 
 
 def left_lesson() -> tuple[OpenLesson, Lesson] | None:
-    """The lesson that was left last before its end, and that can be continued; None if there is none, or a lesson is open."""
+    """The lesson that the visitor left, with its stops; None if it cannot be continued, or while a lesson is open."""
     left = None if open_lesson() else st.session_state.get(LEFT)
     try:
         lesson = lesson_of(left.name) if left else None

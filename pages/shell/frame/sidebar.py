@@ -107,7 +107,7 @@ def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
         help=words["source_help"].format(limit=_limit(model)) if readable else None,
     )
     if readable:
-        with st.container(key="source_limit"):  # app.css hides it where there is no room; `help` says the same
+        with st.container(key="source_limit"):  # app.css hides it on a phone; the help says the same
             st.caption(literal(_limit(model)))
 
 
