@@ -31,6 +31,31 @@ export function viewOf(root, build) {
   return views.get(root);
 }
 
+/** @type {WeakMap<ParentNode, () => void>} */
+const stops = new WeakMap();
+
+/**
+ * Do what undoes the last call of a component, if there is such a thing. Streamlit itself does so only when it removes the
+ * component. Call it before the next call listens to anything.
+ *
+ * @param {ParentNode} parent
+ */
+export function stopLastCall(parent) {
+  stops.get(parent)?.();
+  stops.delete(parent);
+}
+
+/**
+ * Keep what undoes this call for `stopLastCall`. Returns what a component returns to Streamlit.
+ *
+ * @param {ParentNode} parent
+ * @param {() => void} stop
+ */
+export function stopLater(parent, stop) {
+  stops.set(parent, stop);
+  return () => stopLastCall(parent);
+}
+
 /**
  * The root element of a component: the `div` whose class is its name.
  *

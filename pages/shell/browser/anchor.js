@@ -1,12 +1,13 @@
 // Reports the anchor of the address to the server if it is in another part of the page than the open one, so that the server
 // opens the part with the anchor (parts.py).
 
-import { rootOf, viewOf } from "../../ui/component.js";
+import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 
 /** @typedef {{ part: string, anchors: Record<string, string[]> }} Data */
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
 export default function mount({ data, parentElement, setTriggerValue }) {
+  stopLastCall(parentElement);
   const view = viewOf(rootOf(parentElement, "anchor"), () => ({ reported: "" }));
 
   function report() {
@@ -30,5 +31,5 @@ export default function mount({ data, parentElement, setTriggerValue }) {
 
   report();
   addEventListener("hashchange", reportAnew);
-  return () => removeEventListener("hashchange", reportAnew);
+  return stopLater(parentElement, () => removeEventListener("hashchange", reportAnew));
 }

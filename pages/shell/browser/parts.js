@@ -1,15 +1,17 @@
 // Reports the empty boxes of a page (parts.py) that are on screen, or will be soon.
 
 import { pageScroller } from "../../ui/compat.js";
+import { stopLastCall, stopLater } from "../../ui/component.js";
 
 const AHEAD = 100; // px below and above the screen
 const QUIET = 400; // ms without a change of the page's size; before pictures are drawn, the boxes below them are too high up
 const ANSWER = 5000; // ms after which a report without an answer is sent again
 
 /**
- * @param {{ setTriggerValue: (name: "seen", parts: string[]) => void }} component
+ * @param {{ parentElement: ParentNode, setTriggerValue: (name: "seen", parts: string[]) => void }} component
  */
-export default function mount({ setTriggerValue }) {
+export default function mount({ parentElement, setTriggerValue }) {
+  stopLastCall(parentElement);
   let answer = 0; // a timer while a report waits for its answer; the answer runs this script again
   let frame = 0;
   let timer = 0;
@@ -46,14 +48,14 @@ export default function mount({ setTriggerValue }) {
   const sizes = new ResizeObserver(reportWhenQuiet);
   for (const element of [scroller, ...scroller.children]) sizes.observe(element);
   scroller.addEventListener("scroll", reportAtNextFrame, { passive: true });
-  return () => {
+  return stopLater(parentElement, () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     clearTimeout(answer);
     keepHeight(false);
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);
-  };
+  });
 }
 
 /**
@@ -65,6 +67,7 @@ export default function mount({ setTriggerValue }) {
 function keepHeight(keeps) {
   const page = /** @type {HTMLElement} */ (pageScroller().firstElementChild);
   page.style.minHeight = keeps ? `${page.offsetHeight}px` : "";
+  page.style.flexShrink = keeps ? "0" : ""; // with a least height, a flex item may be lower than its content
 }
 
 /**

@@ -50,9 +50,12 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
     assert held(page) == LINKED  # further back, the views of the previous pages
-    for _ in range(3):
+    # Each page is waited for: Streamlit opens a page that was asked for earlier, and drawn later, once more.
+    for title in ("The head that turns", "Layers"):
         page.go_forward()
-    page.get_by_role("heading", name="Layers", level=1).wait_for()
+        page.get_by_role("heading", name=title, level=1).wait_for()
+        visitor.settle()
+    page.go_forward()
     visitor.settle()
     assert held(page) == changed
     page.reload()

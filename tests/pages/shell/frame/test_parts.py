@@ -94,6 +94,7 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
 def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
     visitor.choose("Look at", "how it was taught")
+    assert page.evaluate("document.querySelector('.stMain').firstElementChild.style.minHeight") == ""
     # Scroll to the middle of the last box, then note the scroll position at each frame until the part is drawn.
     places = page.evaluate(
         """async () => {
