@@ -24,7 +24,7 @@ def table() -> str:
         cells = (f"`{name}`", recipe.description, card.recipe["steps"], f"{card.minutes:.1f}", exact, len(groups), weakest)
         rows.append(f"| {' | '.join(map(str, cells))} |")
         missed = [f"{group} {share:.1%}" for group, share in groups if share < 1]
-        if missed:
+        if missed and any(share for _, share in groups):  # a model that is right nowhere has no weak group
             strata.append(f"- `{name}`: {', '.join(missed)}")
     return "\n".join([*rows, "", "Groups below 100 %:", "", *strata])
 

@@ -61,6 +61,8 @@ class Recipe:
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
             one have no effect.
+        edit: a phrase of `transformer.tracing.phrases`, such as `no causal mask`. Every training step computes with this edit;
+            the checks and the tests compute without it. Empty for no edit.
         about: one line for the model picker, if the description of the task does not describe the model; else empty.
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
@@ -94,6 +96,7 @@ class Recipe:
     hard_rate: float = 0.0
     half: bool = False
     snapshots: tuple[int, ...] = ()
+    edit: str = ""
     about: str = ""
     preset: str = "pytorch"
     config: tuple[tuple[str, Any], ...] = ()
@@ -235,6 +238,14 @@ RECIPES: dict[str, Recipe] = {
         about="letters in, the same letters backwards out, with learned positions and one projection for all heads",
         steps=4000,
         preset="shared_heads",
+        config=sizes(64, 4, 2, 256),
+    ),
+    "reverse-unmasked": Recipe(
+        task="reverse",
+        about="letters in, the same letters backwards out; trained without the causal mask, so that it learned only to copy",
+        steps=1000,
+        edit="no causal mask",
+        half=True,
         config=sizes(64, 4, 2, 256),
     ),
     "copy": Recipe(task="copy", steps=2000, config=sizes(64, 4, 2, 256)),

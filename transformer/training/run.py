@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from transformer.tasks import Pair, Task
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
+from transformer.tracing.phrases import interventions
 from transformer.training.adam import Adam, Moments
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
@@ -155,7 +156,7 @@ class Training:
         """One gradient step on a batch. The decoder reads the target without its last token and predicts the target without its
         first token (teacher forcing). Returns the loss, in nats."""
         self.model.train()
-        with self.autocast():
+        with self.edited(), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
         loss = self.loss(logits.float().flatten(0, 1), target[:, 1:].flatten())
         if self.recipe.stillness:
@@ -217,6 +218,12 @@ class Training:
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
         nouns = torch.tensor([noun + 1 for pair in pairs for noun in (pair.noun_1, pair.noun_2)])  # `<sos>` stands before
         return References(*self.ids([side for both in sides for side in both]), rows, nouns)
+
+    def edited(self) -> AbstractContextManager[object]:
+        """The context in which the recipe's edit holds."""
+        if not self.recipe.edit:
+            return nullcontext()
+        return tracing(self.model, interventions(self.recipe.edit, self.model.config), keep=False)
 
     def autocast(self) -> torch.autocast:
         """The context in which the forward pass runs."""

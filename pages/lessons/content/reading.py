@@ -7,7 +7,18 @@ from typing import Any, get_args
 
 import tomli_w
 
-from pages.lessons.content.lesson import KINDS, SIDES, TRUTHS, Lesson, LessonError, Question, QuestionKind, Stop, Truth
+from pages.lessons.content.lesson import (
+    KINDS,
+    PICTURES,
+    SIDES,
+    TRUTHS,
+    Lesson,
+    LessonError,
+    Question,
+    QuestionKind,
+    Stop,
+    Truth,
+)
 from pages.ui.limits import (
     LESSON_BYTES,
     LESSON_CHARACTERS,
@@ -148,6 +159,14 @@ def _flag(where: str, name: str, value: Any) -> bool:
 # --- the readers of tables
 
 
+def _pictures(where: str, name: str, value: Any) -> tuple[str, ...]:
+    pictures = _texts(where, name, value)
+    if not set(pictures) <= set(PICTURES):
+        template = "{where}: {name} has {value!r}; allowed are {allowed}."
+        raise LessonError(template, where=where, name=name, value=", ".join(pictures), allowed=", ".join(PICTURES))
+    return pictures
+
+
 def _truth(where: str, name: str, value: Any) -> Truth:
     where = f"{where}: {name}"
     named = value.get("name") if isinstance(value, Mapping) else None
@@ -252,6 +271,8 @@ STOP: Mapping[str, Reader] = {
         "allowed are turning, needed, or a kind and a measure, such as encoder.previous",
     ),
     "row": _text_or_number(60),
+    "edit": _text(100),
+    "pictures": _pictures,
     "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
     "cover": _flag,
     "question": _question,

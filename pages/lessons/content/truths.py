@@ -148,11 +148,13 @@ def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options
 
 
 def phrases_of(stop: Stop) -> list[str]:
-    """The edits that the question of a stop is about, as phrases; empty if it is about none.
+    """The edits that a stop makes, or that its question is about, as phrases; empty if there are none.
 
     Raises:
         HeadlightError: the model's card names no such head.
     """
+    if stop.edit:
+        return stop.edit.split("; ")
     truth = stop.question and stop.question.truth
     if truth is None or TRUTHS[truth.name].gives != "yes or no":
         return []

@@ -74,14 +74,14 @@ def _head(view: _View) -> tuple[Markup, str]:
     queries, keys = trace.tokens(kind_of(stop))
     truth = stop.question.truth if stop.question else None
     of_head = truth is not None and TRUTHS[truth.name].may == HEAD
-    empty = place_of(truth.query, queries) if truth and of_head and truth.query and not solutions else None
-    drawn, largest = _map(trace, kind_of(stop), layer, head, empty)
+    asked = place_of(truth.query, queries) if truth and of_head and truth.query else None
+    empty = None if solutions else asked
+    drawn, (row, column, weight) = _map(trace, kind_of(stop), layer, head, empty, asked)
     words = text("lessons")["pictures"]
     says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
     if empty is not None:
         says += " " + words["empty"].format(query=queries[empty])
     elif solutions:
-        row, column, weight = largest
         says += " " + words["largest"].format(query=queries[row], key=keys[column], weight=fixed(weight, 2))
     return drawn, says
 
@@ -95,11 +95,13 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
     return layer - 1, head - 1
 
 
-def _map(trace: Trace, kind: str, layer: int, head: int, empty: int | None) -> tuple[Markup, tuple[int, int, float]]:
-    """A map of one head; and the row, the column and the value of its largest weight."""
+def _map(
+    trace: Trace, kind: str, layer: int, head: int, empty: int | None, asked: int | None = None
+) -> tuple[Markup, tuple[int, int, float]]:
+    """A map of one head; and row, column and value of the largest weight, of the whole map or of the row that is asked for."""
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
-    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
     told = allowed.copy()
     if empty is not None:
         told[empty] = False

@@ -11,6 +11,7 @@ from pages.lessons.content.lesson import Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
+from pages.lessons.playing.asked import ROW
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import BODY, draw_alone
@@ -20,8 +21,6 @@ from transformer import HeadlightError
 
 # Keys of two fragments: the bar, and below it the picture on which tokens are marked.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
-# Names of truths for which the page changes after an answer: it draws marks or what it hid before (`asked.py`).
-ON_PAGE = ("attention-row", "silence-changes-answer", "edit-changes-answer")
 
 
 def _sent(name: str) -> Any:
@@ -120,6 +119,6 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     companion().hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
-    question = lesson_of(opened.name).stops[index].question
-    if question and question.truth and question.truth.name in ON_PAGE:
-        st.rerun()  # the whole app, because the page changes, too
+    stop = lesson_of(opened.name).stops[index]
+    if stop.drawn or (stop.question and stop.question.truth and stop.question.truth.name == ROW):
+        st.rerun()  # the whole app, because the page changes, too: it draws marks, or what it hid before

@@ -8,7 +8,7 @@ from pages.lessons.content.lesson_answers import Answer, places
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.companion import companion
-from pages.lessons.playing.open_lesson import lesson_in_class, open_lesson
+from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
 from transformer import HeadlightError
 
 # Name of the truth whose question is answered on a picture.
@@ -61,10 +61,24 @@ def asks_for(truth: str) -> Asked | None:
     question = stop and stop.question
     if opened is None or stop is None or question is None or question.truth is None or question.truth.name != truth:
         return None
-    lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
-    data = question_data(lesson, opened.stop, answer, phase=companion().phase(opened.stop))
+    data = _data(opened)
     assert data is not None  # the stop has a question
-    return Asked(stop, question, question.truth, answer, data)
+    return Asked(stop, question, question.truth, opened.answers.get(opened.stop), data)
+
+
+def _data(opened: OpenLesson) -> dict[str, Any] | None:
+    """The data of the open stop's question for the bar; None if it has none."""
+    lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
+    return question_data(lesson, opened.stop, answer, phase=companion().phase(opened.stop))
+
+
+def is_settled() -> bool:
+    """Whether a stop is open, and the answer to its question can no longer change. True if it asks nothing."""
+    opened = open_lesson()
+    if opened is None or open_stop() is None:
+        return False
+    data = _data(opened)
+    return data is None or data["settled"]
 
 
 def withheld(truth: str) -> bool:

@@ -1,4 +1,4 @@
-"""The edit that a question was about, made: the answers without and with it, drawn above the page."""
+"""What is drawn above the page once a question is answered: the edit that it was about, made, and the row that it was about."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,8 @@ import streamlit as st
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of, view_of
 from pages.lessons.content.truths import edits_of, phrases_of
-from pages.lessons.playing.asked import asks_for
+from pages.lessons.playing.asked import is_settled, open_stop
+from pages.lessons.playing.row_pictures import show_row
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edited_answers import show_edited_answers
@@ -19,25 +20,19 @@ from pages.ui.link_values import kept_in_links
 from pages.ui.text import text
 from transformer import HeadlightError
 
-# Names of the truths that are about an edit.
-EDITED = ("edit-changes-answer", "silence-changes-answer")
-
-
-def made(stop: Stop, settled: bool) -> bool:
-    """Whether the edit of a stop's question is made: as soon as the answer can no longer change."""
-    truth = stop.question and stop.question.truth
-    return settled and truth is not None and truth.name in EDITED
-
 
 def show_experiment() -> None:
-    """Draw the answers of the model, and of a second one if the question names it, without and with the edit of the question.
-    Draw nothing if the open stop asks about no edit, or waits for its answer."""
-    asked = next(filter(None, map(asks_for, EDITED)), None)
-    if asked is None or not made(asked.stop, asked.data["settled"]):
+    """Draw the pictures of the open stop. Draw nothing if it has none, or waits for its answer."""
+    stop = open_stop()
+    if stop is None or not stop.drawn or not is_settled():
         return
     try:
-        for place, stop in enumerate(_stops(asked.stop)):
-            _show(stop, place)
+        for picture in stop.drawn:
+            if picture == "answers":
+                for place, each in enumerate(_stops(stop)):
+                    _show_answers(each, place)
+            else:
+                show_row(stop, in_each_head=picture == "heads")
     except HeadlightError:
         return  # the bar draws the error
 
@@ -50,7 +45,8 @@ def _stops(stop: Stop) -> Iterator[Stop]:
         yield replace(stop, view=tuple((dict(stop.view) | {"model": truth.beside}).items()))
 
 
-def _show(stop: Stop, place: int) -> None:
+def _show_answers(stop: Stop, place: int) -> None:
+    """Draw the answers of the stop's model without and with the edit."""
     words, run, phrases = text("lesson")["experiment"], run_of(stop), phrases_of(stop)
     view = View(run.model, (run.source,), (run.target,), run.key)
     trace = view.trace()

@@ -13,7 +13,6 @@ from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.ending import ending
-from pages.lessons.playing.experiment import made
 from pages.lessons.playing.open_lesson import FROM, OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
 from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
@@ -112,7 +111,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "title": stop.title,
         "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
-        "target": CONTAINER if pictured or made(stop, not waits) or (phase is Phase.REVEAL) else stop.place,
+        "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else stop.place,
         "framed": bool(stop.row),
         "covers": stop.cover and waits,
         "questions": [question] if question else [],

@@ -402,7 +402,7 @@ def test_the_marks_of_an_answer_are_framed_on_the_map(
     app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", answers=answers, **view)
     assert not app.exception
     assert frames(app) == expected
-    assert any("you marked" in caption.value for caption in app.main.caption) == bool(expected)
+    assert any(caption.value.startswith("Framed in the row") for caption in app.main.caption) == bool(expected)
 
 
 def picture(app: AppTest) -> dict[str, Any] | None:
@@ -427,7 +427,7 @@ def test_an_answer_is_marked_on_the_map_of_the_head_without_its_weights() -> Non
     assert app.query_params["answers"] == "3~1-9~"
     assert "marked" not in app.query_params
     assert picture(app) is None
-    assert (bar(app)["target"], bar(app)["covers"], bar(app)["questions"][0]["right"]) == ("head-map", False, True)
+    assert (bar(app)["target"], bar(app)["covers"], bar(app)["questions"][0]["right"]) == ("lesson-marks", False, True)
 
 
 def test_in_a_class_the_picture_stays_until_the_answer_is_kept_or_changed() -> None:

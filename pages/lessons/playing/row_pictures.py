@@ -1,0 +1,51 @@
+"""Pictures of the row of attention that a stop is about: without and with an edit, and in each head of its layer."""
+
+import numpy as np
+import streamlit as st
+
+from pages.lessons.content.lesson import Stop
+from pages.lessons.content.stop_views import run_of
+from pages.lessons.content.truths import edits_of, head_of, phrases_of, place_of
+from pages.lessons.playing.asked import asked_here
+from pages.shell.view.map_names import map_names
+from pages.shell.view.view import View
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.head_grid import strongest_rows
+from pages.ui.text import figure_labels, text
+from transformer.figures import head_map
+
+
+def show_row(stop: Stop, in_each_head: bool) -> None:
+    """Draw the weights of the stop's row: without and with its edit, or in each head of its layer with their mean.
+
+    Raises:
+        HeadlightError: the model has no such head or token.
+    """
+    words, run, (kind, layer, head) = text("lesson")["experiment"], run_of(stop), head_of(stop)
+    view = View(run.model, (run.source,), (run.target,), run.key).forced()
+    trace = view.trace()
+    truth = stop.question and stop.question.truth
+    (read, _), (queries, keys) = trace.tokens(kind), map_names(view, trace, kind)
+    query = place_of(stop.row or (truth.query if truth else ""), read)
+    if in_each_head:
+        each = trace.weights(kind, layer)[0, :, query].numpy()
+        rows = np.concatenate([each, each.mean(0, keepdims=True)])
+        names = [*(words["head"].format(head=number + 1) for number in range(len(each))), words["mean"]]
+        allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
+        allowed = np.concatenate([allowed, allowed[:1]])
+        marks, what = None, "heads"
+    else:
+        both = trace, view.trace(edits_of(trace, phrases_of(stop)))
+        rows = np.stack([of.head(kind, layer, head)[query].numpy() for of in both])
+        allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
+        names, what = [words["as_it_is"], words["edited"]], "row"
+        marks = asked_here(read, keys, kind, layer, head)
+    said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
+    said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in phrases_of(stop))
+    st.markdown(words[what].format(**said))
+    framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
+    figure = chart(head_map, rows, allowed, names, list(keys), wide=True, labels=figure_labels(), **framed)
+    alt = words["row_alt"].format(query=queries[query])
+    show(figure, f"experiment-{what}", f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True)
+    st.caption(f"{words[f'{what}_caption']} {words['row_marked'] if framed else ''}")
