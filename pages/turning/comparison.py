@@ -12,9 +12,9 @@ from pages.shell.error_boundary import sentence, warn_remark
 from pages.shell.links.training_link import show_training_link
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_texts import COMPARED, description, question_of
+from pages.shell.view.pronouns import Run, own_words, run_model, show_rows
 from pages.shell.view.run_banner import warn_wrong
 from pages.shell.view.runs import runs
-from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
 from pages.ui.link_values import kept_in_links
@@ -22,16 +22,13 @@ from pages.ui.prediction import KEY, asked, pick_yes_or_no, show_buttons, verdic
 from pages.ui.prediction_codec import Prediction
 from pages.ui.prediction_codec import read as read_questions
 from pages.ui.tables import show_table
-from pages.ui.text import figure_labels, text
-from transformer import HeadlightError, InputError, Intervention, Trace
+from pages.ui.text import text
+from transformer import HeadlightError, Intervention
 from transformer.analysis.head_measures import shift
-from transformer.figures import head_map
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import find_task
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
-
-PRONOUNS = ("il", "elle", "ils", "elles")
 
 
 class Head(NamedTuple):
@@ -52,43 +49,6 @@ class Head(NamedTuple):
         return text("turning")["head_name"].format(
             kind=text("turning")["kinds"][self.kind], layer=self.layer + 1, head=self.head + 1
         )
-
-
-class Run(NamedTuple):
-    """A model's run on one of the two sentences.
-
-    Attributes:
-        source, answer: the sentence and the model's answer.
-        trace: the trace of the model while it reads its own answer.
-        row: the query whose row of the logits decides the pronoun.
-        pronoun, probability: the pronoun in the answer, and its probability.
-    """
-
-    source: str
-    answer: str
-    trace: Trace
-    row: int
-    pronoun: str
-    probability: float
-
-
-def run_model(pipeline: TextPipeline, model: str, source: str) -> Run:
-    """Run a model on one sentence and find the pronoun in its answer.
-
-    Raises:
-        InputError: the answer has no pronoun.
-    """
-    answer = runs().answer(model, source, ())
-    row = max((index for index, token in enumerate(answer.tokens) if token in PRONOUNS), default=None)
-    if row is None:
-        raise InputError(
-            "The model's answer “{answer}” has no pronoun; this page needs one of {pronouns}.",
-            answer=answer.text,
-            pronouns=", ".join(PRONOUNS),
-        )
-    trace = runs().trace(model, (source,), (None,), ())
-    (token,) = pipeline.vocabulary("target").ids([answer.tokens[row]])
-    return Run(source, answer.text, trace, row, answer.tokens[row], float(trace.probabilities[0, row, token]))
 
 
 def needed_head(model: str, sentences: tuple[Run, Run]) -> Head:
@@ -192,27 +152,13 @@ def _measures(model: str) -> Mapping[str, Any] | None:
 def _show_rows(model: str, sentences: tuple[Run, Run], weights: list[Float[np.ndarray, " key"]], head: Head) -> None:
     """Draw the head's weights in the row that decides the pronoun of each sentence."""
     words, (a, b) = text("turning"), sentences
-    keys_a, keys_b = a.trace.source_tokens[0], b.trace.source_tokens[0]
     labels = [
-        words["row"].format(letter=letter, adjective=literal(_own_words(run, other)), pronoun=run.pronoun)
+        words["row"].format(letter=letter, adjective=literal(own_words(run, other)), pronoun=run.pronoun)
         for letter, run, other in (("a", a, b), ("b", b, a))
     ]
     read_last = dict.fromkeys(run.trace.target_tokens[0][run.row] for run in sentences)
     st.markdown(f"**{words['head'].format(head=head.name, row=literal(' / '.join(read_last)))}**")
-    if len(keys_a) == len(keys_b):
-        keys = [one if one == other else f"{one}/{other}" for one, other in zip(keys_a, keys_b, strict=True)]
-        maps = [(np.stack(weights), labels, keys, "")]
-    else:
-        maps = [(weights[0][None], labels[:1], list(keys_a), "-a"), (weights[1][None], labels[1:], list(keys_b), "-b")]
-    for values, queries, keys, ending in maps:
-        figure = chart(head_map, values, np.ones_like(values, dtype=bool), queries, keys, wide=True, labels=figure_labels())
-        show(figure, f"turning-{model}{ending}", words["alt"])
-
-
-def _own_words(run: Run, other: Run) -> str:
-    """At most three words of one sentence that are not in the other sentence."""
-    tokens, others = run.trace.source_tokens[0], other.trace.source_tokens[0]
-    return " ".join([token for token in tokens if token not in others][:3])
+    show_rows(sentences, weights, labels, f"turning-{model}", words["alt"])
 
 
 def _pair_shift(sentences: tuple[Run, Run], rows: list[np.ndarray], head: Head) -> float | None:

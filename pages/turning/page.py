@@ -7,7 +7,8 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
 from pages.shell.models.model_texts import COMPARED, question_of
-from pages.turning.comparison import is_told, needed_head, run_model, show_overview, show_turning
+from pages.shell.view.pronouns import run_model
+from pages.turning.comparison import is_told, needed_head, show_overview, show_turning
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.prediction import is_open
 from pages.ui.text import text

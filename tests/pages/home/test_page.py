@@ -19,7 +19,7 @@ from pages.shell.frame.navigation import page_files, tour
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.text import text
-from tests.pages.apps import HOME, on_page, shown
+from tests.pages.apps import HOME, charts, is_chart, on_page, shown
 from tests.pages.visitor import Visitor
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
 from transformer.figures.decoding_figures import percent
@@ -45,7 +45,7 @@ def opened(**query: str) -> AppTest:
 def everything_sent(app: AppTest) -> list[dict[str, Any]]:
     """The data of each component. They are sent as JSON, or as a parcel: four bytes with the length of the JSON, then the
     JSON."""
-    protos = [each.proto for each in app.main.get("bidi_component")]
+    protos = [each.proto for each in app.main.get("bidi_component") if not is_chart(each)]
     return [json.loads(proto.json or proto.bytes[4:]) for proto in protos]
 
 
@@ -391,3 +391,18 @@ def test_the_heading_counts_the_stops_of_a_tour_of_any_length(count: int, monkey
     monkeypatch.setattr(overview, "sidebar_query", dict)
     overview.show_tour()
     assert headings == [f"{'Two' if count == 2 else count} pages, from your text to the answer"]
+
+
+@pytest.mark.parametrize(
+    ("adjective", "pronoun", "noun", "row"),
+    [("tired", "il", "animal", 0), ("wide", "elle", "street", 1), ("zorglub", "il", "animal", 0)],
+)
+def test_one_adjective_turns_the_head(adjective: str, pronoun: str, noun: str, row: int) -> None:
+    app = opened(**SHIPPED, adjective=adjective)
+    (chart,) = [each for each in charts(app.main) if each.key == "home-turning"]
+    figure = chart.spec["data"][0]
+    assert [figure["x"][place] for place in np.asarray(figure["z"]).argmax(-1)] == ["2: animal", "7: street"]
+    assert {(shape["y0"] + shape["y1"]) / 2 for shape in chart.spec["layout"]["shapes"]} == {row}
+    (answer,) = [each.value for each in app.main.markdown if each.value.startswith("“")]
+    assert f"*{pronoun}*, because" in answer
+    assert f"*{noun}*" in answer

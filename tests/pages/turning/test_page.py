@@ -5,8 +5,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.models.model_texts import COMPARED, description
+from pages.shell.view.pronouns import run_model
 from pages.shell.view.runs import runs
-from pages.turning.comparison import needed_head, run_model
+from pages.turning.comparison import needed_head
 from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.visitor import Visitor
