@@ -8,6 +8,8 @@ import streamlit as st
 
 from pages.attention.attention_steps_number import show_number
 from pages.attention.attention_steps_words import Sides, labels, say, source_of
+from pages.shell.view.map_names import map_names
+from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -16,7 +18,7 @@ from pages.ui.link_values import choose
 from pages.ui.pickers import option_id, pick, pick_or_none, pick_position, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
-from transformer import Trace, Transformer, TransformerConfig
+from transformer import Trace, TransformerConfig
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
 from transformer.analysis.query_to_show import cell_to_show
@@ -31,11 +33,11 @@ LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 
 
-def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show every matrix of one head, from input to output, with pickers and the computation of one picked number.
 
     Args:
-        model: the traced model; only its parameters are read. None if the model is not one of our own networks.
+        view: the view of the page. Of the model, only the parameters are read.
         trace: the run; the first item of its batch is shown.
 
     Raises:
@@ -43,13 +45,13 @@ def show_steps(model: Transformer | None, trace: Trace, kind: str, layer: int, h
     """
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
-    queries, keys = map(numbered_tokens, trace.tokens(kind))
-    sides = {"query": queries, "key": keys}
+    model, (queries, keys) = view.pipeline.model, map_names(view, trace, kind)
+    sides = {"query": numbered_tokens(queries), "key": numbered_tokens(keys)}
     (width,) = (step.values.shape[1] for step in steps if step.name == "head_output")
     own_columns = head * width, (head + 1) * width
     st.markdown(words["intro"])
     first, _ = cell_to_show(trace, kind, layer, head)
-    row = pick_position(words["row"], trace.tokens(kind)[0], "query", first=first, on_change=_follow)
+    row = pick_position(words["row"], queries, "query", first=first, on_change=_follow)
     overview = st.container()
     name = _pick_step(steps)
     step = next((step for step in steps if step.name == name), None)

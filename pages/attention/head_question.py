@@ -8,6 +8,7 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.shell.links.prediction_link import ROW
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, share
@@ -54,7 +55,7 @@ class Question(NamedTuple):
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
     """The question about a head that the learner has opened. If none is open, draw the button that opens one."""
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
-    queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
+    queries, keys = map_names(view, trace, kind)
     subject = (view.key, view.source, view.target, kind, layer, head)
     prediction = asked(ROW, subject, len(keys), len(queries))
     if prediction is not None:

@@ -82,7 +82,7 @@ with explained():
                 elif look == "pattern":
                     show_pattern(view, shown, kind, layer, head)
                 elif look == "steps":
-                    show_steps(view.pipeline.model, trace, kind, layer, head)
+                    show_steps(view, trace, kind, layer, head)
                 elif look == "combined":
                     show_combined(view, shown, kind, layer, head)
                 else:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.attention.head_question import SILENCE
 from pages.lessons import withheld
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
@@ -84,7 +85,7 @@ def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) 
     other = int(elsewhere.argmax())
     if min(weights[head, key], elsewhere[other]) < CLEAR:
         return
-    queries, keys = trace.tokens(kind)
+    queries, keys = map_names(view, trace, kind)
     values = {"row": literal(queries[row]), "token": literal(keys[key]), "other": other + 1}
     values |= {"other_token": literal(keys[int(weights[other].argmax())])}
     values |= {"weight": fixed(float(weights[head, key]), 2), "other_weight": fixed(float(elsewhere[other]), 2)}

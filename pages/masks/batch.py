@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch_table import batch_table
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import named_shape, numbered_tokens
@@ -135,8 +136,9 @@ def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
                     st.markdown(words["all_allowed"].format(looks=keep.size))
                 else:
                     alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
+                    queries = map_names(batch.view, shown, kind, item)[0][: len(tokens)]
                     show(
-                        chart(mask_picture, keep, tokens, tokens, KIND_COLORS[kind], labels=figure_labels()),
+                        chart(mask_picture, keep, queries, tokens, KIND_COLORS[kind], labels=figure_labels()),
                         f"mask-{name}",
                         alt,
                     )
@@ -152,7 +154,7 @@ def show_recorded(batch: Batch, shown: Trace) -> None:
     words, trace, item = text("masks"), shown, batch.item
     st.markdown(words["recorded"])
     for kind in trace.kinds:
-        queries, keys = trace.tokens(kind, item)
+        queries, keys = map_names(batch.view, trace, kind, item)
         alike: dict[bytes, list[int]] = {}
         for layer in range(trace.layers(kind)):
             alike.setdefault(_allowed(trace, kind, layer, item).tobytes(), []).append(layer)
@@ -186,9 +188,9 @@ def _axes(name: str, mask: Any) -> tuple[str, ...]:
 def show_numbers(batch: Batch) -> None:
     """Draw the combined target mask as a table of 0 and 1."""
     words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
-    names = numbered_tokens(tokens)
+    rows = numbered_tokens(map_names(batch.view, batch.trace, "decoder", batch.item)[0])
     keep = batch.trace.masks.target[batch.item, 0].numpy()
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
-            st.dataframe(pd.DataFrame(keep.astype("uint8"), names, names))
+            st.dataframe(pd.DataFrame(keep.astype("uint8"), rows, numbered_tokens(tokens)))

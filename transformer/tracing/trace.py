@@ -225,7 +225,7 @@ class Trace:
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
         """A name for each query of a kind of attention, for one text of the batch. A query of the decoder reads a token and
-        writes the next one, so its name has both: `la → rue`. Other queries have the name of their token.
+        writes the next one, so its name has both: `la → rue`. Other queries, and padding, have the name of their token.
 
         Args:
             end: what the last query of the decoder writes.
@@ -236,7 +236,12 @@ class Trace:
         queries, _ = self.tokens(kind, item)
         if Kind.of(kind).queries == "source":
             return queries
-        return tuple(f"{read} → {written}" for read, written in zip(queries, (*queries[1:], end), strict=True))
+        pad = getattr(self.config, "target_pad", None)
+        ids = () if pad is None else self.ids_of("target")[item]
+        # An id below 0 fills up a row between words.
+        length = next((place for place, token in enumerate(ids) if token == pad or token < 0), len(queries))
+        written = (*queries[1:length], end)[:length]
+        return (*(f"{read} → {then}" for read, then in zip(queries, written, strict=False)), *queries[length:])
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
         """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. The layers are copied into

@@ -5,13 +5,14 @@ from transformer import Trace
 from transformer.tracing.paths import Kind
 
 
-def map_names(view: View, shown: Trace, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def map_names(view: View, shown: Trace, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A name for each query and for each key of a kind of attention (`Trace.query_names`). The last query of the decoder writes
     the end of the answer.
 
     Args:
         shown: the trace of the view, between tokens or words.
+        item: the text of the batch, counted from 0.
     """
     vocabulary = view.pipeline.vocabulary(Kind.of(kind).queries)
     end = "…" if vocabulary.eos is None else vocabulary.tokens_of([vocabulary.eos])[0]
-    return shown.query_names(kind, end=end), shown.tokens(kind)[1]
+    return shown.query_names(kind, item, end), shown.tokens(kind, item)[1]

@@ -151,7 +151,7 @@ def test_the_steps_follow_the_query_for_which_the_card_names_the_head() -> None:
     app = opened(model="english-french", part="steps", step="weights", layer="1", head="2")
     assert not app.exception
     followed, row, column = (app.selectbox(key=key).options[app.session_state[key]] for key in ("query", "row", "column"))
-    assert followed.endswith("qu'")
+    assert followed.endswith("qu' → il")
     assert row == followed
     assert column.endswith("<sos>")
     steps = next(group for group in app.button_group if group.key == "step")

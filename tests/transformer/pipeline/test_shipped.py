@@ -207,3 +207,8 @@ def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:
         assert float(trace.attention("cross")[head["layer"] - 1, 0, head["head"] - 1, row, key]) > 0.9
         assert "row of `qu'`" in hint
         assert f"`{noun}`" in hint
+
+
+def test_padding_in_a_batch_writes_nothing() -> None:
+    trace = load("english-french").trace(["the cat sleeps .", "she left"])
+    assert trace.query_names("decoder", 1, "<eos>") == ("<sos> → elle", "elle → est", "est → partie", "partie → <eos>", "<pad>")
