@@ -1,7 +1,11 @@
 """The end of a lesson: how many answers were right, the missed questions again, and the answer sheet."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import streamlit as st
+
+from pages.lessons.content.hand_in import Result, code_of, new_seat
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
@@ -13,6 +17,8 @@ from pages.ui.text import text
 from transformer import HeadlightError
 from transformer.errors import cut
 
+# Session key: the random number of this session in its hand-in codes.
+SEAT = "lesson_seat"
 LONGEST_IN_SHEET = 50  # characters of an answer on the answer sheet
 
 
@@ -36,8 +42,23 @@ def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "questions": [question for question in asked if question in missed or not question["open"]],
         "learnt": [inline(line) for line in lesson.learnt],
         "follows": _next_lesson(opened.name),
+        "reveal": prose(words["hand_in"].format(code=_code(lesson, questions, opened))) if answered else [],
         "sheet": [line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
     }
+
+
+def _code(lesson: Lesson, questions: Sequence[Mapping[str, Any] | None], opened: OpenLesson) -> str:
+    """The hand-in code of this session."""
+    results = []
+    for index, question in zip(lesson.questions, questions, strict=True):
+        answer = opened.answers.get(index)
+        if question is None or not question["answered"]:
+            results.append(Result.OPEN)
+        elif question["right_before_end"]:
+            results.append(Result.CHANGED if answer and answer.second else Result.RIGHT)
+        else:
+            results.append(Result.WRONG)
+    return code_of(lesson, results, st.session_state.setdefault(SEAT, new_seat()))
 
 
 def _next_lesson(name: str) -> list[str]:

@@ -1,0 +1,118 @@
+"""The hand-in code of a lesson: a short signed text that says which questions were answered right. A student pastes it into any
+form; `pages.lessons.desk.check_codes` reads a list of them.
+
+A code of seven questions has 28 letters and digits. It says nothing about the person: two codes of one person have only their
+seat in common, a random number of the session.
+"""
+
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from enum import IntEnum
+from typing import NamedTuple
+
+from pages.lessons.content.lesson import Lesson, LessonError
+from pages.lessons.content.reading import as_toml
+
+# The key of the signatures. Codes are checked with the same key, so whoever hosts the app for homework sets one.
+VARIABLE = "HEADLIGHT_HAND_IN_KEY"
+_KEY = os.environ.get(VARIABLE, "").encode() or secrets.token_bytes(32)
+
+FIRST_DAY = date(2025, 1, 1)
+LESSON_BYTES, DAY_BYTES, SEAT_BYTES, SIGNATURE_BYTES = 4, 2, 3, 6
+HEAD = LESSON_BYTES + DAY_BYTES + SEAT_BYTES
+GROUP = 5  # characters between two dashes
+
+
+class Result(IntEnum):
+    """How a question was answered."""
+
+    OPEN = 0  # not at all
+    WRONG = 1
+    RIGHT = 2  # at once
+    CHANGED = 3  # right after a change
+
+
+class HandIn(NamedTuple):
+    """What a code says.
+
+    Attributes:
+        lesson: the title of the lesson.
+        day: the day of the code, in UTC.
+        seat: the random number of the session.
+        results: how each question was answered, in the order of the lesson.
+    """
+
+    lesson: str
+    day: date
+    seat: int
+    results: tuple[Result, ...]
+
+    @property
+    def right(self) -> int:
+        """How many questions were answered right, at once or after a change."""
+        return sum(result >= Result.RIGHT for result in self.results)
+
+
+def new_seat() -> int:
+    """A random number for a session."""
+    return secrets.randbelow(256**SEAT_BYTES)
+
+
+def code_of(lesson: Lesson, results: Sequence[Result], seat: int) -> str:
+    """The code for the results of a lesson, in groups of five."""
+    bits = sum(int(result) << (2 * place) for place, result in enumerate(results))
+    body = _name(lesson) + _number((datetime.now(UTC).date() - FIRST_DAY).days, DAY_BYTES) + _number(seat, SEAT_BYTES)
+    body += _number(bits, _size(len(results)))
+    written = base64.b32encode(body + _signature(body)).decode().rstrip("=")
+    return "-".join(written[start : start + GROUP] for start in range(0, len(written), GROUP))
+
+
+def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
+    """What a code says. Blanks, dashes and small letters make no difference.
+
+    Args:
+        lessons: the lessons that it can be of.
+
+    Raises:
+        LessonError: this is no code; it was not signed with this key, or was changed; or it is of another lesson.
+    """
+    written = "".join(code.split()).replace("-", "").upper()
+    try:
+        whole = base64.b32decode(written + "=" * (-len(written) % 8))
+    except ValueError:
+        whole = b""
+    body, signature = whole[:-SIGNATURE_BYTES], whole[-SIGNATURE_BYTES:]
+    if len(body) < HEAD:
+        raise LessonError("{code!r} is no hand-in code; one has 26 letters and digits or more.", code=code.strip()[:60])
+    if not hmac.compare_digest(signature, _signature(body)):
+        template = "{code!r} was mistyped or changed, or was signed with another key than {variable} has here."
+        raise LessonError(template, code=code.strip()[:60], variable=VARIABLE)
+    lesson = next((lesson for lesson in lessons if _name(lesson) == body[:LESSON_BYTES]), None)
+    if lesson is None or len(body) != HEAD + _size(len(lesson.questions)):
+        raise LessonError("{code!r} is of a lesson that is not here, or was changed since.", code=code.strip()[:60])
+    day, seat, bits = (int.from_bytes(part) for part in (body[4:6], body[6:HEAD], body[HEAD:]))
+    results = tuple(Result(bits >> (2 * place) & 3) for place in range(len(lesson.questions)))
+    return HandIn(lesson.title, FIRST_DAY + timedelta(days=day), seat, results)
+
+
+def _name(lesson: Lesson) -> bytes:
+    """A few bytes that tell a lesson from others, and from the same lesson with other words."""
+    return hashlib.sha256(as_toml(lesson).encode()).digest()[:LESSON_BYTES]
+
+
+def _signature(body: bytes) -> bytes:
+    return hmac.digest(_KEY, body, "sha256")[:SIGNATURE_BYTES]
+
+
+def _number(value: int, size: int) -> bytes:
+    return value.to_bytes(size)
+
+
+def _size(questions: int) -> int:
+    """The bytes for the results of so many questions, two bits each."""
+    return max(1, -(-questions // 4))
