@@ -155,6 +155,8 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
         "position",
         words["importance_none"],
         words["importance_help"],
+        # Buttons render Markdown, so they are for words that the model has written itself.
+        as_list=isinstance(view.target, str),
         labels=labels,
     )
     if position is None:

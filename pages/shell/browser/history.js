@@ -3,15 +3,17 @@
 import { keepEntries } from "../../ui/compat.js";
 import { keepAccessible } from "./access.js";
 import { arriveAtParts } from "./arrival.js";
+import { offerLink } from "./copy_link.js";
 import { runWithEnter } from "./enter.js";
 import { foldAtOnce } from "./folds.js";
 import { showUndo } from "./undo.js";
 
-/** @param {import("../../ui/component.js").Mount<{ scrollable: string, undo: string, undo_help: string }>} mount */
+/** @param {import("../../ui/component.js").Mount<Record<"scrollable" | "undo" | "undo_help" | "link" | "link_help" | "link_copied", string>>} mount */
 export default function mount({ data }) {
   keepEntries();
   arriveAtParts();
   showUndo(data.undo, data.undo_help);
+  offerLink(data);
   keepAccessible(data.scrollable);
   foldAtOnce();
   runWithEnter();

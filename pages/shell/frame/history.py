@@ -31,7 +31,10 @@ _mount_choice = component("headlight_choice", js=importing(BROWSER / "choice.js"
 def keep_history() -> None:
     """Let only choices add entries to the browser's history, and draw the button that undoes the last. Call it once a run."""
     words = text("common")
-    _mount(key="history", data={name: words[name] for name in ("scrollable", "undo", "undo_help")})
+    _mount(
+        key="history",
+        data={name: words[name] for name in ("scrollable", "undo", "undo_help", "link", "link_help", "link_copied")},
+    )
 
 
 class Change(enum.Enum):

@@ -228,3 +228,18 @@ def test_link_opens_on_a_new_server(browser: Browser) -> None:
         assert page.get_by_text("untrained").first.is_visible()
         visitor.close()
         assert visitor.complaints == []
+
+
+@pytest.mark.browser
+def test_a_button_copies_the_address_without_a_secret(visitor: Visitor) -> None:
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visitor.open("attention?model=reverse&source=abc&kind=cross#head")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="✓ Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.url.endswith("#head")
+    page.evaluate("history.replaceState(history.state, '', '#teacher=secret')")
+    page.get_by_role("button", name="✓ Copied").click()
+    page.wait_for_function("async () => !(await navigator.clipboard.readText()).includes('#')")
+    page.get_by_role("heading", level=1).hover()
+    page.get_by_role("button", name="Copy link").wait_for()
