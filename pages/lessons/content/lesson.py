@@ -1,6 +1,6 @@
 """The data of a lesson: its stops, each a view of a page with words and perhaps a question. `reading` checks the values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal
 
@@ -142,6 +142,7 @@ class Stop:
         reveal: the words after the answer. A stop without a question shows them at once.
         notes: notes for the teacher.
         minutes: the planned minutes.
+        core: whether the stop is also in the short form of the lesson.
     """
 
     title: str
@@ -158,6 +159,7 @@ class Stop:
     reveal: str = ""
     notes: str = ""
     minutes: float = 1.0
+    core: bool = False
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -178,6 +180,7 @@ class Lesson:
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
         learnt: what the lesson has shown, a line for each, for its end.
+        core_title, core_about: the same of its short form, which has only its `core` stops; empty for none.
     """
 
     title: str
@@ -187,11 +190,21 @@ class Lesson:
     discuss: bool = False
     order: int = 0
     learnt: tuple[str, ...] = ()
+    core_title: str = ""
+    core_about: str = ""
 
     @property
     def minutes(self) -> float:
         """The planned minutes of all stops together."""
         return sum(stop.minutes for stop in self.stops)
+
+    @property
+    def short_form(self) -> "Lesson | None":
+        """The lesson with only its core stops; None if it has no short form."""
+        stops = tuple(stop for stop in self.stops if stop.core)
+        if not self.core_title or not stops:
+            return None
+        return replace(self, title=self.core_title, about=self.core_about, stops=stops, core_title="", core_about="")
 
     @property
     def questions(self) -> tuple[int, ...]:

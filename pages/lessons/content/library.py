@@ -18,6 +18,8 @@ FOLDER = assets() / "lessons"
 # Session key of a dict: name → lesson, for the lessons of this session.
 OWN = "own_lessons"
 OWN_PREFIX = "my-"
+# Ending of the name of a lesson's short form.
+CORE = "-core"
 
 
 def shipped() -> dict[str, Lesson]:
@@ -33,10 +35,13 @@ def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
     lessons = {}
     for name, file in files.items():
         try:
-            lessons[name] = read_toml(file.read_bytes())
+            lesson = read_toml(file.read_bytes())
+            if short := lesson.short_form:
+                lessons[name + CORE] = short
+            lessons[name] = lesson
         except LessonError as error:  # an operator's limits allow less than the lesson has
             LOG.warning("The lesson %s is left out: %s", file, error)
-    return dict(sorted(lessons.items(), key=lambda item: (item[1].order, item[0])))
+    return dict(sorted(lessons.items(), key=lambda item: (item[1].order, len(item[1].stops), item[0])))
 
 
 def lesson_of(name: str) -> Lesson:

@@ -279,6 +279,7 @@ STOP: Mapping[str, Reader] = {
     "reveal": _text(LESSON_CHARACTERS),
     "notes": _text(LESSON_CHARACTERS),
     "minutes": _number(0, MINUTES),
+    "core": _flag,
 }
 LESSON: Mapping[str, Reader] = {
     "title": _text(TITLE),
@@ -287,6 +288,8 @@ LESSON: Mapping[str, Reader] = {
     "discuss": _flag,
     "order": _number(0, 1000, whole=True),
     "learnt": _texts,
+    "core_title": _text(TITLE),
+    "core_about": _text(SHORT),
     "stops": _stops,
 }
 

@@ -52,7 +52,21 @@ def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) 
     head = Markup("<h2>{title}</h2><p>{about} {audience}</p><p>{name}</p>").format(
         title=lesson.title, about=lesson.about, audience=lesson.audience, name=words["name_line"]
     )
-    return Markup('<article class="lesson-sheet">{}{}</article>').format(head, body)
+    plan = _time_table(lesson) if notes else Markup("")
+    return Markup('<article class="lesson-sheet">{}{}{}</article>').format(head, plan, body)
+
+
+def _time_table(lesson: Lesson) -> Markup:
+    """When each stop begins and how long it takes, in minutes; with a mark at the stops of the short form, if there is one."""
+    words, begins, rows = text("lessons")["time_table"], 0.0, []
+    for number, stop in enumerate(lesson.stops, 1):
+        mark = words["core"] if lesson.core_title and stop.core else ""
+        cells = (f"{begins:g}", f"{stop.minutes:g}", f"{number}. {stop.title}", mark)
+        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells)))
+        begins += stop.minutes
+    head = Markup("").join(Markup("<th>{}</th>").format(words[name]) for name in ("begins", "takes", "stop"))
+    end = Markup("<tr><td>{:g}</td><td></td><td>{}</td></tr>").format(begins, words["end"])
+    return Markup('<table class="time-table"><tr>{}<th></th></tr>{}{}</table>').format(head, Markup("").join(rows), end)
 
 
 def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool) -> Markup:

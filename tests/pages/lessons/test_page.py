@@ -44,7 +44,14 @@ def sheets(app: AppTest) -> list[str]:
 
 
 def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
-    assert list(shipped()) == ["first-look", "one-lesson", "inside-one-head", "does-attention-explain", "writing-and-learning"]
+    assert list(shipped()) == [
+        "first-look",
+        "one-lesson-core",
+        "one-lesson",
+        "inside-one-head",
+        "does-attention-explain",
+        "writing-and-learning",
+    ]
     listed = " ".join(markdown.value for markdown in app.main.markdown)
     for name, lesson in shipped().items():
         assert shown(app.button(key=f"start {name}").label) == f"{WORDS['start']} :small[{lesson.title}]"
@@ -54,7 +61,9 @@ def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
         )
     assert round(shipped()["first-look"].minutes) == 10
     assert len(shipped()["first-look"].stops) == 7
-    assert round(shipped()["one-lesson"].minutes) == 45
+    assert round(shipped()["one-lesson-core"].minutes) == 45
+    assert len(shipped()["one-lesson-core"].stops) == 6
+    assert round(shipped()["one-lesson"].minutes) == 90
     assert all(stop.notes for stop in shipped()["one-lesson"].stops)
 
 
@@ -67,6 +76,17 @@ def test_the_sheet_has_words_questions_answers_and_notes(app: AppTest) -> None:
     bare = str(sheet(lesson, notes=False, solutions=False))
     assert not {"solution", "notes", "reveal"} & {*re.findall(r'class="(\w+)"', bare)}
     assert "@media print" in CSS.read_text(encoding="utf-8")
+
+
+def test_the_sheet_of_the_teacher_has_a_time_table() -> None:
+    lesson = shipped()["one-lesson"]
+    printed = str(sheet(lesson, notes=True, solutions=False))
+    rows = re.findall(r"<tr><td>([\d.]+)</td><td>([\d.]*)</td>", printed)
+    assert rows[0] == ("0", f"{lesson.stops[0].minutes:g}")
+    assert rows[-1] == ("90", "")
+    assert printed.count("also in 45 minutes") == len(shipped()["one-lesson-core"].stops) == 6
+    assert "also in" not in str(sheet(shipped()["one-lesson-core"], notes=True, solutions=False))
+    assert "time-table" not in str(sheet(lesson, notes=False, solutions=False))
 
 
 def test_the_letters_of_an_order_do_not_reveal_it() -> None:
@@ -86,7 +106,7 @@ def test_a_hostile_lesson_is_escaped_on_the_sheet() -> None:
     printed = str(sheet(Lesson(title=HOSTILE, about=HOSTILE, audience=HOSTILE, stops=(stop,)), True, True))
     assert "<img" not in printed
     assert "<script" not in printed
-    assert printed.count("&lt;img") == 10
+    assert printed.count("&lt;img") == 11
 
 
 def test_the_sheet_draws_each_stop_without_the_answer() -> None:
