@@ -8,7 +8,7 @@ import streamlit as st
 # Name in the address and in the session.
 PRESENT = "present"
 # Factor for sizes in a figure. The text of an enlarged figure is at least `LEAST` px high.
-SCALE, LEAST = 1.5, 18.0
+SCALE, LEAST = 1.6, 20.0
 # Plotly writes the ticks of a logarithmic axis as powers, such as 10⁵. These factors are the size of a power's letters compared
 # with other ticks, and the size of its exponent compared with these letters.
 POWER, EXPONENT = 1.25, 0.7

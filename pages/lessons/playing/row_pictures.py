@@ -9,11 +9,12 @@ from pages.lessons.content.truths import edits_of, head_of, phrases_of, place_of
 from pages.lessons.playing.asked import asked_here
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
+from pages.ui.chart import is_narrow
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
-from transformer.figures import head_map
+from transformer.figures import head_map, small_head_map
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
@@ -45,7 +46,10 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in phrases_of(stop))
     st.markdown(words[what].format(**said))
     framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
-    figure = chart(head_map, rows, allowed, names, list(keys), wide=True, labels=figure_labels(), **framed)
+    key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
+    figure = chart(head_map, *drawn, wide=True, labels=figure_labels(), **framed)
+    narrow = figure.finished.least_width
+    figure = chart(small_head_map, *drawn, labels=figure_labels(), **framed) if is_narrow(key) else figure
     alt = words["row_alt"].format(query=queries[query])
-    show(figure, f"experiment-{what}", f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True)
+    show(figure, key, f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True, narrow=narrow)
     st.caption(f"{words[f'{what}_caption']} {words['row_marked'] if framed else ''}")
