@@ -1,5 +1,7 @@
 """All heads of a live training on the watched text, and the head with the most weight on the tokens that the answer needs."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.training.live_sidebar import model_name
@@ -25,11 +27,21 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
         return
     queries, keys = view.tokens[kind]
     pointing = _pointing(training, view)
-    selected = pointing[0][:2] if pointing and kind == Kind.CROSS else (0, 0)
-    overview(view.weights[kind], view.allowed[kind], queries, keys, selected, KIND_COLORS[kind], HEADS)
+    overview(view.weights[kind], view.allowed[kind], queries, keys, _marked(pointing, kind), KIND_COLORS[kind], HEADS)
     saving(HEADS, f"{model_name(training)}-{kind}-all-heads")
     for template, (layer, head, value) in zip((words["head"], words["line_head"]), pointing, strict=False):
         st.markdown(template.format(layer=layer + 1, head=head + 1, share=share(value)))
+
+
+def watched_head(training: LiveTraining, progress: Progress, kind: str) -> dict[str, str]:
+    """The parameters of a link to the head that is marked among those of a kind."""
+    layer, head = _marked(_pointing(training, progress.view), kind) if progress.view else (0, 0)
+    return {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
+
+
+def _marked(pointing: Sequence[tuple[int, int, float]], kind: str) -> tuple[int, int]:
+    """The layer and the head that are marked."""
+    return pointing[0][:2] if pointing and kind == Kind.CROSS else (0, 0)
 
 
 def _pointing(training: LiveTraining, view: LiveView) -> list[tuple[int, int, float]]:

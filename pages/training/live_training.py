@@ -12,7 +12,7 @@ from pages.shell.view.turns import turn
 from pages.training.live_curves import show_curves
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
-from pages.training.live_heads import show_heads
+from pages.training.live_heads import show_heads, watched_head
 from pages.training.live_return import GONE
 from pages.training.live_settings import pick_training
 from pages.training.live_sidebar import model_name, offer_when_new, open_copy
@@ -94,7 +94,7 @@ def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) 
         if session_desk.came_back is not None:
             st.caption(words["came_back"].format(step=whole(session_desk.came_back)))
         _show_line(training, progress, place)
-        _show_buttons(session_desk, progress, place)
+        _show_buttons(session_desk, progress, place, kind)
         training.watch(watched)
         progress = _with_view(training, progress, watched)
         show_curves(training, progress)
@@ -166,8 +166,8 @@ def _time(seconds: float) -> str:
     return words["minutes"].format(minutes=count // 60, seconds=count % 60)
 
 
-def _show_buttons(session_desk: Desk, progress: Progress, place: int) -> None:
-    """Draw the buttons that the training's status allows."""
+def _show_buttons(session_desk: Desk, progress: Progress, place: int, kind: str) -> None:
+    """Draw the buttons that the training's status allows. `kind` is the kind of attention that is watched."""
     words, training = text("live"), session_desk.training
     assert training is not None
     with st.container(horizontal=True):
@@ -190,4 +190,4 @@ def _show_buttons(session_desk: Desk, progress: Progress, place: int) -> None:
                 args=(training,),
             )
             if opened and name in own_models():
-                st.switch_page(ATTENTION, query_params={})
+                st.switch_page(ATTENTION, query_params=watched_head(training, progress, kind))

@@ -97,9 +97,11 @@ def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Bro
         page.get_by_role("button", name="Download the model").click()
     download.value.save_as(tmp_path / download.value.suggested_filename)
     assert Pipeline.load(tmp_path / "reverse-trained.safetensors").card.trained_on == 40 * 8
+    visitor.choose("Attention to watch", "Encoder self-attention")
     page.get_by_role("button", name="Look inside, on Attention").click()
     expect(page.get_by_role("heading", level=1, name="Attention")).to_be_visible()
     visitor.settle()
+    expect(page.get_by_role("heading", name="Encoder self-attention, layer 1, head 1")).to_be_visible()  # as it was watched
     assert "model=my-reverse" in page.url
     expect(page.get_by_text("trained here on reverse: 40 of 40 steps").first).to_be_visible()
     # A reload of the tab keeps the model. The link opens it in no other tab, and takes it from nobody.
