@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages.masks.batch import Batch
 from pages.shell.links.training_link import show_training_link
-from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick
+from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
@@ -55,10 +55,12 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     side = chosen.kind.keys
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
     compared = conventions(scores, ids, chosen.kind, trace.config)
-    queries, keys = map_names(batch.view, trace, chosen.kind, item)
+    queries, keys = trace.tokens(chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
-    for place, one in zip(st.columns(3, vertical_alignment="bottom"), compared, strict=True):
+    # With the letters of a projector, three have no room beside one another.
+    places = [st.container() for _ in compared] if presenting() else st.columns(len(compared), vertical_alignment="bottom")
+    for place, one in zip(places, compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
             st.caption(words["conventions"][one.name])

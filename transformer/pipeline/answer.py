@@ -6,6 +6,7 @@ from typing import Any
 
 from transformer.errors import InputError
 from transformer.pipeline.encoding import Encoding
+from transformer.text.scripts import scripts_of
 from transformer.text.vocabulary import UNK, Vocabulary
 from transformer.validation import as_list
 
@@ -35,8 +36,9 @@ Target = str | Encoding | Answer | None
 def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: Vocabulary) -> Answer:
     """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
 
-    The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words, or if the new text
-    would be read as other tokens.
+    The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words; if an unknown word has
+    letters of a script of which the target vocabulary has none, so that no such word is right; or if the new text would be read
+    as other tokens.
 
     Args:
         encoding: the source.
@@ -44,7 +46,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
         known, target: the vocabularies of the source and of the target.
     """
     unknown = [token for token, index in zip(encoding.typed, known.ids(encoding.typed), strict=True) if index == known.unk]
-    if not unknown or answer.tokens.count(UNK) != len(unknown):
+    if not unknown or answer.tokens.count(UNK) != len(unknown) or not scripts_of(unknown) <= scripts_of(target.tokens):
         return answer
     words = iter(unknown)
     text = target.text(next(words) if token == UNK else token for token in answer.tokens)

@@ -21,6 +21,7 @@ from transformer.tasks.conversation.lexicon_words import read_words
 from transformer.tasks.conversation.nominal import NOUN_FORMS
 from transformer.tasks.conversation.path import DeadEndError, SamplingPath
 from transformer.tasks.task import Pair, ReferencePair, Split, Task
+from transformer.text.scripts import scripts_of
 from transformer.text.tokenizer import join_elided, split_english
 from transformer.text.vocabulary import Vocabulary
 
@@ -98,7 +99,8 @@ class EnglishFrench(Task):
         tokens = split_english(source)
         unknown = self._unknown(tokens)
         if unknown:
-            return Remark(COPIED, words=", ".join(unknown)) if self._with_names(tokens, unknown) is not None else None
+            copied = scripts_of(unknown) <= {"LATIN"} and self._with_names(tokens, unknown) is not None
+            return Remark(COPIED, words=", ".join(unknown)) if copied else None
         if not tokens or self.solve(source) is not None:
             return None
         index = self.grammar.unread(tokens)

@@ -212,3 +212,14 @@ def test_the_first_hint_names_the_head_that_attends_to_the_referent() -> None:
 def test_padding_in_a_batch_writes_nothing() -> None:
     trace = load("english-french").trace(["the cat sleeps .", "she left"])
     assert trace.query_names("decoder", 1, "<eos>") == ("<sos> → elle", "elle → est", "est → partie", "partie → <eos>", "<pad>")
+
+
+@pytest.mark.parametrize(
+    ("word", "copied"), [("zorglub", True), ("Zoé", True), ("кот", False), ("你好世界", False), ("Anna喵", False)]
+)
+def test_an_unknown_word_is_copied_only_in_a_script_that_the_model_writes(word: str, copied: bool) -> None:
+    pipeline, source = load("english-french"), f"my name is {word} ."
+    answer = pipeline.answer(source)
+    assert (word.lower() in answer.lower()) == copied
+    assert ("<unk>" in answer) != copied
+    assert (find_task("english-french").remark(source) is not None) == copied

@@ -794,7 +794,8 @@ def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_ab
         if is_pictured(stop):
             expect(page.locator(".marking .cell:enabled").first).to_be_in_viewport(ratio=1)
         elif stop.row:
-            expect(page.locator(".st-key-head-map .shapelayer path").last).to_be_in_viewport(ratio=0.9)
+            # Of the frame of a map's first row, the plot cuts off half of the line.
+            expect(page.locator(".st-key-head-map .shapelayer path").last).to_be_in_viewport(ratio=0.85)
         elif stop.place and not stop.cover:
             page.wait_for_function(
                 """(name) => {
