@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
-from pages.shell.view.edited_answers import show_edited_answers, wanted_tokens
+from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities, wanted_tokens
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
@@ -88,7 +88,8 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     and the change of the viewed head's weights."""
     words = text("whatif")
     if view.writes:
-        show_edited_answers(view, trace, edits)
+        show_edited_answers(view, edits)
+        show_edited_probabilities(view, trace, edits)
         _answers_table(view.answer().tokens, view.answer(edits).tokens)
     if not view.writes and "probabilities" in trace:
         _compare_guesses(view, trace, view.forced().trace(edits))

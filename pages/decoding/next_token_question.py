@@ -25,7 +25,7 @@ def show_guess(view: View, run: Run, step: int) -> bool | None:
     subject = (view.key, view.source, run.settings, step)
     prediction = asked(NEXT, subject, len(vocabulary))
     if prediction is None:
-        offer(NEXT, words["offer"], words["offer_help"])
+        offer(NEXT, words["offer"], words["offer_help"], main=False)  # the main action is to play
         return None
     made = run.chain[step]
     read = run.tokens_of(run.step(made).input_ids[made.row].tolist())

@@ -62,9 +62,22 @@ def was_shown(page: str, what: str) -> bool:
     return prediction is not None and prediction.shown
 
 
-def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = ()) -> None:
-    """Draw the button that opens a question. `also` names other questions that the button opens too."""
-    st.button(label, key=f"predict {what}", on_click=open_all, args=(what, *also), help=help, icon=":material/psychology_alt:")
+def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = (), main: bool = True) -> None:
+    """Draw the button that opens a question.
+
+    Args:
+        also: other questions that the button opens too.
+        main: whether this is the main action of the page, which has one.
+    """
+    st.button(
+        label,
+        key=f"predict {what}",
+        on_click=open_all,
+        args=(what, *also),
+        help=help,
+        type="primary" if main else "secondary",
+        icon=":material/psychology_alt:",
+    )
 
 
 def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> None:

@@ -7,8 +7,9 @@ from typing import Literal
 from transformer.errors import HeadlightError
 
 # What can be drawn above the page once a stop's question is answered (`playing/experiment.py`): the answers without and with an
-# edit, a row of attention without and with it, and a row in each head of its layer.
-PICTURES = ("answers", "row", "heads")
+# edit, the probability of each token of the answer, a row of attention without and with the edit, and a row in each head of its
+# layer.
+PICTURES = ("answers", "probabilities", "row", "heads")
 QuestionKind = Literal["choose", "tokens", "order", "number"]
 # Kinds of attention, as in `transformer.tracing.paths.Kind`.
 KINDS = ("encoder", "decoder", "cross")
@@ -135,7 +136,7 @@ class Stop:
         row: the token whose row is framed on the map of the head; empty for that of the question, if it asks about one.
         edit: phrases of `transformer.tracing.phrases`, separated by `; `. The edit is made once the question is answered. Empty
             for that of the question, if it asks about one.
-        pictures: names in `PICTURES` of what is drawn above the page then. Empty for the answers, if there is an edit.
+        pictures: names in `PICTURES` of what is drawn above the page then. Empty for the first two, if there is an edit.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
         question: the question, which is asked after `say`.
@@ -166,7 +167,7 @@ class Stop:
         """The names of the pictures that are drawn above the page once the question is answered."""
         truth = self.question and self.question.truth
         asks_about_edit = truth is not None and TRUTHS[truth.name].gives == "yes or no"
-        return self.pictures or (("answers",) if self.edit or asks_about_edit else ())
+        return self.pictures or (PICTURES[:2] if self.edit or asks_about_edit else ())
 
 
 @dataclass(frozen=True, kw_only=True)

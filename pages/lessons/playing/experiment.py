@@ -10,10 +10,10 @@ from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of, view_of
 from pages.lessons.content.truths import edits_of, phrases_of
 from pages.lessons.playing.asked import is_settled, open_stop
-from pages.lessons.playing.row_pictures import show_row
+from pages.lessons.playing.row_pictures import legend, show_row
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
-from pages.shell.view.edited_answers import show_edited_answers
+from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.link_values import kept_in_links
@@ -28,11 +28,12 @@ def show_experiment() -> None:
         return
     try:
         for picture in stop.drawn:
-            if picture == "answers":
-                for place, each in enumerate(_stops(stop)):
-                    _show_answers(each, place)
-            else:
+            if picture in ("row", "heads"):
                 show_row(stop, in_each_head=picture == "heads")
+                continue
+            show = _show_answers if picture == "answers" else _show_probabilities
+            for each in _stops(stop):
+                show(each)
     except HeadlightError:
         return  # the bar draws the error
 
@@ -45,11 +46,9 @@ def _stops(stop: Stop) -> Iterator[Stop]:
         yield replace(stop, view=tuple((dict(stop.view) | {"model": truth.beside}).items()))
 
 
-def _show_answers(stop: Stop, place: int) -> None:
+def _show_answers(stop: Stop) -> None:
     """Draw the answers of the stop's model without and with the edit."""
-    words, run, phrases = text("lesson")["experiment"], run_of(stop), phrases_of(stop)
-    view = View(run.model, (run.source,), (run.target,), run.key)
-    trace = view.trace()
+    words, run, phrases, view = text("lesson")["experiment"], run_of(stop), phrases_of(stop), _view(stop)
     edits = ", ".join(f"**{literal(phrase)}**" for phrase in phrases)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(words["title"].format(edits=edits, model=literal(run.model)), width="content")
@@ -57,4 +56,18 @@ def _show_answers(stop: Stop, place: int) -> None:
             query = {**kept_in_links(), **view_of(stop), "model": run.model, "source": run.source}
             query |= {"part": "what-if", EDITS: phrases}
             st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
-    show_edited_answers(view, trace, edits_of(trace, phrases), f"experiment-{place}")
+    show_edited_answers(view, edits_of(view.trace(), phrases))
+
+
+def _show_probabilities(stop: Stop) -> None:
+    """Draw how probable the edit leaves each token of the answer."""
+    model, view, truth = run_of(stop).model, _view(stop), stop.question and stop.question.truth
+    trace, phrases = view.trace(), phrases_of(stop)
+    if truth and truth.beside:
+        st.caption(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
+    show_edited_probabilities(view, trace, edits_of(trace, phrases), legend(phrases), f"experiment-{model}")
+
+
+def _view(stop: Stop) -> View:
+    run = run_of(stop)
+    return View(run.model, (run.source,), (run.target,), run.key)

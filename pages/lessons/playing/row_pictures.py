@@ -1,5 +1,7 @@
 """Pictures of the row of attention that a stop is about: without and with an edit, and in each head of its layer."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -15,6 +17,14 @@ from pages.ui.escaping import literal
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
 from transformer.figures import head_map, small_head_map
+
+LONGEST_NAME = 26  # characters of a name in a legend
+
+
+def legend(phrases: Sequence[str]) -> str:
+    """What a picture calls the run with some edits; empty if that is too long."""
+    name = ", ".join(phrases)
+    return name if len(name) <= LONGEST_NAME else ""
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
@@ -40,7 +50,7 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
         both = trace, view.trace(edits_of(trace, phrases_of(stop)))
         rows = np.stack([of.head(kind, layer, head)[query].numpy() for of in both])
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
-        names, what = [words["as_it_is"], words["edited"]], "row"
+        names, what = [words["as_it_is"], legend(phrases_of(stop)) or words["edited"]], "row"
         marks = asked_here(read, keys, kind, layer, head)
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in phrases_of(stop))

@@ -1,4 +1,4 @@
-"""A model's answer without and with edits, side by side, and how probable the edits leave each token of it."""
+"""A model's answer without and with edits: both texts, and how probable the edits leave each token."""
 
 import numpy as np
 import streamlit as st
@@ -11,14 +11,8 @@ from transformer import Intervention, Trace
 from transformer.figures.whatif_figures import probability_change
 
 
-def show_edited_answers(view: View, trace: Trace, edits: tuple[Intervention, ...], key: str = "probability-change") -> None:
-    """Draw both answers, how many tokens differ, and the probability of each token as two bars.
-
-    Args:
-        trace: the trace of the view without edits.
-        edits: the edits of the second run.
-        key: the key of the chart.
-    """
+def show_edited_answers(view: View, edits: tuple[Intervention, ...]) -> None:
+    """Draw both answers, and how many tokens differ."""
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
     show_two_answers((words["answer_clean"], words["answer_edited"]), (clean, edited))
@@ -26,11 +20,24 @@ def show_edited_answers(view: View, trace: Trace, edits: tuple[Intervention, ...
     differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
 
+
+def show_edited_probabilities(
+    view: View, trace: Trace, edits: tuple[Intervention, ...], name: str = "", key: str = "probability-change"
+) -> None:
+    """Draw the probability of each token of the answer, without and with edits, as two bars.
+
+    Args:
+        trace: the trace of the view without edits.
+        edits: the edits of the second run.
+        name: what the legend calls the second run; "edited" if it is empty.
+        key: the key of the chart.
+    """
+    words = text("whatif")
     st.markdown(f"**{words['forced']}**")
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
     after = view.edited(edits, view.expected(trace)).given
-    names = (words["clean"], words["edited"])
+    names = (words["clean"], name or words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
 
