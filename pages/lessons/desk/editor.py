@@ -1,17 +1,18 @@
 """The editor of own lessons: put kept views in order, add texts and a question to each, and play, save or share the lesson."""
 
+import re
 from dataclasses import replace
 
 import streamlit as st
 
 from pages.lessons.content.app_address import app_address, is_local
 from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop
-from pages.lessons.content.library import add_own
+from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.packing import pack
 from pages.lessons.content.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
 from pages.lessons.desk.boxes import Boxes, key_of
 from pages.lessons.desk.computed import COMPUTED, computed_question
-from pages.lessons.playing.keeping import Kept, keep_copy, kept, kept_words, put_back, remove, removed
+from pages.lessons.playing.keeping import Field, Kept, keep_copy, kept, kept_words, put_back, remove, removed, take
 from pages.lessons.playing.open_lesson import NAME, start_lesson
 from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import is_only_here
@@ -20,7 +21,9 @@ from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_ST
 from pages.ui.text import text
 from transformer import HeadlightError
 
-QUESTIONS = ("none", "choose", "order", *COMPUTED)
+# An option that begins so begins with *italic* or **bold** words, and is not marked as the right one.
+EMPHASIS = re.compile(r"\*\*[^*]+\*\*|\*[^*\s](?:[^*]*[^*\s])?\*")
+QUESTIONS = ("none", "opened", "choose", "order", *COMPUTED)
 
 
 def show_editor() -> None:
@@ -28,6 +31,7 @@ def show_editor() -> None:
     words = text("lessons")
     st.markdown(words["own_text"].format(most=LESSON_STOPS))
     _show_removed()
+    _show_open()
     if not kept():
         keep_copy()
         st.info(words["own_none"], icon=":material/bookmark:")
@@ -75,10 +79,11 @@ def _edit(place: int, view: Kept) -> Stop | None:
             last = place + 1 == len(kept())
             st.button(words["down"], key=boxes.key("down"), on_click=_move, args=(place, 1), disabled=last)
             st.button(words["remove"], key=boxes.key("remove"), on_click=remove, args=(place,), icon=":material/delete:")
+            preview = st.container(width="content")
     if problem:
         return None
     # A stop must have a text. While its box is empty, the title is the text.
-    return replace(
+    whole = replace(
         stop,
         title=heading.strip() or stop.title,
         say=say.strip() or heading.strip() or stop.title,
@@ -88,6 +93,47 @@ def _edit(place: int, view: Kept) -> Stop | None:
         minutes=minutes,
         cover=cover and question is not None,
     )
+    try:
+        lesson = read_lesson(as_table(Lesson(title=whole.title, stops=(whole,))))
+    except LessonError:
+        return whole  # the whole lesson cannot be read either, and says why
+    preview.button(words["preview"], key=boxes.key("preview"), on_click=_play, args=(lesson,), icon=":material/play_arrow:")
+    return whole
+
+
+def _show_open() -> None:
+    """Draw the button that adds the stops of a lesson to the kept views, to edit them."""
+    words, lessons = text("lessons"), all_lessons()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(words["take_lesson"], list(lessons), key="own_take", format_func=lambda name: lessons[name].title)
+        full = len(kept()) >= LESSON_STOPS
+        st.button(words["take"], key="own_take_stops", on_click=_take, args=(lessons[name],), disabled=full)
+
+
+def _take(lesson: Lesson) -> None:
+    typed = kept_words()
+    if not kept():
+        for name, value in (("title", lesson.title), ("about", lesson.about)):
+            typed[name] = value
+            st.session_state.pop(f"own_lesson_{name}", None)
+    for stop in lesson.stops:
+        take(stop, _fields(stop))
+
+
+def _fields(stop: Stop) -> dict[str, Field]:
+    """The values of the boxes for a stop of a lesson."""
+    fields: dict[str, Field] = {name: getattr(stop, name) for name in ("title", "say", "reveal", "notes", "cover")}
+    fields |= {"minutes": float(stop.minutes), "kind": "none"}
+    question = stop.question
+    if question:
+        stars = ["*" if place == question.answer else "" for place in range(1, len(question.options) + 1)]
+        fields |= {
+            "kind": "opened" if question.truth else question.kind,
+            "ask": question.ask,
+            "options": "\n".join(star + option for star, option in zip(stars, question.options, strict=True)),
+            "reasons": "\n".join(" ".join(reason.split()) for reason in question.reasons),
+        }
+    return fields
 
 
 def _question(boxes: Boxes) -> Question | None:
@@ -97,22 +143,27 @@ def _question(boxes: Boxes) -> Question | None:
         HeadlightError: the question is not finished, or its truth cannot be computed.
     """
     words = text("lessons")
+    opened = boxes.view.stop.question
     kinds = [kind for kind in QUESTIONS if COMPUTED.get(kind) in (None, boxes.view.stop.page)]
+    if opened is None or opened.truth is None:
+        kinds.remove("opened")
     kind = boxes.pick("kind", kinds, words["questions"])
     if kind == "none":
         return None
     ask = boxes.line("ask")
+    if kind == "opened" and opened:
+        return replace(opened, ask=ask)
     if kind in COMPUTED:
         return computed_question(boxes, kind, ask)
     options = _lines(boxes.lines("options", 100, LESSON_OPTIONS * SHORT, words["options_help"]))
     reasons = tuple(_lines(boxes.lines("reasons", 80, LESSON_OPTIONS * SHORT)))
     if kind == "order":
         return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
-    right = next((index + 1 for index, option in enumerate(options) if option.startswith("*")), 0)
-    if not right:
+    starred = [option.startswith("*") and not EMPHASIS.match(option) for option in options]
+    if True not in starred:
         raise LessonError("Stop {number}: put a * before the right option.", number=boxes.place + 1)
-    plain = tuple(option.removeprefix("*").strip() for option in options)
-    return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=right)
+    plain = tuple(option[1:].strip() if star else option for star, option in zip(starred, options, strict=True))
+    return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=starred.index(True) + 1)
 
 
 def _lines(written: str) -> list[str]:

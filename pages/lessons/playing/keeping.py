@@ -6,13 +6,13 @@ The kept views are in the session. The browser's tab stores a copy, so that they
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
-from pages.lessons.content.lesson import LessonError, Stop
-from pages.lessons.content.reading import RESERVED, VIEW_CHARACTERS, read_lesson
+from pages.lessons.content.lesson import Lesson, LessonError, Stop
+from pages.lessons.content.reading import RESERVED, VIEW_CHARACTERS, as_table, read_lesson
 from pages.shell.frame.navigation import exists
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_PARAMETERS, LESSON_STOPS
@@ -29,6 +29,7 @@ MISSING, REMOVED = "kept_missing", "kept_removed"
 LEFT_OUT = ("lessons",)
 # Page → parameters that a kept view always has. An address leaves out defaults, but a default can change with a model's card.
 ALWAYS = {"attention": ("model", "source", "kind", "layer", "head")}
+UNNAMED = "-"  # stands for a title and a text that a kept view does not have
 # Name of the copy in the tab.
 STORE = "kept_views"
 
@@ -41,7 +42,7 @@ class Kept:
 
     Attributes:
         number: identifies the view, also after views have changed places.
-        stop: the page and its view. The editor's title and text are not in it yet.
+        stop: the page and its view; of a stop of an opened lesson, all of it. What the editor's boxes hold is not in it yet.
         fields: name of a field of the editor → its value for this view.
     """
 
@@ -115,7 +116,7 @@ def keep_copy() -> bool:
 
 def written() -> str:
     """The kept views as JSON."""
-    views = [{"page": each.stop.page, "view": dict(each.stop.view), "fields": each.fields} for each in kept()]
+    views = [{**_table(each.stop), "fields": each.fields} for each in kept()]
     return json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
 
 
@@ -132,19 +133,31 @@ def restore(copy: str) -> None:
     for place, view in enumerate(views if isinstance(views, list) else []):
         if len(kept()) < LESSON_STOPS and isinstance(view, Mapping):
             try:
-                stop = _stop(view.get("page"), view.get("view"))
+                stop = _stop({name: value for name, value in view.items() if name != "fields"})
             except LessonError:
                 continue
             kept().insert(min(place, len(kept())), Kept(_next(), stop, _fields(view.get("fields"))))
     st.session_state[WORDS] = _fields(values.get("words")) | kept_words()
 
 
-def _stop(page: Any, view: Any) -> Stop:
-    table = {"title": "t", "stops": [{"title": "t", "say": "s", "page": page, "view": view}]}
-    (stop,) = read_lesson(table).stops
+def _table(stop: Stop) -> dict[str, Any]:
+    """A stop as `_stop` reads it."""
+    (table,) = as_table(Lesson(title="t", stops=(stop,)))["stops"]
+    return table
+
+
+def _stop(table: Mapping[Any, Any]) -> Stop:
+    (stop,) = read_lesson({"title": "t", "stops": [{"title": UNNAMED, "say": UNNAMED, **table}]}).stops
     if not exists(stop.page):
         raise LessonError("There is no page {page!r}.", page=stop.page)
-    return Stop(title=text(stop.page)["title"], say="", page=stop.page, view=stop.view)
+    named = stop.title if stop.title != UNNAMED else text(stop.page)["title"]
+    return replace(stop, title=named, say="" if stop.say == UNNAMED else stop.say)
+
+
+def take(stop: Stop, fields: dict[str, Field]) -> None:
+    """Add a stop of a lesson to the kept views, with the values of its boxes. Nothing happens if there is no room for it."""
+    if len(kept()) < LESSON_STOPS:
+        kept().append(Kept(_next(), stop, fields))
 
 
 def _fields(values: Any) -> dict[str, Field]:
@@ -171,4 +184,7 @@ def _keep() -> None:
     view = {name: str(state[name]) for name in always if state.get(name)} | view
     short = [(name, value) for name, value in view.items() if len(value) <= VIEW_CHARACTERS][:LESSON_PARAMETERS]
     state[MISSING] = tuple(name for name in view if name not in dict(short))
-    kept().append(Kept(_next(), Stop(title=text(page)["title"], say="", page=page, view=tuple(short))))
+    words = text(page)
+    # The stop scrolls to the picture that the page shows alone in a frame of another site (embed.py).
+    stop = Stop(title=words["title"], say="", page=page, view=tuple(short), place=words.get("figure", ""))
+    kept().append(Kept(_next(), stop))

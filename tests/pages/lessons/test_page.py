@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
-from pages.lessons.content.library import shipped
+from pages.lessons.content.library import OWN, shipped
 from pages.lessons.content.packing import unpack
 from pages.lessons.content.prose import line_as_html, plain
 from pages.lessons.content.reading import as_toml
@@ -365,6 +365,47 @@ def sent(app: AppTest) -> str:
     """The copy that is stored in the tab."""
     stored = [json.loads(each.proto.json) for each in app.get("bidi_component") if '"recalled"' in each.proto.json]
     return next(data["text"] for data in stored if data["name"] == "kept_views")
+
+
+@pytest.mark.parametrize("name", ["first-look", "one-lesson"])
+def test_a_lesson_is_opened_changed_and_stays_whole(name: str) -> None:
+    lesson = shipped()[name]
+    app = on_page(PAGE)
+    app.selectbox(key="own_take").set_value(name).run()
+    app.button(key="own_take_stops").click().run()
+    assert not app.exception
+    opened = played(app)
+    assert (opened.title, opened.about) == (lesson.title, lesson.about)
+    for stop, given in zip(opened.stops, lesson.stops, strict=True):
+        for part in Stop.__dataclass_fields__:
+            assert getattr(stop, part) == getattr(given, part)
+    app.text_input(key="own_stop_0_title").set_value("Changed").run()
+    assert played(app).stops == (replace(lesson.stops[0], title="Changed"), *lesson.stops[1:])
+    # A reload of the page keeps all of it.
+    again = AppTest.from_function(taken_stops)
+    again.session_state["sent"] = sent(app)
+    assert again.run().session_state["stops"] == list(lesson.stops)
+    app.button(key="own_stop_2_preview").click().run()
+    assert app.query_params["lesson"] in ("my-own", ["my-own"])
+    assert not app.exception
+
+
+def taken_stops() -> None:
+    import streamlit as st
+
+    from pages.lessons.playing.keeping import kept, restore
+
+    restore(st.session_state["sent"])
+    st.session_state["stops"] = [each.stop for each in kept()]
+
+
+def played(app: AppTest) -> Lesson:
+    """The lesson of the editor, as it is played."""
+    app.button(key="play_own").click().run()
+    assert not app.exception
+    lesson = app.session_state[OWN]["my-own"]
+    assert isinstance(lesson, Lesson)
+    return lesson
 
 
 def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
