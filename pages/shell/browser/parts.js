@@ -1,4 +1,4 @@
-// Reports the empty boxes of a page (parts.py) that are on screen, or will be soon.
+// Reports the empty boxes of a page (parts.py) that are on screen, or will be soon; and all of them if a person searches the page.
 
 import { pageScroller } from "../../ui/compat.js";
 import { stopLastCall, stopLater } from "../../ui/component.js";
@@ -16,11 +16,11 @@ export default function mount({ parentElement, setTriggerValue }) {
   let frame = 0;
   let timer = 0;
 
-  function report() {
+  function report(all = false) {
     frame = 0;
     /** @type {NodeListOf<HTMLElement>} */
     const boxes = document.querySelectorAll(".unseen");
-    const parts = [...boxes].filter(isNear).map((box) => box.dataset.part ?? "");
+    const parts = [...boxes].filter((box) => all || isNear(box)).map((box) => box.dataset.part ?? "");
     // A second report would interrupt the run that draws the reported parts. Widgets in it could lose their values from a link.
     if (answer || !parts.length) return;
     answer = setTimeout(retry, ANSWER);
@@ -35,7 +35,13 @@ export default function mount({ parentElement, setTriggerValue }) {
   }
 
   function reportAtNextFrame() {
-    frame ||= requestAnimationFrame(report);
+    frame ||= requestAnimationFrame(() => report());
+  }
+
+  /** @param {KeyboardEvent} event */
+  function reportForSearch({ ctrlKey, metaKey, key }) {
+    // The browser searches what is drawn.
+    if ((ctrlKey || metaKey) && key.toLowerCase() === "f") report(true);
   }
 
   function reportWhenQuiet() {
@@ -48,6 +54,7 @@ export default function mount({ parentElement, setTriggerValue }) {
   const sizes = new ResizeObserver(reportWhenQuiet);
   for (const element of [scroller, ...scroller.children]) sizes.observe(element);
   scroller.addEventListener("scroll", reportAtNextFrame, { passive: true });
+  addEventListener("keydown", reportForSearch);
   return stopLater(parentElement, () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
@@ -55,6 +62,7 @@ export default function mount({ parentElement, setTriggerValue }) {
     keepHeight(false);
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);
+    removeEventListener("keydown", reportForSearch);
   });
 }
 

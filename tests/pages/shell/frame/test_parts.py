@@ -91,6 +91,15 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
+def test_all_parts_are_drawn_for_a_search(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=headlight")
+    visitor.choose("Look at", "inside the model")
+    assert page.evaluate(BOXES)
+    page.keyboard.press("Control+f")
+    page.wait_for_function(f"!{BOXES}.length")
+
+
+@pytest.mark.browser
 def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
     visitor.choose("Look at", "how it was taught")
