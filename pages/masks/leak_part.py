@@ -57,7 +57,10 @@ def show_future(batch: Batch) -> None:
             _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
         _side_by_side(masked, unmasked, names, "future")
-    st.caption(words["row_of"].format(position=position - 1, token=literal(tokens[position])))
+    unmasked = pipeline.card.recipe.get("edit") == NO_CAUSAL
+    st.caption(
+        words["row_of_unmasked" if unmasked else "row_of"].format(position=position - 1, token=literal(tokens[position]))
+    )
 
 
 def show_padding(batch: Batch) -> None:

@@ -70,6 +70,7 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     for _ in range(weights.shape[1]):
         page.keyboard.press("ArrowDown")  # from the last row of a head into the head below
     expect(label(walker)).to_contain_text("head 2")
+    expect(label(walker)).to_contain_text(f"{weights[1, 1, 0]:.8g}"[:7])
     assert value(walker) == pytest.approx(weights[1, 1, 0], rel=1e-6)
     expect(walker.root.locator("p[aria-live]")).to_have_text(", ".join(lines(walker)))
     page.keyboard.press("Escape")

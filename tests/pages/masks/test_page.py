@@ -182,6 +182,15 @@ def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None
     assert moved != "0"
 
 
+@pytest.mark.parametrize(
+    ("model", "says"), [("reverse", "has not learnt to use it"), ("reverse-unmasked", "**looks** at that word")]
+)
+def test_the_page_says_what_the_model_has_learnt_of_the_future(model: str, says: str) -> None:
+    app = on_page(PAGE, model=model, source="abc", target="cba", part="no-causal-mask")
+    assert not app.exception
+    assert says in page_text(app)
+
+
 def test_padding_changes_answer_only_without_padding_mask() -> None:
     app = masks_page("no padding mask", source="she left")
     moved, masked = metrics(app, "Largest change of a probability")

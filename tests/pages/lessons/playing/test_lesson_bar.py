@@ -595,7 +595,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.locator(".reveal p").first.wait_for()
     # The edit that was asked about is made, and its words are folded beside it.
     experiment = page.locator(".st-key-lesson-marks")
-    expect(experiment.get_by_text("9 of 9 tokens differ.")).to_be_in_viewport(ratio=1)
+    expect(experiment.get_by_text("9 of 9 tokens differ")).to_be_in_viewport(ratio=1)
     expect(section.locator("#stop-words")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
@@ -767,7 +767,7 @@ def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor:
     assert box["width"] > 330
     answer.click()
     section.get_by_text("Right.", exact=True).wait_for()
-    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 tokens differ.")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 tokens differ")).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen, so it can be focused and scrolled with keys.
     expect(page.locator(".st-key-head-map .chart")).to_have_attribute("tabindex", "0")
