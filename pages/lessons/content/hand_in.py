@@ -23,8 +23,9 @@ VARIABLE = "HEADLIGHT_HAND_IN_KEY"
 _KEY = os.environ.get(VARIABLE, "").encode() or secrets.token_bytes(32)
 
 FIRST_DAY = date(2025, 1, 1)
-LESSON_BYTES, DAY_BYTES, SEAT_BYTES, SIGNATURE_BYTES = 4, 2, 3, 6
-HEAD = LESSON_BYTES + DAY_BYTES + SEAT_BYTES
+NAME_BYTES, DAY_BYTES, SEAT_BYTES, SIGNATURE_BYTES = 4, 2, 3, 6
+DAY = NAME_BYTES + DAY_BYTES  # where the day ends
+HEAD = DAY + SEAT_BYTES
 GROUP = 5  # characters between two dashes
 
 
@@ -92,17 +93,17 @@ def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
     if not hmac.compare_digest(signature, _signature(body)):
         template = "{code!r} was mistyped or changed, or was signed with another key than {variable} has here."
         raise LessonError(template, code=code.strip()[:60], variable=VARIABLE)
-    lesson = next((lesson for lesson in lessons if _name(lesson) == body[:LESSON_BYTES]), None)
+    lesson = next((lesson for lesson in lessons if _name(lesson) == body[:NAME_BYTES]), None)
     if lesson is None or len(body) != HEAD + _size(len(lesson.questions)):
         raise LessonError("{code!r} is of a lesson that is not here, or was changed since.", code=code.strip()[:60])
-    day, seat, bits = (int.from_bytes(part) for part in (body[4:6], body[6:HEAD], body[HEAD:]))
+    day, seat, bits = (int.from_bytes(part) for part in (body[NAME_BYTES:DAY], body[DAY:HEAD], body[HEAD:]))
     results = tuple(Result(bits >> (2 * place) & 3) for place in range(len(lesson.questions)))
     return HandIn(lesson.title, FIRST_DAY + timedelta(days=day), seat, results)
 
 
 def _name(lesson: Lesson) -> bytes:
     """A few bytes that tell a lesson from others, and from the same lesson with other words."""
-    return hashlib.sha256(as_toml(lesson).encode()).digest()[:LESSON_BYTES]
+    return hashlib.sha256(as_toml(lesson).encode()).digest()[:NAME_BYTES]
 
 
 def _signature(body: bytes) -> bytes:

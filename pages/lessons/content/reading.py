@@ -232,7 +232,21 @@ def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
         template = "{where} has {count} {name}; allowed are 1 to {most}."
         raise LessonError(template, where=where, count=count, name=name, most=LESSON_STOPS)
     needed = ("title", "say", "page")
-    return tuple(Stop(**_table(f"Stop {number}", stop, STOP, *needed)) for number, stop in enumerate(value, 1))
+    return tuple(
+        _stop(f"Stop {number}", Stop(**_table(f"Stop {number}", stop, STOP, *needed))) for number, stop in enumerate(value, 1)
+    )
+
+
+def _stop(where: str, stop: Stop) -> Stop:
+    """The stop, if it has all that its pictures need."""
+    truth = stop.question and stop.question.truth
+    has_row = stop.row or (truth and TRUTHS[truth.name].gives == "row" and truth.query)
+    if {"row", "heads"} & set(stop.pictures) and not has_row:
+        raise LessonError("{where}: the pictures row and heads need a row.", where=where)
+    makes_edit = stop.edit or (truth and TRUTHS[truth.name].gives == "yes or no")
+    if {"answers", "probabilities", "row"} & set(stop.pictures) and not makes_edit:
+        raise LessonError("{where}: the pictures answers, probabilities and row need an edit.", where=where)
+    return stop
 
 
 TRUTH: Mapping[str, Reader] = {

@@ -19,9 +19,7 @@ from pages.lessons.playing.asked import ROW, asks_for, open_stop
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.experiment import show_experiment
 from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
-from pages.shell.view.map_names import map_names
 from pages.shell.view.runs import runs
-from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
 from pages.ui.prediction_codec import Prediction
@@ -112,8 +110,9 @@ def _asked_map(opened: OpenLesson) -> _Map | None:
     try:
         (kind, layer, head), run = head_of(stop), run_of(stop)
         trace = runs().trace(run.key, (run.source,), (run.target,), ())
-        view = View(run.model, (run.source,), (run.target,), run.key)
-        row, (queries, keys) = place_of(truth.query, trace.tokens(kind)[0]), map_names(view, trace, kind)
+        # Not `map_names`: what a row writes would give its answer away.
+        queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
+        row = place_of(truth.query, queries)
         allowed = trace.allowed(kind)[layer, 0, head].numpy()
     except HeadlightError:
         return None  # the bar draws the error

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Bool, Float
 
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of
@@ -16,6 +17,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
+from transformer import Trace
 from transformer.figures import head_map, small_head_map
 
 LONGEST_NAME = 26  # characters of a name in a legend
@@ -39,21 +41,18 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     truth = stop.question and stop.question.truth
     (read, _), (queries, keys) = trace.tokens(kind), map_names(view, trace, kind)
     query = place_of(stop.row or (truth.query if truth else ""), read)
+    edits, marks, what = phrases_of(stop), None, "heads"
     if in_each_head:
-        each = trace.weights(kind, layer)[0, :, query].numpy()
-        rows = np.concatenate([each, each.mean(0, keepdims=True)])
-        names = [*(words["head"].format(head=number + 1) for number in range(len(each))), words["mean"]]
-        allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
-        allowed = np.concatenate([allowed, allowed[:1]])
-        marks, what = None, "heads"
+        rows, allowed = _in_each_head(trace, kind, layer, query)
+        names = [*(words["head"].format(head=number + 1) for number in range(len(rows) - 1)), words["mean"]]
     else:
-        both = trace, view.trace(edits_of(trace, phrases_of(stop)))
+        what, marks = "row", asked_here(read, keys, kind, layer, head)
+        both = trace, view.trace(edits_of(trace, edits))
         rows = np.stack([of.head(kind, layer, head)[query].numpy() for of in both])
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
-        names, what = [words["as_it_is"], legend(phrases_of(stop)) or words["edited"]], "row"
-        marks = asked_here(read, keys, kind, layer, head)
+        names = [words["as_it_is"], legend(edits) or words["edited"]]
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
-    said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in phrases_of(stop))
+    said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
     st.markdown(words[what].format(**said))
     framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
     key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
@@ -63,3 +62,12 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     alt = words["row_alt"].format(query=queries[query])
     show(figure, key, f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True, narrow=narrow)
     st.caption(f"{words[f'{what}_caption']} {words['row_marked'] if framed else ''}")
+
+
+def _in_each_head(
+    trace: Trace, kind: str, layer: int, query: int
+) -> tuple[Float[np.ndarray, "row key"], Bool[np.ndarray, "row key"]]:
+    """The weights of a query in each head of a layer, and below them their mean; and which keys it may attend to."""
+    weights = trace.weights(kind, layer)[0, :, query].numpy()
+    allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
+    return np.concatenate([weights, weights.mean(0, keepdims=True)]), np.concatenate([allowed, allowed[:1]])
