@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, expect, sync_playwright
 
 from benchmarks.app_server import ROOT
 from tests.pages.visitor import ARGUMENTS, CHROMIUM, Visitor, serving
+from transformer import Pipeline
 
 PARTS = '[data-testid="stButtonGroup"]'
 
@@ -92,7 +93,8 @@ def link(person: Person) -> None:
 
 def ids(person: Person) -> None:
     person.go("Tokens")
-    person.sees(re.compile("id", re.IGNORECASE))
+    (animal,) = Pipeline.load("english-french").vocabulary("source").ids(["animal"])
+    expect(person.page.get_by_test_id("stMain").get_by_text(f"id {animal} →").first).to_be_visible()
 
 
 def padding(person: Person) -> None:

@@ -65,7 +65,12 @@ def new_seat() -> int:
 
 
 def code_of(lesson: Lesson, results: Sequence[Result], seat: int) -> str:
-    """The code for the results of a lesson, in groups of five."""
+    """The code for the results of a lesson, in groups of five.
+
+    Args:
+        results: one for each question of the lesson, in its order.
+        seat: a number from `new_seat`.
+    """
     bits = sum(int(result) << (2 * place) for place, result in enumerate(results))
     body = _name(lesson) + _number((datetime.now(UTC).date() - FIRST_DAY).days, DAY_BYTES) + _number(seat, SEAT_BYTES)
     body += _number(bits, _size(len(results)))
@@ -80,7 +85,7 @@ def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
         lessons: the lessons that it can be of.
 
     Raises:
-        LessonError: this is no code; it was not signed with this key, or was changed; or it is of another lesson.
+        LessonError: the text is no code, has another signature than this key makes, or belongs to a lesson that is not listed.
     """
     written = "".join(code.split()).replace("-", "").upper()
     try:

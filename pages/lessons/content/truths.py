@@ -148,7 +148,7 @@ def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options
 
 
 def phrases_of(stop: Stop) -> list[str]:
-    """The edits that a stop makes, or that its question is about, as phrases; empty if there are none.
+    """The phrases of a stop's own edit, or else of the edit that its question asks about; empty without an edit.
 
     Raises:
         HeadlightError: the model's card names no such head.

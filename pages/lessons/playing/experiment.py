@@ -1,4 +1,4 @@
-"""What is drawn above the page once a question is answered: the edit that it was about, made, and the row that it was about."""
+"""The pictures above the page once a stop's question is answered: what its edit changes, and its row of attention."""
 
 from collections.abc import Iterator
 from dataclasses import replace

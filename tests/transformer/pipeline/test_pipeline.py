@@ -278,9 +278,9 @@ def test_the_card_of_a_shipped_model_is_complete(name: str):
     assert card.minutes > 0
     assert card.machine
     assert card.tested_on > 100
-    assert 0.5 < card.accuracy <= 1 or card.recipe.get(
-        "edit"
-    )  # trained with an edit, a model may answer nothing right without it
+    if not card.recipe.get("edit"):  # a model that was trained with an edit may be right nowhere without it
+        assert card.accuracy > 0.5
+    assert card.accuracy <= 1
     assert card.accuracy_by_form
     assert all(0 <= share <= 1 for share in card.accuracy_by_form.values())
     assert [entry["step"] for entry in card.history] == sorted({entry["step"] for entry in card.history})
