@@ -17,13 +17,21 @@ from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.library import shipped
 from pages.lessons.content.reading import read_toml
 
-MARKS = {Result.OPEN: "-", Result.WRONG: "0", Result.RIGHT: "1", Result.CHANGED: "2"}
+# Letters, because a spreadsheet takes digits for a number and drops the zeros before them.
+MARKS = {Result.OPEN: "o", Result.WRONG: "w", Result.RIGHT: "r", Result.CHANGED: "c"}
+# A spreadsheet computes a cell that begins with one of these.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = ("name", "lesson", "day", "right", "questions", "answers", "remark")
 
 
 def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str, ...]]:
-    """A row of `COLUMNS` for each line that is not empty. In `answers`, a question that was answered right at once is 1, right
-    after a change 2, wrong 0, and not answered `-`. The remark names a code that is not valid, or handed in twice."""
+    """A row of `COLUMNS` for each line that is not empty. In `answers`, a question that was answered right at once is `r`,
+    right after a change `c`, wrong `w`, and not answered `o`. The remark names a code that is not valid, or handed in twice.
+
+    Args:
+        lines: the lines of the file.
+        lessons: the lessons that the codes can be of.
+    """
     seen: dict[HandIn, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -55,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(COLUMNS)
-    out.writerows(table(lines, lessons))
+    out.writerows([f"'{cell}" if cell.startswith(FORMULAS) else cell for cell in row] for row in table(lines, lessons))
     return 0
 
 

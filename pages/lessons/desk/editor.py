@@ -1,6 +1,7 @@
 """The editor of own lessons: put kept views in order, add texts and a question to each, and play, save or share the lesson."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -23,6 +24,8 @@ from transformer import HeadlightError
 
 # An option that begins so begins with *italic* or **bold** words, and is not marked as the right one.
 EMPHASIS = re.compile(r"\*\*[^*]+\*\*|\*[^*\s](?:[^*]*[^*\s])?\*")
+# Fields of a whole lesson that are kept as they are, and the lines of what it has shown.
+WHOLE, LEARNT = ("title", "about", "audience", "discuss", "core_title", "core_about"), "learnt"
 QUESTIONS = ("none", "opened", "choose", "order", *COMPUTED)
 
 
@@ -49,7 +52,9 @@ def show_editor() -> None:
         return
     try:
         # Read the lesson back, so that it is checked like a lesson from a file or a link.
-        lesson = read_lesson(as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=whole)))
+        lesson = read_lesson(
+            {**as_table(Lesson(title=title.strip() or words["untitled"], about=about, stops=whole)), **_rest(typed)}
+        )
     except LessonError as error:
         st.warning(literal(sentence(error)), icon=":material/edit_note:")
         return
@@ -110,12 +115,17 @@ def _show_open() -> None:
         st.button(words["take"], key="own_take_stops", on_click=_take, args=(lessons[name],), disabled=full)
 
 
+def _rest(typed: Mapping[str, Field]) -> dict[str, object]:
+    """What an opened lesson says of itself and no box holds, as a lesson's file has it."""
+    learnt = str(typed.get(LEARNT, "")).splitlines()
+    rest = {name: typed[name] for name in WHOLE if name not in ("title", "about") and typed.get(name)}
+    return {**rest, **({LEARNT: learnt} if learnt else {})}
+
+
 def _take(lesson: Lesson) -> None:
     typed = kept_words()
     if not kept():
-        for name, value in (("title", lesson.title), ("about", lesson.about)):
-            typed[name] = value
-            st.session_state.pop(f"own_lesson_{name}", None)
+        typed |= {name: getattr(lesson, name) for name in WHOLE} | {LEARNT: "\n".join(lesson.learnt)}
     for stop in lesson.stops:
         take(stop, _fields(stop))
 

@@ -375,7 +375,7 @@ def test_a_lesson_is_opened_changed_and_stays_whole(name: str) -> None:
     app.button(key="own_take_stops").click().run()
     assert not app.exception
     opened = played(app)
-    assert (opened.title, opened.about) == (lesson.title, lesson.about)
+    assert replace(opened, stops=(), order=lesson.order) == replace(lesson, stops=())
     for stop, given in zip(opened.stops, lesson.stops, strict=True):
         for part in Stop.__dataclass_fields__:
             assert getattr(stop, part) == getattr(given, part)

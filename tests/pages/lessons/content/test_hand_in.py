@@ -68,9 +68,12 @@ def test_the_end_of_a_lesson_has_the_code_and_the_command_reads_it(tmp_path: Pat
     assert main([str(file)]) == 0
     header, ada, bob, nobody = csv.reader(capsys.readouterr().out.splitlines())
     assert tuple(header) == COLUMNS
-    assert (ada[0], ada[1], ada[3:]) == ("ada", "First look", ["2", "7", "12-0---", ""])
+    assert (ada[0], ada[1], ada[3:]) == ("ada", "First look", ["2", "7", "rcowooo", ""])
     assert bob[-1] == "the same code as ada"
     assert nobody[0] == "line 4"
+    file.write_text(f"=1+1,{code}", encoding="utf-8")
+    assert main([str(file)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("'=1+1,")  # no formula for a spreadsheet
     assert "mistyped" in nobody[-1]
     assert main([str(tmp_path / "none")]) == 2
     assert "none" in capsys.readouterr().err
