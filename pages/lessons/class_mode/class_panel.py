@@ -43,6 +43,8 @@ NUMBERS = 8
 INVITE = "class_invite"
 # Session key of the code of the class whose join code covers the screen.
 INVITED = "class_invited"
+# Session key of the class and the stop whose answers no longer cover the screen.
+PUT_AWAY = "class_put_away"
 # Session key of the stop and the phase for which the page was drawn.
 DRAWN = "class_drawn"
 # Names of the templates of the columns for a question in the table of all answers.
@@ -79,14 +81,29 @@ def show_class(lesson: Lesson, index: int) -> None:
 
 
 def show_answers(lesson: Lesson, index: int) -> None:
-    """Draw the answers of the class to the question of a stop above the teacher's page, once they are revealed."""
+    """Draw the answers of the class to the question of a stop above the teacher's page, once they are revealed. On a projector
+    they cover the screen until the teacher goes on to the page."""
     place = seat()
     stop = lesson.stops[index] if index < len(lesson.stops) else None
     tally = classes().tally(place.code, index, place.secret) if place and place.secret else None
     if stop is None or stop.question is None or tally is None or tally.phase < Phase.REVEAL:
         return
-    st.markdown(f"**{text('lesson')['class']['now']['reveal']}**")
-    st.html(tally_table(stop, tally))
+    words, shown = text("lesson")["class"], tally_table(stop, tally)
+    if not presenting():
+        st.markdown(f"**{words['now']['reveal']}**")
+        st.html(shown)
+        return
+    state, here = st.session_state, (place.code, index)
+
+    def turn_over() -> None:
+        state[PUT_AWAY] = None if state.get(PUT_AWAY) == here else here
+
+    if state.get(PUT_AWAY) == here:
+        st.button(words["now"]["reveal"], key="class_show_tally", on_click=turn_over, icon=":material/groups:")
+        return
+    with st.container(key="class_tally_screen"):
+        st.html(Markup("<h2>{}</h2>").format(line_as_html(filled(stop, stop.question.ask))) + shown)
+        st.button(words["show_page"], key="class_hide_tally", on_click=turn_over, icon=":material/close:")
 
 
 def _show(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:

@@ -241,8 +241,8 @@ def _stop(where: str, stop: Stop) -> Stop:
     """The stop, if it has all that its pictures need."""
     truth = stop.question and stop.question.truth
     has_row = stop.row or (truth and TRUTHS[truth.name].gives == "row" and truth.query)
-    if {"row", "heads"} & set(stop.pictures) and not has_row:
-        raise LessonError("{where}: the pictures row and heads need a row.", where=where)
+    if {"row", "heads", "vectors"} & set(stop.pictures) and not has_row:
+        raise LessonError("{where}: the pictures row, heads and vectors need a row.", where=where)
     makes_edit = stop.edit or (truth and TRUTHS[truth.name].gives == "yes or no")
     if {"answers", "probabilities", "row"} & set(stop.pictures) and not makes_edit:
         raise LessonError("{where}: the pictures answers, probabilities and row need an edit.", where=where)

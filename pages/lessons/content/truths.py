@@ -265,6 +265,16 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
     raise LessonError("There is no token {name!r} among {tokens}.", name=name, tokens=" ".join(tokens))
 
 
+def row_of(stop: Stop, read: tuple[str, ...]) -> int:
+    """The position of the row that a stop is about: its own, or that of its question.
+
+    Raises:
+        LessonError: no token that is read has this name.
+    """
+    truth = stop.question and stop.question.truth
+    return place_of(stop.row or (truth.query if truth else ""), read)
+
+
 def name_of_place(place: int, tokens: Sequence[str]) -> str:
     """The name that `place_of` turns into this position: the token, or the position as a number; empty if neither works."""
     names = (tokens[place], str(place))

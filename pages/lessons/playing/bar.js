@@ -3,6 +3,7 @@
 import { elementWithKey, openInSession } from "../../ui/compat.js";
 import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
+import { closeScreen } from "../../ui/screens.js";
 import { arrive, keepFocusUncovered, overflows, panel } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
 import { answerSheet, blocks, explain, runs } from "./bar_words.js";
@@ -150,6 +151,7 @@ class Bar {
     // In the window of the notes, the keys of a clicker change the stop, too, and the keys of present.js make the screen black.
     openNotes(({ key }) => {
       const name = { PageDown: "next", ArrowRight: "next", PageUp: "back", ArrowLeft: "back" }[key];
+      if (name === "next" && closeScreen()) return;
       const link = name && this.root.querySelector(`.moves .${name}`);
       if (link instanceof HTMLElement) link.click();
       if (COVERING.includes(key.toLowerCase())) dispatchEvent(new KeyboardEvent("keydown", { key }));

@@ -11,6 +11,7 @@ from pages.lessons.content.stop_views import run_of, view_of
 from pages.lessons.content.truths import edits_of, phrases_of
 from pages.lessons.playing.asked import is_settled, open_stop
 from pages.lessons.playing.row_pictures import legend, show_row
+from pages.lessons.playing.vector_picture import show_vectors
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
@@ -30,6 +31,9 @@ def show_experiment() -> None:
         for picture in stop.drawn:
             if picture in ("row", "heads"):
                 show_row(stop, in_each_head=picture == "heads")
+                continue
+            if picture == "vectors":
+                show_vectors(stop)
                 continue
             show = _show_answers if picture == "answers" else _show_probabilities
             for each in _stops(stop):

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of
-from pages.lessons.content.truths import edits_of, head_of, phrases_of, place_of
+from pages.lessons.content.truths import edits_of, head_of, phrases_of, row_of
 from pages.lessons.playing.asked import asked_here
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -38,9 +38,8 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     words, run, (kind, layer, head) = text("lesson")["experiment"], run_of(stop), head_of(stop)
     view = View(run.model, (run.source,), (run.target,), run.key).forced()
     trace = view.trace()
-    truth = stop.question and stop.question.truth
     (read, _), (queries, keys) = trace.tokens(kind), map_names(view, trace, kind)
-    query = place_of(stop.row or (truth.query if truth else ""), read)
+    query = row_of(stop, read)
     edits, marks, what = phrases_of(stop), None, "heads"
     if in_each_head:
         rows, allowed = _in_each_head(trace, kind, layer, query)

@@ -2,6 +2,7 @@
 
 import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../../ui/compat.js";
 import { make, rootOf, viewOf } from "../../ui/component.js";
+import { closeScreen } from "../../ui/screens.js";
 
 const AIR = 16; // px between the top of the screen and the part after a step
 const SIDEBAR = "data-sidebar"; // attribute of the document while the sidebar covers the page: present_page.css
@@ -94,6 +95,7 @@ class Presenting {
   /** Uncover the page. If nothing covers it, stop presenting. */
   escape() {
     if (this.black) this.cover();
+    else if (closeScreen()) return;
     else if (document.documentElement.hasAttribute(SIDEBAR)) this.turnSidebar();
     else this.leave();
   }
@@ -125,6 +127,7 @@ class Presenting {
  * @param {1 | -1} way 1 for the next stop or part, −1 for the previous one
  */
 function step(way) {
+  if (way > 0 && closeScreen()) return;
   if (openStop(way)) return;
   const scroller = pageScroller();
   const top = partFrom(scroller.scrollTop, way);

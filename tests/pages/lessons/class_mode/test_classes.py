@@ -661,7 +661,12 @@ def test_page_down_leads_a_class_from_vote_to_reveal_and_phones_follow(visitor: 
     expect(following).to_contain_text(WORDS["phases"]["reveal"])
     page.keyboard.press("PageDown")
     expect(verdict).to_contain_text("Right.")
-    expect(page.locator(".st-key-lesson-marks .tally tr.right")).to_be_in_viewport()
+    covering = page.locator(".st-key-class_tally_screen")
+    expect(covering.locator(".tally tr.right")).to_be_in_viewport(ratio=1)
+    size = covering.evaluate("(screen) => [screen.getBoundingClientRect().width, screen.getBoundingClientRect().height]")
+    assert size == [1280, 720]
+    page.keyboard.press("PageDown")  # from the answers of the class to the page
+    expect(covering).to_have_count(0)
     expect(following).to_contain_text("Next")
     page.keyboard.press("PageDown")
     phone.locator(".bar[data-stop='2']").wait_for()

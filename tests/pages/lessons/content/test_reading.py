@@ -97,7 +97,7 @@ WRONG: list[tuple[Any, str]] = [
     (lesson({"head": "best"}), "head is 'best'; allowed are turning, needed"),
     (lesson({"cover": "yes"}), "cover is 'yes'; it must be true or false"),
     (lesson({"pictures": ["film"]}), "pictures has 'film'; allowed are answers, probabilities, row, heads"),
-    (lesson({"pictures": ["heads"]}), "Stop 1: the pictures row and heads need a row"),
+    (lesson({"pictures": ["heads"]}), "Stop 1: the pictures row, heads and vectors need a row"),
     (lesson({"pictures": ["row"], "row": "a"}), "Stop 1: the pictures answers, probabilities and row need an edit"),
     (lesson({"edit": "x" * 101}), "edit has 101 characters"),
     (lesson({"view": {"lesson": "x"}}), "has the parameter 'lesson', which a view cannot have"),

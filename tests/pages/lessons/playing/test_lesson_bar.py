@@ -112,6 +112,20 @@ def test_without_scaling_the_largest_share_of_each_row_grows(name: str, index: i
     assert (edited.argmax(-1) == clean.argmax(-1)).all()
 
 
+def test_the_vectors_of_a_stop_make_its_scores_and_its_scores_its_shares() -> None:
+    """Stop 3 of First look says what a query and a key make, and what softmax makes of that."""
+    app = on_page(SCRIPTS["attention"], **view_of(stop_of("first-look", 2)), lesson="first-look", lesson_stop="3", answers="3~8-9")
+    assert not app.exception
+    (said,) = (each.value for each in app.markdown if each.value.startswith("The numbers of this row."))
+    numbers = [float(number.replace("−", "-")) for number in re.findall(r"−?\d+\.\d+", said)]
+    products, scores, shares = (np.array(numbers[place : place + 2]) for place in (0, 2, 4))
+    width = runs().pipeline("reverse").config.d_head
+    assert np.allclose(products / width**0.5, scores, rtol=0.01)
+    assert np.isclose(np.exp(scores[0] - scores[1]), shares[0] / shares[1], rtol=0.03)
+    trace = runs().trace("reverse", ("headlight",), ("thgildaeh",), ())
+    assert np.isclose(shares[0], trace.head("cross", 0, 3)[0].max(), rtol=0.01)
+
+
 def test_without_cross_attention_the_same_words_are_written_for_every_sentence() -> None:
     """Stop 1 of First look says so."""
     stop = stop_of("first-look", 0)

@@ -1,0 +1,13 @@
+// What covers the whole screen of a projector until its teacher goes on.
+
+import { elementWithKey } from "./compat.js";
+
+const SCREENS = ["class_tally_screen", "class_code_screen"]; // keys of the containers; the only button in each closes it
+
+/** Close what covers the screen. Returns whether anything did. */
+export function closeScreen() {
+  const open = SCREENS.map((key) => elementWithKey(key)).find((screen) => screen);
+  const button = open?.querySelector("button");
+  button?.click();
+  return Boolean(button);
+}
