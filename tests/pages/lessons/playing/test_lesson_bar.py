@@ -114,7 +114,9 @@ def test_without_scaling_the_largest_share_of_each_row_grows(name: str, index: i
 
 def test_the_vectors_of_a_stop_make_its_scores_and_its_scores_its_shares() -> None:
     """Stop 3 of First look says what a query and a key make, and what softmax makes of that."""
-    app = on_page(SCRIPTS["attention"], **view_of(stop_of("first-look", 2)), lesson="first-look", lesson_stop="3", answers="3~8-9")
+    app = on_page(
+        SCRIPTS["attention"], **view_of(stop_of("first-look", 2)), lesson="first-look", lesson_stop="3", answers="3~8-9"
+    )
     assert not app.exception
     (said,) = (each.value for each in app.markdown if each.value.startswith("The numbers of this row."))
     numbers = [float(number.replace("−", "-")) for number in re.findall(r"−?\d+\.\d+", said)]
