@@ -53,7 +53,7 @@ PICTURES = (
     Picture("training", f"training?model=english-french-redundant&{SHORT}#film", 640),
     Picture("turning", "turning", 490, down=-196, chart="turning-english-french"),
 )
-WRITING = f"decoding?{SENTENCE}"
+WRITING = "decoding?model=everyday&source=" + quote_plus("Can you help me with my homework, please?")
 
 
 def main() -> None:

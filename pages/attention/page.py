@@ -11,6 +11,7 @@ from pages.attention.head_question import SILENCE, head_question, show_question
 from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.what_if import show_whatif
+from pages.attention.word_alignment_view import show_word_alignment
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
@@ -81,6 +82,7 @@ with explained():
                     show_lines(view, shown, kind, layer, head)
                 elif look == "pattern":
                     show_pattern(view, shown, kind, layer, head)
+                    show_word_alignment(view, kind, layer, head)
                 elif look == "steps":
                     show_steps(view, trace, kind, layer, head)
                 elif look == "combined":

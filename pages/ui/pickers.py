@@ -117,11 +117,11 @@ def pick_position(
     return pick(label, options, key, help, first, as_list=as_list, labels=labels, on_change=on_change)
 
 
-def pick_switch(label: str, key: str, help: str | None = None) -> bool:
-    """Whether a switch is on. The address has `true` if it is, and other pages keep it."""
-    seed(key, lambda asked: asked == "true", bool)
+def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
+    """Whether a switch is on. The address has `true` or `false` if it is not as at `first`, and other pages keep it."""
+    seed(key, lambda asked: asked == "true" or (first and asked != "false"), bool)
     on = st.toggle(label, key=key, help=help)
-    publish(key, "true" if on else None)
+    publish(key, None if on == first else str(on).lower())
     return on
 
 

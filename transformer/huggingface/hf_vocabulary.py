@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.tokenizer_rules import caught_panics
-from transformer.text.pieces import BYTE_SPACE, CONTINUES, SPACE, readable
+from transformer.text.pieces import CONTINUES, SPACE, goes_on, readable
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
 from transformer.tracing.paths import Side
 
@@ -182,8 +182,7 @@ class PieceVocabulary:
         """Whether a piece continues the word of the piece before it."""
         if self._marks == CONTINUES:
             return label.startswith(CONTINUES)
-        inside = not label.startswith((SPACE, BYTE_SPACE)) and _is_letter(label[:1]) and _is_letter(before[-1])
-        return self._marks == SPACE and (inside or before == SPACE)
+        return self._marks == SPACE and goes_on(label, before)
 
     def closest_to(self, token: str) -> tuple[str, ...]:
         """Empty, because the spellings of pieces are not compared."""
@@ -194,9 +193,3 @@ class PieceVocabulary:
         known = [index for index in as_ids(ids) if 0 <= index < len(self.tokenizer)]
         with caught_panics():
             return self.tokenizer.decode(known, skip_special_tokens=True).strip()
-
-
-def _is_letter(sign: str) -> bool:
-    """Whether a sign is part of a word. Any sign outside ASCII counts as a letter, because it may be half of one. False for the
-    empty text of an empty piece."""
-    return sign.isalnum() or sign > "\x7f"

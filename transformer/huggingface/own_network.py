@@ -214,8 +214,10 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         assert source is not None
         assert target is not None
         labels = (self.vocabulary(side).tokens_of for side in SIDES)
-        tokens = [tuple(map(label, ids.tolist())) for label, ids in zip(labels, (source, target), strict=True)]
-        trace = run_traced(self.network, source, target, edits, *tokens)
+        source_tokens, target_tokens = (
+            tuple(map(label, ids.tolist())) for label, ids in zip(labels, (source, target), strict=True)
+        )
+        trace = run_traced(self.network, source, target, edits, source_tokens, target_tokens)
         words = {f"{side}_words": tuple(map(self.vocabulary(side).words_of, trace.ids_of(side))) for side in SIDES}
         return replace(trace, **words)
 

@@ -20,7 +20,7 @@ class Card:
         description: one line about the model, for the model picker.
         accepts: description of the texts it accepts.
         longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
-        command: the command that trained it, or empty.
+        command: the command that trains it, or empty.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
         trained_on: number of pairs it was trained on, repetitions included.
         minutes: duration of the training in minutes.

@@ -25,6 +25,8 @@ from transformer.network.cost import parameters
 from transformer.network.former_names import present_name
 from transformer.network.model import Transformer
 from transformer.pipeline.card import Card, fits
+from transformer.pipeline.packed import BITS, packed, unpacked
+from transformer.text.subwords import read_vocabulary
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
@@ -38,6 +40,7 @@ PICKLE = (
 )
 # First bytes of a pickle, and of the zip archive in which PyTorch stores a pickle.
 PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
+SHARED = "source"  # in place of a target vocabulary that equals that of the source
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
@@ -69,21 +72,25 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
 
 
 def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> bytes:
-    """The contents of a checkpoint file, which `read_checkpoint` reads; its parameters are stored as `dtype`.
+    """The contents of a checkpoint file, which `read_checkpoint` reads. Its parameters are stored as `dtype`: a floating-point
+    type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each 64 of them (`transformer.pipeline.packed`).
 
     Raises:
-        CheckpointError: the value is not a checkpoint, or `dtype` is not a floating-point type.
+        CheckpointError: the value is not a checkpoint, or `dtype` is none of these types.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise CheckpointError("dtype is {dtype!r}; it must be a floating-point type, such as torch.float32.", dtype=dtype)
+    if not isinstance(dtype, torch.dtype) or not (dtype.is_floating_point or dtype in BITS):
+        message = "dtype is {dtype!r}; it must be a floating-point type, such as torch.float32, or torch.int8 or torch.int4."
+        raise CheckpointError(message, dtype=dtype)
     # `named_parameters` has each parameter once. `state_dict` would have a tied parameter twice.
-    tensors = {name: tensor.detach().to(dtype).contiguous() for name, tensor in checkpoint.model.named_parameters()}
+    whole = {name: tensor.detach() for name, tensor in checkpoint.model.named_parameters()}
+    tensors = packed(whole, dtype) if dtype in BITS else {name: tensor.to(dtype).contiguous() for name, tensor in whole.items()}
+    shared = checkpoint.target_vocabulary == checkpoint.source_vocabulary
     metadata = {
         "config": checkpoint.model.config.to_json(),
         "source_vocabulary": checkpoint.source_vocabulary.to_json(),
-        "target_vocabulary": checkpoint.target_vocabulary.to_json(),
+        "target_vocabulary": SHARED if shared else checkpoint.target_vocabulary.to_json(),
         "card": checkpoint.card.to_json(),
     }
     metadata |= {"headlight": FORMAT, "digest": digest(tensors, metadata)}
@@ -147,6 +154,7 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
         config = TransformerConfig.from_json(parts["config"])
         # Parameters are counted before the model is built, so that a false configuration cannot use up memory. (A model on
         # PyTorch's meta device would make the count unnecessary, but it imports 800 modules, which takes seconds.)
+        stored, tensors = tensors, unpacked(tensors, name)
         count, needed = sum(tensor.numel() for tensor in tensors.values()), parameters(config)
         if count != needed:
             raise CheckpointError(
@@ -163,9 +171,10 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
                 count=count,
                 most=max(LARGEST_TABLES, count),
             )
-        if metadata["digest"] != digest(tensors, parts):
+        if metadata["digest"] != digest(stored, parts):
             raise CheckpointError("The file {name!r} is damaged: its contents do not match its digest.", name=name)
-        source, target = (Vocabulary.from_json(parts[f"{side}_vocabulary"]) for side in ("source", "target"))
+        source = read_vocabulary(parts["source_vocabulary"])
+        target = source if parts["target_vocabulary"] == SHARED else read_vocabulary(parts["target_vocabulary"])
         card = Card.from_json(parts["card"])
     except CheckpointError:
         raise

@@ -69,7 +69,8 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
     ids = vocabulary.ids(typed)
     if vocabulary.framed:
         ids = [vocabulary.sos, *ids, *([vocabulary.eos] if side == "source" else [])]
-    return Encoding(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side)
+    words = vocabulary.words_of(ids)
+    return Encoding(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side, words)
 
 
 def padded(rows: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Int[Tensor, "batch length"]:

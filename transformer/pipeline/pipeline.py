@@ -288,6 +288,8 @@ class Pipeline(TextPipeline):
             edits,
             tuple(self.source_vocabulary.tokens_of(row) for row in source_ids.tolist()),
             tuple(self.target_vocabulary.tokens_of(row) for row in target_ids.tolist()),
+            self._words("source", source_ids),
+            self._words("target", target_ids),
         )
 
     def check(self, trace: Trace) -> Agreement:
@@ -321,11 +323,17 @@ class Pipeline(TextPipeline):
                 raise InputError("Target {number} cannot be read. {problem}", number=number, problem=error) from None
         return encodings
 
+    def _words(self, side: Side, ids: Int[Tensor, "batch length"]) -> tuple[tuple[int | None, ...], ...]:
+        """For each text, the number of the word of each token; no rows if every token is a word."""
+        rows = tuple(map(self.vocabulary(side).words_of, ids.tolist()))
+        return rows if any(rows) else ()
+
     def _encoding(self, text: Any, side: Side) -> Encoding:
         vocabulary = self.vocabulary(side)
         if isinstance(text, Answer) and side == "target":
             tokens = (vocabulary.tokens[vocabulary.sos], *text.tokens)
-            text = Encoding(tokens, tuple(vocabulary.ids(tokens)), (), text.tokens, side)
+            ids = vocabulary.ids(tokens)
+            text = Encoding(tokens, tuple(ids), (), text.tokens, side, vocabulary.words_of(ids))
         if not isinstance(text, Encoding):
             return self.encode(a_text(text), side)
         if text.side != side or vocabulary.tokens_of(text.ids) != text.tokens:

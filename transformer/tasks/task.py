@@ -9,7 +9,7 @@ import hashlib
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from transformer.errors import Remark
 from transformer.text.vocabulary import Vocabulary
@@ -79,13 +79,13 @@ class Task(ABC):
         longest: number of tokens of the longest source that `sample` produces, without `<sos>` and `<eos>`.
     """
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    accepts: ClassVar[str]
-    source_vocabulary: ClassVar[Vocabulary]
-    target_vocabulary: ClassVar[Vocabulary]
-    examples: ClassVar[tuple[Example, ...]]
-    longest: ClassVar[int]
+    name: str
+    description: str
+    accepts: str
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    examples: tuple[Example, ...]
+    longest: int
 
     @abstractmethod
     def sample(self, rng: random.Random) -> Pair:

@@ -82,17 +82,21 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", _texts(self.tokens))
+        self._check_first()
+        for token in filter(unseen, self.tokens):
+            raise ConfigError("The vocabulary has the token {token!r}; no token may be empty or invisible.", token=token)
+        if len(set(self.tokens)) != len(self.tokens):
+            ((twice, _),) = Counter(self.tokens).most_common(1)
+            raise ConfigError("The vocabulary has {token!r} twice; every token may stand only once.", token=twice)
+
+    def _check_first(self) -> None:
+        """Check the tokens with which the vocabulary starts, and the name of its tokenizer."""
         if self.tokens[: len(SPECIALS)] != SPECIALS:
             raise ConfigError(
                 "The vocabulary starts with {tokens!r}; it must start with {specials}.",
                 tokens=self.tokens[: len(SPECIALS)],
                 specials=" ".join(SPECIALS),
             )
-        for token in filter(unseen, self.tokens):
-            raise ConfigError("The vocabulary has the token {token!r}; no token may be empty or invisible.", token=token)
-        if len(set(self.tokens)) != len(self.tokens):
-            ((twice, _),) = Counter(self.tokens).most_common(1)
-            raise ConfigError("The vocabulary has {token!r} twice; every token may stand only once.", token=twice)
         one_of("tokenizer", self.tokenizer_name, TOKENIZERS)
 
     @classmethod
@@ -158,6 +162,10 @@ class Vocabulary:
             InputError: `tokens` is not an ordered collection of texts.
         """
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
+
+    def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
+        """If tokens are pieces of words, the number of the word of each id (`transformer.text.subwords`); else empty."""
+        return ()
 
     def text_of(self, ids: Iterable[int]) -> str:
         """The text of ids in its usual spelling. Raises the same errors as `tokens_of`."""

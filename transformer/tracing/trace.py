@@ -387,6 +387,8 @@ def run_traced(
     edits: Sequence[Edit] = (),
     source_tokens: Tokens | None = None,
     target_tokens: Tokens | None = None,
+    source_words: Words = (),
+    target_words: Words = (),
 ) -> Trace:
     """The trace of one forward pass, with the tensor of every tap. Its logits equal `model(source, target)` bit for bit.
 
@@ -395,6 +397,7 @@ def run_traced(
         source, target: token ids, as in `Transformer.forward`.
         edits: interventions.
         source_tokens, target_tokens: labels of the axes: a row for each text, a label for each id. By default the ids.
+        source_words, target_words: as in `Trace`.
 
     Raises:
         InputError: the model has no row for an id or a position, or there is not exactly one token for each id.
@@ -412,6 +415,8 @@ def run_traced(
         _labels("source_tokens", source_tokens, source_ids),
         _labels("target_tokens", target_tokens, target_ids),
         values.masks,
+        source_words,
+        target_words,
     )
 
 

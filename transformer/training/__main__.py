@@ -7,6 +7,7 @@
 
 import argparse
 import dataclasses
+import itertools
 import signal
 import sys
 import tempfile
@@ -15,16 +16,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
 from transformer.assets import is_installed
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.snapshots import saved_steps, snapshot_file
 from transformer.process import reuse_freed_memory
 from transformer.tasks import Task, find_task
-from transformer.training.evaluation import Accuracy, accuracy, card_measures, held_out_pairs
+from transformer.text.subwords import Subwords
+from transformer.training.corpus import Corpus, open_corpus
+from transformer.training.evaluation import Accuracy, accuracy, card_measures, head_measures, held_out_pairs, strongest_heads
 from transformer.training.recipe import RECIPES, Recipe, recipe
 from transformer.training.run import Training, TrainingStep
 
@@ -32,10 +35,11 @@ __all__ = ["Training", "TrainingStep", "main", "run"]
 
 # An installed package is not written to: its shipped models stay as they are.
 OUT = Path() if is_installed() else CHECKPOINTS
+SENTENCES = 100  # on which the heads of a translator are measured
 RUNS = Path("runs")  # states of unfinished runs; not shipped
 
 
-def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str) -> Accuracy:
+def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command: str, corpus: Corpus | None = None) -> Accuracy:
     """Train a model to the end, write its checkpoint and snapshots, and return its test result.
 
     Args:
@@ -44,6 +48,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
         runs: folder for the state of a stopped run; created if missing.
         resume: continue from that state instead of starting again.
         command: the command line of the run, for the model's card.
+        corpus: the pairs to learn from; None for a recipe whose task has a rule.
 
     Raises:
         CheckpointError: a folder cannot be written to (checked before training starts); there is no state to resume, or it
@@ -53,7 +58,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
     """
     for folder in (out, runs):
         check_writable(folder)
-    training, state = Training(name, recipe), runs / f"{name}.state{SUFFIX}"
+    training, state = Training(name, recipe, corpus), runs / f"{name}.state{SUFFIX}"
     if resume:
         training.load_state(state)
     snapshots, exact = recipe.snapshots, training.history[-1]["accuracy"] if training.history else 0.0
@@ -68,9 +73,11 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
                     bar.update()
                     if step.step in snapshots:
                         save_snapshot(training, out)
+                    if corpus is not None and step.accuracy is not None:
+                        training.save_state(state)  # such a run takes hours, and the machine may stop without Ctrl-C
                     raise_if_interrupted()
             training.pipeline(training.card(command)).save(out / f"{name}{SUFFIX}", recipe.stored_as)
-            tested = test_again(name, recipe, out)
+            tested = test_again(name, recipe, out, corpus)
         except (KeyboardInterrupt, CheckpointError):
             training.save_state(state)
             tqdm.write(f"stopped at step {training.step}; --resume goes on from {state}")
@@ -129,21 +136,52 @@ def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipel
     return tested, dataclasses.replace(pipeline, card=card)
 
 
-def test_again(name: str, recipe: Recipe, out: Path) -> Accuracy:
+def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accuracy, Pipeline]:
+    """The accuracy of a translator on the held-out sentences of its corpus, and the pipeline with what was measured on its
+    card. Its snapshots are read from `out`."""
+    # Imported only here, because they need packages that nothing else needs.
+    from transformer.training.alignment import alignment_measures
+    from transformer.training.translation import exact, translated, translation_measures
+
+    with tqdm(total=len(corpus.held_out), desc="test", unit="sentence") as bar:
+        done = translated(pipeline, corpus.held_out, lambda count: bar.update(count - bar.n))
+    tested = exact(done.greedy, corpus.held_out)
+    snapshots = {step: Pipeline.load(snapshot_file(out, pipeline.name, step)) for step in saved_steps(out, pipeline.name)}
+    pairs = list(itertools.islice(corpus.pairs("held-out", "heads"), SENTENCES))
+    measures = {
+        "strongest": strongest_heads(head_measures(pipeline, corpus, pairs)),
+        **translation_measures(done, corpus.held_out),
+        **alignment_measures(pipeline, corpus, snapshots),
+    }
+    card = dataclasses.replace(
+        pipeline.card,
+        tested_on=tested.total,
+        accuracy=tested.share,
+        accuracy_by_form=tested.share_by_form,
+        measures=measures,
+    )
+    return tested, dataclasses.replace(pipeline, card=card)
+
+
+def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> Accuracy:
     """Test a stored checkpoint, and rewrite its card.
 
     Raises:
         HeadlightError: there is no such checkpoint.
     """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
-    tested, pipeline = test(pipeline, find_task(pipeline.card.task), recipe.test_pairs)
+    if corpus is not None:
+        tested, pipeline = test_translator(pipeline, corpus, out)
+    else:
+        tested, pipeline = test(pipeline, find_task(pipeline.card.task), recipe.test_pairs)
     pipeline.save(out / f"{name}{SUFFIX}", recipe.stored_as)
     return tested
 
 
 def save_snapshot(training: Training, out: Path) -> None:
-    """Save the current model, in half precision, among its snapshots."""
-    training.pipeline().save(out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}", torch.float16)
+    """Save the current model among its snapshots."""
+    path = out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}"
+    training.pipeline().save(path, training.recipe.snapshots_stored_as)
 
 
 def report(name: str, tested: Accuracy, minutes: float) -> str:
@@ -159,16 +197,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     message."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
-    parser.add_argument("--all", action="store_true", help="every model, one after the other")
+    parser.add_argument("--all", action="store_true", help="every model that needs no --data, one after the other")
     parser.add_argument("--steps", type=int, help="other than the recipe's, for a trial")
     parser.add_argument("--seed", type=int, help="other than the recipe's")
     parser.add_argument("--resume", action="store_true", help="go on from where Ctrl-C stopped")
     parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
+    parser.add_argument("--data", type=Path, help="the file of sentence pairs that everyday learns from")
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the checkpoint (%(default)s)")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
     options = parser.parse_args(arguments)
     changes = {name: getattr(options, name) for name in ("steps", "seed") if getattr(options, name) is not None}
-    names = list(RECIPES) if options.all else options.model
+    names = [name for name, each in RECIPES.items() if not each.pieces] if options.all else options.model
     if not names:
         parser.error("name a model, or --all")
     reuse_freed_memory()
@@ -177,10 +216,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])
         start = time.perf_counter()
         try:
+            chosen = recipe(name).replace(**changes)
+            corpus = None
+            if chosen.pieces:
+                stored = Pipeline.load(options.out / f"{name}{SUFFIX}").source_vocabulary if options.test else None
+                pieces = stored if isinstance(stored, Subwords) else chosen.pieces
+                corpus = open_corpus(name, options.data or Path("pairs.tsv"), pieces)
             if options.test:
-                tested = test_again(name, recipe(name), options.out)
+                tested = test_again(name, chosen, options.out, corpus)
             else:
-                tested = run(name, recipe(name).replace(**changes), options.out, options.runs, options.resume, command)
+                tested = run(name, chosen, options.out, options.runs, options.resume, command, corpus)
         except HeadlightError as error:
             parser.error(str(error))
         except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from transformer.tasks import Pair, ReferencePair, Task
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 
+Item = TypeVar("Item")
 BATCH = 256
 MOST_DRAWS = 20_000
 
@@ -185,8 +186,8 @@ def _silenced(pipeline: Pipeline, pairs: list[ReferencePair], layer: int, head: 
     }
 
 
-def batched(items: list[Pair], size: int) -> Iterator[list[Pair]]:
-    """Consecutive slices of at most `size` pairs."""
+def batched(items: list[Item], size: int) -> Iterator[list[Item]]:
+    """Consecutive slices of at most `size` items."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 

@@ -96,7 +96,8 @@ class Training:
 
     Args:
         name, recipe: name and recipe of the model.
-        task: a task with the same vocabularies that draws the pairs instead of the recipe's task (`shortened.Shortened`).
+        task: a task that draws the pairs instead of the recipe's task: one with the same vocabularies (`shortened.Shortened`),
+            or the pairs of a file (`corpus.Corpus`).
 
     Attributes:
         name, recipe, task: name and recipe of the model, and the task that draws the pairs.
@@ -116,7 +117,7 @@ class Training:
     def __init__(self, name: str, recipe: Recipe, task: Task | None = None) -> None:
         self.name, self.recipe, self.task = name, recipe, task or recipe.make_task()
         with seeded(recipe.seed):
-            self.model = Transformer(recipe.make_config())
+            self.model = Transformer(recipe.make_config(self.task))
         if recipe.start:
             self.model.load_state_dict(self._start().state_dict())
         self.optimizer = Adam(self.model.parameters())

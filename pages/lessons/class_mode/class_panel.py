@@ -86,7 +86,7 @@ def show_answers(lesson: Lesson, index: int) -> None:
     place = seat()
     stop = lesson.stops[index] if index < len(lesson.stops) else None
     tally = classes().tally(place.code, index, place.secret) if place and place.secret else None
-    if stop is None or stop.question is None or tally is None or tally.phase < Phase.REVEAL:
+    if place is None or stop is None or stop.question is None or tally is None or tally.phase < Phase.REVEAL:
         return
     words, shown = text("lesson")["class"], tally_table(stop, tally)
     if not presenting():

@@ -51,14 +51,17 @@ def starts(model: str) -> tuple[Start, ...]:
         return tuple(Start(**example) for example in words["untrained_examples"])
     pipeline = runs().pipeline(trained_key(model))
     name = pipeline.card.task
-    if name not in TASKS:
-        offered = words["text_examples"]["-".join(pipeline.stacks)]
-        return tuple(Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered)
-    examples = _fitting(name, pipeline.card.longest)
-    translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
-    batch = "\n".join(example.source for example in examples[1:SENTENCES])
-    alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
-    return (*alone, Start(examples[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
+    if name in TASKS:
+        translated = _look_for(name) | _look_for((snapshot_of(model) or (model, 0))[0])
+        examples = _fitting(name, pipeline.card.longest)
+        alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
+    else:
+        offered = words["text_examples"].get(name) or words["text_examples"]["-".join(pipeline.stacks)]
+        alone = [Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered]
+    if not name:  # the examples of a model that Headlight did not train
+        return tuple(alone)
+    batch = "\n".join(example.source for example in alone[1:SENTENCES])
+    return (*alone, Start(alone[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
 
 
 @cached

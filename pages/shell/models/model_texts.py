@@ -57,9 +57,7 @@ def accepts(model: str) -> str:
         return words["accepts_mask"].format(mask=mask) if mask else words["accepts_text"]
     if trained(model):
         model, _ = snapshot_of(model) or (model, 0)
-        recipe = RECIPES.get(model)
-        english = recipe.make_task().accepts if recipe else runs().pipeline(trained_key(model)).card.accepts
-        return _of_language(model, "accepts") or english
+        return _of_language(model, "accepts") or runs().pipeline(trained_key(model)).card.accepts
     return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shell.view.view import current_view
 from pages.ui.pickers import pick_switch
 from pages.ui.text import text
 from transformer import Trace
@@ -17,9 +18,9 @@ def pick_words(trace: Trace) -> Trace:
 
 
 def joins_pieces() -> bool:
-    """Draw the switch, and return whether it is on."""
+    """Draw the switch, and return whether it is on. For a model that Headlight trained it is on at first."""
     words = text("common")
-    return pick_switch(words["join"], JOIN, words["joined"])
+    return pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
 
 
 def say_joined(shown: Trace) -> None:

@@ -10,13 +10,14 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
+from pages.shell.models.catalogue import available
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_texts import accepts
 from pages.shell.view.run_of_view import Run, Texts, of_view_or_last, run_of, texts_of
 from pages.shell.view.runs import right_answer
 from pages.shell.view.view import View, current_view
 from pages.ui.escaping import literal, quoted, span
-from pages.ui.format import number, share
+from pages.ui.format import number, share, whole
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
@@ -24,9 +25,12 @@ from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Encoding
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.untrained import Untrained
 from transformer.tasks import TASKS, find_task
+from transformer.text.pieces import joined_label
 from transformer.text.vocabulary import Unknown
 
 Result = TypeVar("Result")
+# The translator that reads any text, and how the names of the tasks begin whose translators know few words.
+READS_ANY, LIMITED = "everyday", "english-french"
 
 
 def show_run(
@@ -135,11 +139,20 @@ def _warn(texts: Texts, item: int, number: int | None) -> None:
         warn_unknown("target", target.unknown, read, number)
     if pipeline.trained:
         warn_remark(pipeline.card.task, texts.view.sources[item])
+    strange = texts.sources[item].unknown or remark_on(pipeline.card.task, texts.view.sources[item]) is not None
+    if item == 0 and strange and pipeline.card.task.startswith(LIMITED) and READS_ANY in available():
+        label = words["reads_any"].format(model=READS_ANY)
+        st.button(label, key="reads_any", on_click=_open_reads_any, icon=":material/translate:")
     length = len(texts.sources[item].typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)
         warning = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
         st.warning(warning, icon=":material/straighten:")
+
+
+def _open_reads_any() -> None:
+    st.session_state["model"] = READS_ANY
+    st.rerun()  # the whole app, because the model is in the sidebar
 
 
 def _remark_names_unknown(texts: Texts, item: int) -> bool:
@@ -196,6 +209,7 @@ def show_answer(
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
     if view.pipeline.trained and probabilities is not None:
+        _show_doubt(view, probabilities)
         _show_hesitation(view, probabilities)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
@@ -209,11 +223,22 @@ def warn_wrong(task_name: str, source: str, written: str) -> None:
         st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")
 
 
+def _show_doubt(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
+    """Say that the model is unsure of the whole answer, if it is below the confidence that its card names, and how often it is
+    wrong then."""
+    doubt = view.pipeline.card.measures.get("doubt")
+    if not doubt or not len(probabilities) or float(np.log(probabilities.max(-1)).mean()) >= doubt["below"]:
+        return
+    shares = {name: share(doubt[name]) for name in ("poor_of_marked", "poor_of_others")}
+    st.markdown(text("common")["doubt"].format(sentences=whole(view.pipeline.card.tested_on), **shares))
+
+
 def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
     """Name the token of the answer that the model was least sure of, if it was unsure of any."""
     unsure = hesitation(probabilities) if len(probabilities) else None
     if unsure is not None:
         vocabulary = view.pipeline.vocabulary("target")
-        token, other = (literal(word) for word in vocabulary.tokens_of([unsure.token, unsure.other]))
+        written = vocabulary.tokens_of([unsure.token, unsure.other])
+        token, other = (literal(joined_label([piece])) for piece in written)
         shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
         st.markdown(text("common")["unsure"].format(token=token, other=other, **shares))

@@ -114,11 +114,11 @@ def test_languages_have_their_own_names() -> None:
 
 
 def test_english_texts_of_models_are_the_texts_of_their_recipes() -> None:
-    """The texts do not come from the files of the models: the file of a model trained earlier can have a shorter text."""
+    """Descriptions do not come from the files of the models: the file of a model trained earlier can have a shorter text."""
     assert text("models").keys() == {"untrained", *COMPARED}
     assert all(text("models")[model].keys() == {"undecided"} for model in COMPARED)
     for name, recipe in RECIPES.items():
-        assert (description(name), accepts(name)) == (recipe.description, recipe.make_task().accepts)
+        assert (description(name), accepts(name)) == (recipe.description, Pipeline.load(name).card.accepts)
     assert accepts("vanilla") == ACCEPTS
 
 

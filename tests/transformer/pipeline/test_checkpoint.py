@@ -164,7 +164,7 @@ def with_weight(value: float) -> Checkpoint:
         (with_weight(math.nan), torch.float32, "output_projection.weight holds values that are not finite"),
         (with_weight(math.inf), torch.float32, "output_projection.weight holds values that are not finite"),
         (with_weight(1e6), torch.float16, "output_projection.weight holds values that are not finite"),
-        (checkpoint(), torch.int8, "it must be a floating-point type"),
+        (checkpoint(), torch.int16, "it must be a floating-point type"),
         (checkpoint(), torch.complex64, "it must be a floating-point type"),
         (
             checkpoint()._replace(source_vocabulary=Vocabulary.of("ab", "characters")),

@@ -18,6 +18,7 @@ from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.tasks import TASKS
 from transformer.text.vocabulary import Unknown, Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Patch, Scale
+from transformer.training.corpus import ACCEPTS, LONGEST
 
 CROSS = "decoder.layers.0.cross_attention"
 LETTERS = Vocabulary.of("abcdef", "characters")
@@ -268,17 +269,18 @@ def test_every_shipped_model_is_listed_and_loads():
 @pytest.mark.parametrize("name", Pipeline.available())
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card
-    task = TASKS[card.task]
+    task = TASKS.get(card.task)
     # The description of a card comes from the recipe at training time; the present description is tested with the recipes.
     assert card.description
-    assert (card.accepts, card.longest) == (task.accepts, task.longest)
+    assert (card.accepts, card.longest) == ((task.accepts, task.longest) if task else (ACCEPTS, LONGEST))
     assert f"transformer.training {name}" in card.command
     assert {"steps", "batch", "seed", "learning_rate", "config"} <= card.recipe.keys()
     assert card.trained_on == card.recipe["steps"] * card.recipe["batch"]
     assert card.minutes > 0
     assert card.machine
     assert card.tested_on > 100
-    if not card.recipe.get("edit"):  # a model that was trained with an edit may be right nowhere without it
+    # A model that was trained with an edit may be right nowhere without it, and a sentence has many good translations.
+    if task and not card.recipe.get("edit"):
         assert card.accuracy > 0.5
     assert card.accuracy <= 1
     assert card.accuracy_by_form

@@ -9,12 +9,14 @@ import torch
 
 from transformer import Pipeline, Trace
 from transformer.analysis.head_measures import SHARES
+from transformer.analysis.word_alignment import alignment_error, diagonal_links, read_alignments
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.checkpoint import read_card
 from transformer.tasks import find_task
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
+from transformer.training.alignment import head_errors
 from transformer.training.evaluation import accuracy, head_shifts, pronoun_accuracy, strongest_heads
 from transformer.training.recipe import RECIPES
 
@@ -23,7 +25,9 @@ LEAST_IN_A_GROUP = 0.99
 MEGABYTE = 1_000_000
 # All models but the one that was trained to copy what it should predict.
 UNMASKED = "reverse-unmasked"
-ANSWERING = [name for name in RECIPES if name != UNMASKED]
+# The translator that learned from a file of pairs. Its task has no rule, so its answers cannot be judged here.
+EVERYDAY = "everyday"
+ANSWERING = [name for name in RECIPES if name not in (UNMASKED, EVERYDAY)]
 
 load = functools.cache(Pipeline.load)
 
@@ -52,7 +56,7 @@ def test_a_model_answers_held_out_pairs(name: str) -> None:
 def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     card, recipe = read_card(CHECKPOINTS / f"{name}{SUFFIX}"), RECIPES[name]
     assert card.task == recipe.task
-    assert card.command == f"python -m transformer.training {name}"
+    assert card.command == f"python -m transformer.training {name}" + " --data FILE" * (name == EVERYDAY)
     assert card.recipe["seed"] == recipe.seed
     assert card.recipe["steps"] == recipe.steps
     assert card.trained_on == recipe.steps * recipe.batch
@@ -70,8 +74,11 @@ def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
 def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     files = sorted((CHECKPOINTS / "snapshots" / name).glob(f"*{SUFFIX}"))
     assert tuple(int(file.stem) for file in files) == RECIPES[name].snapshots
-    assert len(files) >= 5
     first, last = Pipeline.load(files[0]), Pipeline.load(files[-1])
+    if name == EVERYDAY:
+        assert [each.answer("Tom is here.") == "Tom est ici." for each in (first, last)] == [False, True]
+        return
+    assert len(files) >= 5
     pairs = list(itertools.islice(find_task(RECIPES[name].task).pairs("held-out", "snapshots"), 50))
     assert accuracy(first, pairs).share == 0
     assert accuracy(last, pairs).share >= 0.9
@@ -223,3 +230,37 @@ def test_an_unknown_word_is_copied_only_in_a_script_that_the_model_writes(word: 
     assert (word.lower() in answer.lower()) == copied
     assert ("<unk>" in answer) != copied
     assert (find_task("english-french").remark(source) is not None) == copied
+
+
+def test_the_card_of_the_everyday_model_says_how_good_it_is() -> None:
+    measures = load(EVERYDAY).card.measures
+    translation, doubt, alignment = measures["translation"], measures["doubt"], measures["alignment"]
+    assert translation["sentences"] >= 1000
+    assert translation["beam"]["bleu"] >= 45
+    assert translation["beam"]["chrf"] >= 63
+    assert sum(group["sentences"] for group in translation["by_length"].values()) == translation["sentences"]
+    # Marked answers are poor more often than the others, and most poor answers are marked.
+    assert doubt["poor_of_marked"] > 3 * doubt["poor_of_others"]
+    assert doubt["found"] > 0.5
+    # A stop of the lesson *Does attention explain?* says so.
+    assert alignment["word_model"] < min(map(min, alignment["errors"])) < alignment["diagonal"]
+
+
+def test_the_alignment_errors_on_the_card_are_those_of_the_heads() -> None:
+    alignment, sentences = load(EVERYDAY).card.measures["alignment"], read_alignments()
+    assert len(sentences) == alignment["sentences"] == 150
+    errors = head_errors(load(EVERYDAY), sentences)
+    assert np.allclose(errors, alignment["errors"], atol=0.003)
+    assert errors[alignment["layer"] - 1, alignment["head"] - 1] == errors.min()
+    assert alignment_error([diagonal_links(one) for one in sentences], sentences) == pytest.approx(
+        alignment["diagonal"], abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("text", ["Can you help me?", "J'ai 10 ans !", "I ♥ 🍕, don’t you?", "<pad> a▁b", "naïve café", "日本"])
+def test_the_everyday_model_reads_any_text(text: str) -> None:
+    pipeline = load(EVERYDAY)
+    encoding = pipeline.encode(text)
+    assert not encoding.unknown
+    assert pipeline.source_vocabulary.text(encoding.typed) == text.replace("’", "'")
+    assert "<unk>" not in pipeline.answer(text)

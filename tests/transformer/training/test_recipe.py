@@ -13,6 +13,8 @@ import torch
 from transformer.errors import ConfigError, HeadlightError, InputError
 from transformer.network.config import TransformerConfig
 from transformer.tasks import TASKS
+from transformer.text.subwords import FIRST, Subwords
+from transformer.training.corpus import Corpus, Sentence
 from transformer.training.recipe import BOUNDS, RECIPES, Recipe, recipe
 
 
@@ -43,13 +45,19 @@ def test_any_schedule_stays_between_zero_and_the_peak(steps: int, warmup: int):
     assert all(0 < rate <= 1e-3 for rate in rates(steps=steps, warmup=warmup, learning_rate=1e-3))
 
 
+def corpus(pieces: int) -> Corpus:
+    """A corpus of one sentence in each split, with a vocabulary of that many invented pieces."""
+    sentences = [Sentence(f"no {number}", ("a",)) for number in range(300)]
+    return Corpus("everyday", sentences, Subwords((*FIRST, *(f"w{number}" for number in range(pieces - len(FIRST))))))
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_can_be_built(name: str):
     chosen = recipe(name)
-    assert chosen.task in TASKS
-    config = chosen.make_config()
+    task = corpus(chosen.pieces) if chosen.pieces else chosen.make_task()
+    assert (chosen.task in TASKS) == (not chosen.pieces)
+    config = chosen.make_config(task)
     assert isinstance(config, TransformerConfig)
-    task = chosen.make_task()
     assert (config.source_vocab, config.target_vocab) == (len(task.source_vocabulary), len(task.target_vocabulary))
     # Two more positions for <sos> and <eos>.
     assert config.max_len >= task.longest + 2
@@ -130,7 +138,14 @@ def test_numpy_numbers_become_python_numbers():
 
 def test_exactly_the_numbers_have_bounds():
     hints = get_type_hints(Recipe)
-    assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys()
+    assert {name for name, hint in hints.items() if hint in (int, float)} == BOUNDS.keys() | {"bits", "snapshot_bits"}
+
+
+@pytest.mark.parametrize("name", ["bits", "snapshot_bits"])
+@pytest.mark.parametrize("bits", [-4, 2, 16])
+def test_only_some_numbers_of_bits_can_be_stored(name: str, bits: int):
+    with pytest.raises(ConfigError, match=f"{name} is {bits}; allowed are 0, 4 and 8"):
+        recipe("reverse").replace(**{name: bits})
 
 
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])

@@ -7,7 +7,7 @@ from benchmarks.app_server import ROOT
 
 CODE = """
 import sys
-from pages.shell.server.warm_up import get_ready
+from pages.shell.server.warm_up import ANY_TEXT, get_ready
 from pages.shell.models.catalogue import available
 from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
@@ -16,7 +16,8 @@ from transformer.tasks import TASKS
 get_ready()
 for name in available():
     assert RESULTS.has(runs()._loaded, name), name
-    first = TASKS[runs().pipeline(name).card.task].examples[0].source
+    task = TASKS.get(runs().pipeline(name).card.task)
+    first = task.examples[0].source if task else ANY_TEXT
     assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
 imported = [name for name in sys.modules if name.startswith("pages.")]
 assert "pages.attention.all_heads_view" in imported

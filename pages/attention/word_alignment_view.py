@@ -1,0 +1,64 @@
+"""How well the heads of a translator align words, as its card says, and the sentences on which that was measured."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed, whole
+from pages.ui.pickers import unfolding
+from pages.ui.text import figure_labels, text
+from transformer.analysis.word_alignment import Links, read_alignments, words
+from transformer.figures.head_steps_figures import Matrix, tensor_map
+
+
+def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
+    """Draw the alignment error of every cross-attention head, beside those of two simple rules. Draw nothing for a model whose
+    card has none, or for another kind of attention."""
+    measured = view.pipeline.card.measures.get("alignment")
+    if not measured or kind != "cross":
+        return
+    said, errors = text("head_patterns")["alignment"], np.array(measured["errors"])
+    st.subheader(said["title"], anchor=False)
+    st.markdown(said["intro"].format(sentences=measured["sentences"]))
+    numbers = {name: fixed(measured[name], 2) for name in ("diagonal", "word_model")}
+    best = {"layer": measured["layer"], "head": measured["head"], "best": fixed(errors.min(), 2)}
+    this = {"this_layer": layer + 1, "this_head": head + 1, "this": fixed(errors[layer, head], 2)}
+    st.markdown(said["result"].format(**numbers, **best, **this))
+    rows, columns = ([str(number + 1) for number in range(size)] for size in errors.shape)
+    names = text("head_patterns")
+    matrix = Matrix(errors, rows, columns, names["layer"], names["head"], signed=False, selected_cell=(layer, head))
+    show(chart(tensor_map, matrix, labels=figure_labels()), "word-alignment", said["alt"].format(**best))
+    steps = [f"{whole(snapshot['step'])}: **{fixed(np.min(snapshot['errors']), 2)}**" for snapshot in measured["snapshots"]]
+    if steps:
+        last = view.pipeline.card.recipe["steps"]
+        st.caption(said["training"].format(steps=", ".join([*steps, f"{whole(last)}: **{best['best']}**"])))
+    opened = unfolding(said["sentences"].format(sentences=measured["sentences"]), ":material/translate:", "sentences")
+    if opened:
+        with opened:
+            st.caption(said["sentences_help"])
+            st.dataframe(_table(), hide_index=True, width="stretch", height=320)
+
+
+@cached
+def _table() -> pd.DataFrame:
+    """The sentences with their links, as words."""
+    columns = text("head_patterns")["alignment"]["columns"]
+    return pd.DataFrame(
+        [
+            {
+                columns["english"]: one.source,
+                columns["french"]: one.target,
+                columns["sure"]: _in_words(one.sure, one.source, one.target),
+                columns["possible"]: _in_words(one.possible - one.sure, one.source, one.target),
+            }
+            for one in read_alignments()
+        ]
+    )
+
+
+def _in_words(links: Links, source: str, target: str) -> str:
+    read, written = words(source), words(target)
+    return ", ".join(f"{read[left]} – {written[right]}" for left, right in sorted(links))

@@ -1,0 +1,102 @@
+"""Training on a file of sentence pairs. The sentences are invented; the real file is not part of the project."""
+
+import gzip
+import itertools
+from pathlib import Path
+
+import pytest
+
+from transformer import Pipeline
+from transformer.errors import InputError
+from transformer.text.subwords import FIRST
+from transformer.training.__main__ import main
+from transformer.training.corpus import Corpus, form_of, is_held_out, open_corpus, read_corpus
+from transformer.training.recipe import RECIPES
+
+pytest.importorskip("tokenizers")
+ANIMALS = ["cat", "dog", "cow", "hen", "fox", "owl", "bee", "ant", "pig", "rat", "elk", "emu", "ewe", "jay"]
+DOINGS = {"sleeps": "dort", "eats": "mange", "sings": "chante", "runs": "court", "jumps": "saute"}
+PLACES = {"here": "ici", "there": "là", "now": "maintenant", "today": "aujourd'hui"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    lines = [
+        f"The {animal} {doing} {place}.\tLe {animal} {makes} {where}.\n"
+        for animal, (doing, makes), (place, where) in itertools.product(ANIMALS, DOINGS.items(), PLACES.items())
+    ]
+    path = tmp_path / "pairs.tsv.gz"
+    # A second translation, a third column and an empty line's worth of French, as real files have them.
+    extra = ["The cat sleeps here.\tLe chat dort ici.\tby somebody\n", "No French.\t\n"]
+    path.write_bytes(gzip.compress("".join([*lines, *extra]).encode()))
+    return path
+
+
+def test_translations_of_one_sentence_belong_together(file: Path):
+    sentences = read_corpus(file)
+    assert len(sentences) == 280
+    assert sentences[0].targets == ("Le cat dort ici.", "Le chat dort ici.")
+
+
+def test_no_sentence_is_in_both_splits(file: Path):
+    corpus = open_corpus("tiny", file, len(FIRST) + 60)
+    train = {pair.source for pair in corpus.known_pairs}
+    held_out = {pair.source for pair in itertools.islice(corpus.pairs("held-out", 0), 50)}
+    assert held_out
+    assert not train & held_out
+    assert all(map(is_held_out, held_out))
+    assert not any(map(is_held_out, train))
+    drawn = list(itertools.islice(corpus.pairs("train", 0), len(corpus.known_pairs)))
+    assert sorted(drawn) == sorted(corpus.known_pairs)
+    assert corpus.solve("The cat sleeps here.") is None
+
+
+def test_a_sentence_is_grouped_by_its_words():
+    assert [form_of(" ".join("a" * count)) for count in (1, 4, 5, 10, 11)] == [
+        *("1 to 4 words", "1 to 4 words", "5 to 7 words", "8 to 10 words", "11 words or more")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.tsv", None, "There is no file 'absent.tsv' of sentence pairs.*manythings.org/anki"),
+        ("a.tsv", b"no tab\n", "Line 1 of 'a.tsv' has no tab"),
+        ("a.gz", b"no gzip", "The file 'a.gz' cannot be read"),
+        ("a.tsv", b"\xff\t\xff", "The file 'a.tsv' cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, name: str, content: bytes | None, message: str):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_corpus(tmp_path / name)
+
+
+def test_a_file_with_too_little_text_is_refused(file: Path):
+    with pytest.raises(InputError, match=r"The texts give only .* pieces, not 5000"):
+        open_corpus("tiny", file, 5000)
+    with pytest.raises(InputError, match="has no pair of the split"):
+        Corpus("tiny", [], open_corpus("tiny", file, len(FIRST) + 60).source_vocabulary)
+
+
+def test_the_command_trains_tests_and_resumes(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("nltk")
+    small = tuple((dict(RECIPES["everyday"].config) | {"d_model": 64, "heads": 2, "d_ff": 64}).items())
+    tiny = RECIPES["everyday"].replace(
+        steps=6, batch=8, pool=2, pieces=len(FIRST) + 60, check_every=2, check_pairs=2, snapshots=(2,), config=small
+    )
+    monkeypatch.setitem(RECIPES, "everyday", tiny)
+    out = ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
+    assert main(["everyday", "--data", str(file), *out]) == 0
+    pipeline = Pipeline.load(tmp_path / "out" / "everyday.safetensors")
+    assert {"translation", "doubt", "alignment", "strongest"} == pipeline.card.measures.keys()
+    assert [each["step"] for each in pipeline.card.measures["alignment"]["snapshots"]] == [2]
+    assert pipeline.card.tested_on == len(open_corpus("tiny", file, tiny.pieces).held_out)
+    assert main(["everyday", "--data", str(file), "--test", *out]) == 0
+    with pytest.raises(SystemExit):
+        main(["everyday", *out])
+    assert "manythings.org/anki" in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""How well attention aligns words: the links that a head makes between words, against links made by hand.
+
+    sentences = read_alignments()
+    links = head_links(trace, layer=1, head=3)
+    alignment_error([links], [sentences[0]])
+
+The error is the alignment error rate of Och and Ney (2003): 0 if all links are right and no sure link is missing, 1 if none
+is right.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_trace
+from transformer.analysis.word_trace import word_groups
+from transformer.assets import assets
+from transformer.errors import InputError
+from transformer.tracing.trace import Trace
+
+FILE = "alignments/everyday.tsv"
+WORD = re.compile(r"\w+|[^\w\s]")
+LINK = re.compile(r"([0-9]+)([-~])([0-9]+)")
+Links = frozenset[tuple[int, int]]  # pairs (source word, target word), counted from 0
+
+
+class Aligned(NamedTuple):
+    """A sentence and its translation, aligned by hand.
+
+    Attributes:
+        source, target: the texts.
+        sure: links that are right without doubt.
+        possible: links that may be right; the sure ones are among them.
+    """
+
+    source: str
+    target: str
+    sure: Links
+    possible: Links
+
+
+def read_alignments(path: Path | None = None) -> tuple[Aligned, ...]:
+    """The aligned sentences of a file: English, French and links, separated by tabs, below a line of headings. `2-3` is a sure
+    link of source word 2 and target word 3, `2~3` a possible one; words are what `words` finds.
+
+    Args:
+        path: the file; by default the sentences that come with Headlight.
+
+    Raises:
+        InputError: the file cannot be read, or a line is not of this form.
+    """
+    path = path or assets() / FILE
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("The file {name!r} cannot be read ({problem}).", name=path.name, problem=str(error)) from None
+    return tuple(_aligned(line, number, path.name) for number, line in enumerate(lines, 2))
+
+
+def _aligned(line: str, number: int, name: str) -> Aligned:
+    parts = line.split("\t")
+    links = [LINK.fullmatch(link) for link in parts[2].split()] if len(parts) == 3 else [None]
+    found = [(int(link[1]), int(link[3]), link[2] == "-") for link in links if link]
+    if len(found) < len(links) or any(
+        place >= len(words(text)) for link in found for place, text in zip(link, parts, strict=False)
+    ):
+        raise InputError("Line {number} of {name!r} is not an aligned sentence.", number=number, name=name)
+    sure = frozenset(link[:2] for link in found if link[2])
+    return Aligned(parts[0], parts[1], sure, sure | frozenset(link[:2] for link in found))
+
+
+def words(text: str) -> list[str]:
+    """The words and signs of punctuation of a text, which links count."""
+    return WORD.findall(text)
+
+
+def head_links(trace: Trace, layer: int, head: int) -> Links:
+    """The links of a cross-attention head: each target word is linked to the source word with most of its attention.
+
+    The attention of a word is the mean of the rows that write its pieces; the weight of a source word is the sum over its
+    pieces. Special tokens are left out.
+
+    Args:
+        trace: a trace of one sentence whose decoder reads the translation.
+        layer, head: numbers of the layer and the head, counted from 0.
+
+    Raises:
+        InputError: `trace` is not a trace, or its model has no cross-attention.
+        PathError: there is no such layer or head.
+    """
+    return links_of(trace, trace.head("cross", layer, head).numpy())
+
+
+def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
+    """The links of a map of weights between the tokens of a trace, as for `head_links`."""
+    check_trace(trace)
+    keys = [group for group in word_groups(trace, "source") if not _is_special(trace, "source", group)]
+    # Row `t` writes token `t + 1`, so a word is written by the rows before its pieces.
+    queries = [group for group in word_groups(trace, "target") if not _is_special(trace, "target", group)]
+    links = set()
+    for word, group in enumerate(queries):
+        row = weights[[place - 1 for place in group]].mean(0)
+        links.add((int(np.argmax([row[list(key)].sum() for key in keys])), word))
+    return frozenset(links)
+
+
+def _is_special(trace: Trace, side: str, group: Sequence[int]) -> bool:
+    place = group[0]
+    if side == "source":
+        return place in (0, len(trace.source_ids[0]) - 1)
+    return place == 0
+
+
+def diagonal_links(sentence: Aligned) -> Links:
+    """The links of a simple rule: each target word is linked to the source word at the same share of the sentence."""
+    sources, targets = (len(words(text)) for text in sentence[:2])
+    return frozenset((round(word * (sources - 1) / max(1, targets - 1)), word) for word in range(targets))
+
+
+def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
+    """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), over all sentences together. A are the links
+    made, S the sure and P the possible ones.
+
+    Raises:
+        InputError: there are no sentences, or not exactly one set of links for each.
+    """
+    if len(made) != len(sentences) or not sentences:
+        raise InputError(
+            "There are {links} sets of links for {sentences} sentences.", links=len(made), sentences=len(sentences)
+        )
+    right = sum(
+        len(links & sentence.sure) + len(links & sentence.possible) for links, sentence in zip(made, sentences, strict=True)
+    )
+    total = sum(len(links) + len(sentence.sure) for links, sentence in zip(made, sentences, strict=True))
+    return 1 - right / total

@@ -1,0 +1,196 @@
+"""A vocabulary of pieces of words, which reads any text: byte-pair encoding (Sennrich, Haddow and Birch 2016).
+
+A word starts as its characters. Again and again, the two neighbours that make the piece which comes first in the vocabulary are
+joined, until no two neighbours make a piece. A character that the vocabulary lacks is read as its bytes, so nothing is unknown.
+"""
+
+import json
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from transformer.errors import ConfigError, InputError
+from transformer.text.pieces import SPACE, goes_on, text_of_pieces
+from transformer.text.tokenizer import APOSTROPHES, Tokenizer, a_text, unseen
+from transformer.text.vocabulary import EOS, PAD, SOS, Unknown, Vocabulary, as_ids, as_tokens
+
+PIECES = "pieces"  # the name of the tokenizer
+MARKS = (PAD, SOS, EOS)
+BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+FIRST = (*MARKS, *BYTE_PIECES)  # the tokens with which each such vocabulary starts
+# Control characters and halves of surrogate pairs; and signs without width that divide words. They are in a text by mistake.
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+")
+DIVIDERS = re.compile("[\xad\u200b\u2060\ufeff]+")
+TOO_LONG = "Your {side} has {{count}} pieces of words; this model reads up to {{most}}."
+MOST_KEPT = 20_000  # words whose pieces are remembered
+LONGEST_RUN = 100  # characters; the time to join a run grows with the square of its length
+
+
+def typed(text: str) -> str:
+    """A text with composed accents, straight apostrophes, and single spaces. Nothing else changes. Empty if it is invisible.
+
+    Raises:
+        InputError: `text` is not a text.
+    """
+    if unseen(a_text(text)):
+        return ""
+    visible = CONTROLS.sub(" ", DIVIDERS.sub("", text))
+    return " ".join(unicodedata.normalize("NFC", visible).translate(APOSTROPHES).split())
+
+
+@dataclass(frozen=True)
+class Subwords(Vocabulary):
+    """The pieces of a model in the order of their ids: `MARKS`, a piece for each byte, characters, then joined pieces.
+
+    A piece that starts a word begins with `▁`, which stands for the space before it.
+
+    Raises:
+        ConfigError: as for `Vocabulary`; or the first tokens are not `FIRST`.
+    """
+
+    tokenizer_name: str = PIECES
+    _kept: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def _check_first(self) -> None:
+        if self.tokens[: len(FIRST)] != FIRST or self.tokenizer_name != PIECES:
+            raise ConfigError(
+                "A vocabulary of pieces starts with {marks} and a piece for each byte; its tokenizer is {name}.",
+                marks=" ".join(MARKS),
+                name=PIECES,
+            )
+
+    @property
+    def unk(self) -> int:
+        """−1: there is no id for unknown tokens, because every text has pieces."""
+        return -1
+
+    @property
+    def specials(self) -> range:
+        """The ids of the special tokens."""
+        return range(len(MARKS))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All pieces except the special ones."""
+        return self.tokens[len(MARKS) :]
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The functions that split a text into pieces and join pieces to a text."""
+        return Tokenizer(self.split, text_of_pieces, *(TOO_LONG.format(side=side) for side in ("text", "target")))
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text: `It's 10!` → `▁It` `'` `s` `▁` `1` `0` `!`.
+
+        Raises:
+            InputError: `text` is not a text.
+        """
+        return [piece for word in typed(text).split() for piece in self._pieces_of(word)]
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id of each piece.
+
+        Raises:
+            InputError: `tokens` is not an ordered collection of texts, or one of them is not a piece of this vocabulary.
+        """
+        listed = as_tokens(tokens)
+        for token in listed:
+            if token not in self._id_of:
+                raise InputError("There is no token {token!r} in this vocabulary.", token=token)
+        return [self._id_of[token] for token in listed]
+
+    def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
+        """Empty: every text has pieces."""
+        return ()
+
+    def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
+        """The number of the word that each id is a piece of, counted from 0; None for special tokens.
+
+        Raises:
+            InputError: an id is not in the vocabulary, or is not a whole number.
+        """
+        numbers: list[int | None] = []
+        number, before = -1, ""
+        listed = as_ids(ids)
+        for index, piece in zip(listed, self.tokens_of(listed), strict=True):
+            special = index in self.specials
+            number += not special and not (before and goes_on(piece, before))
+            numbers.append(None if special else number)
+            before = "" if special else piece
+        return tuple(numbers)
+
+    def _pieces_of(self, word: str) -> tuple[str, ...]:
+        """The pieces of a word without spaces. Digits and signs of punctuation are pieces of their own."""
+        kept = self._kept.get(word)
+        if kept is None:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            first, *others = runs(word)
+            # A digit or a sign is never joined with the space before it, so that it is the same piece everywhere.
+            starts = (SPACE, *self._characters(first))
+            parts = [starts] if is_run(first) else [(SPACE,), starts[1:]]
+            parts += [self._characters(run) for run in others]
+            self._kept[word] = kept = tuple(piece for part in parts for piece in self._joined(part))
+        return kept
+
+    def _characters(self, run: str) -> tuple[str, ...]:
+        """The characters of a run, each as a piece; one that the vocabulary lacks as its bytes."""
+        known = self._ranks
+        return tuple(
+            piece
+            for character in run
+            for piece in (
+                [character] if character in known and character != SPACE else [BYTE_PIECES[byte] for byte in character.encode()]
+            )
+        )
+
+    def _joined(self, pieces: Sequence[str]) -> list[str]:
+        """The pieces after all that can be joined are joined."""
+        joined = list(pieces)
+        while len(joined) > 1:
+            ranks = [self._ranks.get(left + right, len(self.tokens)) for left, right in pairwise(joined)]
+            best = min(ranks)
+            if best == len(self.tokens):
+                break
+            place = ranks.index(best)
+            joined[place : place + 2] = [joined[place] + joined[place + 1]]
+        return joined
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        """The place of each character and each joined piece in the vocabulary."""
+        return {token: index for index, token in enumerate(self.tokens) if index >= len(FIRST)}
+
+
+def runs(word: str) -> list[str]:
+    """The runs of a word: each digit and each sign of punctuation, and all that is between them: `isn't` → `isn` `'` `t`."""
+    made: list[str] = []
+    for character in word:
+        if made and is_run(character) and is_run(made[-1]) and len(made[-1]) < LONGEST_RUN:
+            made[-1] += character
+        else:
+            made.append(character)
+    return made
+
+
+def is_run(run: str) -> bool:
+    """Whether a run may have several characters, because its first is neither a digit nor a sign of punctuation."""
+    first = run[0]
+    return not (first.isnumeric() or first in string.punctuation or unicodedata.category(first).startswith("P"))
+
+
+def read_vocabulary(text: str) -> Vocabulary:
+    """The vocabulary of words or of pieces in a JSON text of `to_json`.
+
+    Raises:
+        ConfigError: `text` is not the JSON of a vocabulary.
+    """
+    try:
+        of_pieces = json.loads(text)["tokenizer"] == PIECES
+    except (KeyError, TypeError, ValueError, RecursionError):
+        of_pieces = False  # refused below
+    return (Subwords if of_pieces else Vocabulary).from_json(text)

@@ -1,0 +1,189 @@
+"""Training on a file of sentence pairs, in place of a task that draws its pairs by a rule."""
+
+import gzip
+import hashlib
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from transformer.errors import InputError
+from transformer.tasks import Pair, Split, Task
+from transformer.text.pieces import SPACE
+from transformer.text.subwords import BYTE_PIECES, MARKS, Subwords, is_run, runs, typed
+
+ACCEPTS = "everyday English sentences"
+DESCRIPTION = "everyday English sentences in, French ones out, in pieces of words"
+MISSING = (
+    "There is no file {name!r} of sentence pairs. It is not part of Headlight: download the pairs English–French that "
+    "manythings.org/anki prepares from Tatoeba (tatoeba.org, CC BY 2.0). Each line has an English sentence, a tab and its "
+    "French translation; the file may be compressed with gzip."
+)
+LONGEST = 62  # tokens: the 64 positions of the model without `<sos>` and `<eos>`
+CHARACTERS = 120  # the most frequent characters, each of which is a piece
+HELD_OUT = (2, 200)  # so many of so many English sentences are held out, by a hash
+# The number of words up to which a sentence belongs to a group of the test.
+LENGTHS = (4, 7, 10)
+
+
+class Sentence(NamedTuple):
+    """An English sentence and all its translations in the file."""
+
+    source: str
+    targets: tuple[str, ...]
+
+
+class Corpus(Task):
+    """The pairs of a file. There is no rule for the right answer, so `solve` gives none.
+
+    Args:
+        name: the name of the task.
+        sentences: sentences with their translations.
+        vocabulary: the pieces of both languages.
+        description, accepts: as in `Task`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sentences: Sequence[Sentence],
+        vocabulary: Subwords,
+        description: str = DESCRIPTION,
+        accepts: str = ACCEPTS,
+    ) -> None:
+        self.name, self.description, self.accepts, self.examples = name, description, accepts, ()
+        self.source_vocabulary = self.target_vocabulary = vocabulary
+        self.longest = LONGEST
+
+        def is_short(text: str) -> bool:
+            return 0 < len(vocabulary.split(text)) <= LONGEST
+
+        short = [Sentence(source, tuple(filter(is_short, targets))) for source, targets in sentences if is_short(source)]
+        self.held_out = [sentence for sentence in short if sentence.targets and self.is_held_out(sentence.source)]
+        self._pairs: dict[Split, list[Pair]] = {
+            "held-out": [Pair(source, targets[0], form_of(source)) for source, targets in self.held_out],
+            "train": [
+                Pair(source, target, form_of(source))
+                for source, targets in short
+                if not self.is_held_out(source)
+                for target in targets
+            ],
+        }
+        for split, pairs in self._pairs.items():
+            if not pairs:
+                raise InputError("The file has no pair of the split {split!r}; more pairs are needed.", split=split)
+
+    @property
+    def known_pairs(self) -> Sequence[Pair]:
+        """All pairs to learn from, in the order of the file."""
+        return self._pairs["train"]
+
+    def sample(self, rng: random.Random) -> Pair:
+        return rng.choice(self.known_pairs)
+
+    def solve(self, source: str) -> str | None:
+        return None
+
+    def is_held_out(self, source: str) -> bool:
+        """Whether an English sentence, with all its translations, is kept from training."""
+        return is_held_out(source)
+
+    def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
+        """An endless iterator of pairs of one split, in random order; each pair comes once before any comes again."""
+        rng, order = random.Random(f"{self.name}/{split}/{seed}"), list(self._pairs[split])
+        while True:
+            rng.shuffle(order)
+            yield from order
+
+
+def is_held_out(source: str) -> bool:
+    """Whether an English sentence is in the hundredth of all sentences that no model is trained on."""
+    few, of = HELD_OUT
+    return int(hashlib.sha256(source.encode()).hexdigest()[:8], 16) % of < few
+
+
+def form_of(source: str) -> str:
+    """The group of a sentence in a test, by its number of words."""
+    count = len(source.split())
+    least = 1
+    for most in LENGTHS:
+        if count <= most:
+            return f"{least} to {most} words"
+        least = most + 1
+    return f"{least} words or more"
+
+
+def read_corpus(path: Path) -> list[Sentence]:
+    """The sentences of a file, each once, in the order of the file.
+
+    Raises:
+        InputError: there is no such file; it cannot be read; or a line has no tab.
+    """
+    if not path.is_file():
+        raise InputError(MISSING, name=path.name)
+    translations: dict[str, dict[str, None]] = {}
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                texts = [typed(text) for text in line.split("\t")[:2]]
+                if len(texts) < 2:
+                    raise InputError("Line {number} of {name!r} has no tab.", number=number, name=path.name)
+                if all(texts):
+                    translations.setdefault(texts[0], {})[texts[1]] = None
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise InputError("The file {name!r} cannot be read ({problem}).", name=path.name, problem=str(error)) from None
+    return [Sentence(source, tuple(targets)) for source, targets in translations.items()]
+
+
+def pieces_of(texts: Iterable[str], count: int) -> Subwords:
+    """A vocabulary of `count` pieces of words that joins the most frequent neighbours of the texts first.
+
+    The library `tokenizers` counts the neighbours. It is needed only here: `Subwords` reads texts without it.
+
+    Raises:
+        InputError: `tokenizers` is not installed, or the texts have too few different neighbours for so many pieces.
+    """
+    try:
+        from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    except ImportError:
+        raise InputError("Training on a file needs the package tokenizers: pip install tokenizers.") from None
+    tokenizer = Tokenizer(models.BPE())
+    # The texts are given as runs, which are joined only within themselves, so there is nothing left to split.
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
+    trainer = trainers.BpeTrainer(
+        vocab_size=count - len(BYTE_PIECES) - len(MARKS), limit_alphabet=CHARACTERS, show_progress=False
+    )
+    tokenizer.train_from_iterator(("\n".join(_runs_of(text)) for text in texts), trainer)
+    learned = tokenizer.get_vocab(with_added_tokens=False)
+    vocabulary = Subwords((*MARKS, *BYTE_PIECES, *sorted(learned, key=lambda piece: learned[piece])))
+    if len(vocabulary) < count:
+        raise InputError(
+            "The texts give only {found} pieces, not {count}; more text is needed.", found=len(vocabulary), count=count
+        )
+    return vocabulary
+
+
+def _runs_of(text: str) -> Iterator[str]:
+    """The runs of a text in which characters may be joined; the first of a word has its space before it."""
+    for word in text.split():
+        first, *others = runs(word)
+        yield from itertools.chain([SPACE + first] if is_run(first) else [SPACE, first], others)
+
+
+def open_corpus(name: str, path: Path, pieces: int | Subwords) -> Corpus:
+    """The corpus in a file.
+
+    Args:
+        name: the name of the task.
+        path: the file.
+        pieces: its vocabulary; or the number of pieces, to make a vocabulary from its training pairs.
+
+    Raises:
+        InputError: as for `read_corpus` and `pieces_of`.
+    """
+    sentences = read_corpus(path)
+    if isinstance(pieces, int):
+        known = (sentence for sentence in sentences if not is_held_out(sentence.source))
+        pieces = pieces_of((text for source, targets in known for target in targets for text in (source, target)), pieces)
+    return Corpus(name, sentences, pieces)
