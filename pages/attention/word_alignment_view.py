@@ -21,7 +21,7 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
     if not measured or kind != "cross":
         return
     said, errors = text("head_patterns")["alignment"], np.array(measured["errors"])
-    st.subheader(said["title"], anchor=False)
+    st.container(key="word-alignment-title").subheader(said["title"], anchor=False)
     st.markdown(said["intro"].format(sentences=measured["sentences"]))
     numbers = {name: fixed(measured[name], 2) for name in ("diagonal", "word_model")}
     best = {"layer": measured["layer"], "head": measured["head"], "best": fixed(errors.min(), 2)}

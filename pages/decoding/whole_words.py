@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pages.shell.view.joined_words import joins_pieces
-from transformer.analysis.word_trace import Group, groups
+from transformer.analysis.word_trace import Group, are_pieces, groups
 from transformer.pipeline.pipeline import Encoding
 from transformer.text.pieces import joined_label
 
@@ -16,7 +16,7 @@ def text_words(encoding: Encoding) -> tuple[Group, ...]:
     """The positions of each word of a text. If its tokens are pieces of words, draw the switch that joins them. Empty if they
     are not pieces, or if the switch is off."""
     of = groups(encoding.words)
-    return of if any(len(group) > 1 for group in of) and joins_pieces() else ()
+    return of if are_pieces(encoding.tokens, of) and joins_pieces() else ()
 
 
 def joined_tokens(tokens: Sequence[str], of: Sequence[Group]) -> list[str]:

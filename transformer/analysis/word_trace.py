@@ -17,7 +17,7 @@ from torch import Tensor
 from transformer.analysis.checks import check_array, check_trace
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
-from transformer.text.pieces import joined_label
+from transformer.text.pieces import SPACE, joined_label
 from transformer.tracing.paths import Side, TensorPath
 from transformer.tracing.trace import Activation, Ids, Trace, Words, as_array
 
@@ -241,6 +241,19 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether a word of a trace has several pieces. Raises `InputError` if `trace` is not a Trace."""
+    """Whether the tokens of a trace are pieces of words: a word has several, or a piece is marked as the start of a word.
+
+    Raises:
+        InputError: `trace` is not a Trace.
+    """
     check_trace(trace)
-    return any(len(group) > 1 for side in trace.sides for row in trace.words_of(side) for group in groups(row))
+    return any(
+        are_pieces(tokens, groups(words))
+        for side in trace.sides
+        for tokens, words in zip(trace.tokens_of(side), trace.words_of(side), strict=False)
+    )
+
+
+def are_pieces(tokens: Sequence[str], of: Sequence[Group]) -> bool:
+    """Whether some words have several tokens, or a token is marked as the start of a word."""
+    return any(len(group) > 1 or tokens[group[0]].startswith(SPACE) for group in of)
