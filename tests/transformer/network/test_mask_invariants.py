@@ -16,7 +16,8 @@ from torch import Tensor
 
 from transformer import Pipeline, Trace, run_traced
 from transformer.analysis.leaks import append_padding, change_later, fill_padding
-from transformer.tasks import find_task
+from transformer.analysis.word_alignment import read_alignments
+from transformer.tasks import TASKS
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
 from transformer.training.recipe import RECIPES
@@ -57,7 +58,8 @@ class BatchData(NamedTuple):
 @cache
 def batch_data(name: str) -> BatchData:
     pipeline = load(name)
-    drawn = itertools.islice(find_task(pipeline.card.task).pairs("held-out", "masks"), 60)
+    task = TASKS.get(pipeline.card.task)
+    drawn = itertools.islice(task.pairs("held-out", "masks"), 60) if task else read_alignments()[:60]
     sides = pipeline.source_vocabulary, pipeline.target_vocabulary
     return BatchData(
         [([*pipeline.encode(pair.source).ids], [*pipeline.encode(pair.target, "target").ids]) for pair in drawn],
@@ -164,7 +166,8 @@ def test_values_at_hidden_positions_are_not_read(name: str, data: st.DataObject)
 def examples(name: str) -> list[tuple[list[int], list[int]]]:
     """(source, target) ids of a model's examples; each target is the model's own answer."""
     pipeline = load(name)
-    sources = [example.source for example in itertools.islice(find_task(pipeline.card.task).examples, 8)]
+    task = TASKS.get(pipeline.card.task)
+    sources = [example.source for example in (task.examples if task else read_alignments())[:8]]
     sos, target_ids = pipeline.target_vocabulary.sos, pipeline.target_vocabulary.ids
     return [
         ([*pipeline.encode(source).ids], [sos, *target_ids(answer.tokens)])
