@@ -1,6 +1,6 @@
 """Measure the processor time of a click on each page, relative to a bare Streamlit page with the same number of widgets.
 
-    python -m benchmarks.click [--clicks 20]
+    python -m benchmarks.click [--clicks 20] [--model everyday]
 
 Two servers run side by side: the app, and a peer. The peer's only page has text boxes, as many as the measured page has
 widgets. Both are clicked in turns, over the websocket (`benchmarks.session`), in short rounds in random order. Only the
@@ -63,9 +63,9 @@ async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -
     return 1000 * (server.cpu_seconds - before) / len(clicks)
 
 
-async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str, float]:
+async def measure(app: Server, bare: Server, page: str, model: str, clicks: int) -> dict[str, float]:
     """Kind of click → milliseconds of processor time per click on one page. `widgets` is the page's number of widgets."""
-    ours = Session(app, page, {"model": MODEL, "source": "headlight"})
+    ours = Session(app, page, {"model": model, "source": "headlight"})
     await ours.open()
     widgets = len(ours.widgets)
     peer = Session(bare, "", {"widgets": str(widgets)})
@@ -92,6 +92,7 @@ async def measure(app: Server, bare: Server, page: str, clicks: int) -> dict[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clicks", type=int, default=20, help="in a round")
+    parser.add_argument("--model", default=MODEL, help="the model that reads the texts (%(default)s)")
     parser.add_argument("--pages", help="names of pages, separated by commas; all by default")
     options = parser.parse_args()
     names = options.pages.split(",") if options.pages else [name_of(file) for file in page_files()]
@@ -102,7 +103,7 @@ def main() -> None:
             print("| page | widgets | bare ms | seen ms | seen ÷ bare | new ms | new ÷ bare |")
             print("| --- | --- | --- | --- | --- | --- | --- |")
             for name in names:
-                costs = asyncio.run(measure(app, bare, "" if name == "home" else name, options.clicks))
+                costs = asyncio.run(measure(app, bare, "" if name == "home" else name, options.model, options.clicks))
                 ratios = {kind: costs[kind] / costs["bare"] for kind in ("seen", "new")}
                 print(
                     f"| {name} | {costs['widgets']} | {costs['bare']:.1f} "

@@ -256,4 +256,4 @@ def in_pieces(trace: Trace) -> bool:
 
 def are_pieces(tokens: Sequence[str], of: Sequence[Group]) -> bool:
     """Whether some words have several tokens, or a token is marked as the start of a word."""
-    return any(len(group) > 1 or tokens[group[0]].startswith(SPACE) for group in of)
+    return any(tokens[group[0]].startswith(SPACE) or len(group) > 1 for group in of)

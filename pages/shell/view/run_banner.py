@@ -209,8 +209,8 @@ def show_answer(
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
     if view.pipeline.trained and probabilities is not None:
-        _show_doubt(view, probabilities)
-        _show_hesitation(view, probabilities)
+        doubted = _show_doubt(view, probabilities)
+        _show_hesitation(view, probabilities, "least_sure" if doubted else "unsure")
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
 
@@ -223,22 +223,24 @@ def warn_wrong(task_name: str, source: str, written: str) -> None:
         st.warning(words["wrong"].format(right=quoted(right) or words["empty_answer"]), icon=":material/rule:")
 
 
-def _show_doubt(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
+def _show_doubt(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> bool:
     """Say that the model is unsure of the whole answer, if it is below the confidence that its card names, and how often it is
-    wrong then."""
+    wrong then. Returns whether that was said."""
     doubt = view.pipeline.card.measures.get("doubt")
     if not doubt or not len(probabilities) or float(np.log(probabilities.max(-1)).mean()) >= doubt["below"]:
-        return
+        return False
     shares = {name: share(doubt[name]) for name in ("poor_of_marked", "poor_of_others")}
     st.markdown(text("common")["doubt"].format(sentences=whole(view.pipeline.card.tested_on), **shares))
+    return True
 
 
-def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"]) -> None:
-    """Name the token of the answer that the model was least sure of, if it was unsure of any."""
+def _show_hesitation(view: View, probabilities: Float[np.ndarray, "row vocab"], name: str) -> None:
+    """Name the token of the answer that the model was least sure of, if it was unsure of any. `name`: the sentence that says
+    so."""
     unsure = hesitation(probabilities) if len(probabilities) else None
     if unsure is not None:
         vocabulary = view.pipeline.vocabulary("target")
         written = vocabulary.tokens_of([unsure.token, unsure.other])
         token, other = (literal(joined_label([piece])) for piece in written)
         shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
-        st.markdown(text("common")["unsure"].format(token=token, other=other, **shares))
+        st.markdown(text("common")[name].format(token=token, other=other, **shares))
