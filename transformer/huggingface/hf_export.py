@@ -29,6 +29,7 @@ from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 from transformer.pipeline.checkpoint import as_path
 from transformer.pipeline.pipeline import Pipeline
+from transformer.text.subwords import Subwords
 from transformer.text.tokenizer import APOSTROPHES, DASHES
 from transformer.text.vocabulary import EOS, PAD, SOS, SPECIALS, UNK, Vocabulary
 
@@ -73,7 +74,9 @@ def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
         if getattr(config, field) != value:
             template = "This model cannot be written for Marian: its {field} is {value!r}; it must be {needed!r}."
             raise CheckpointError(template, field=field, value=getattr(config, field), needed=value)
-    if config.d_model % 2 or not isinstance(pipeline.target_vocabulary, Vocabulary) or not pipeline.target_vocabulary.framed:
+    vocabulary = pipeline.target_vocabulary
+    of_words = isinstance(vocabulary, Vocabulary) and vocabulary.framed and not isinstance(vocabulary, Subwords)
+    if config.d_model % 2 or not of_words:
         raise CheckpointError("Only a model with an even d_model and a vocabulary of words or letters can be written.")
     tokens = joint_tokens(pipeline)
     special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}

@@ -100,6 +100,12 @@ def test_a_model_without_a_norm_after_its_stacks_agrees_to_rounding(tmp_path: Pa
     assert max(logits, weights) < 1e-5
 
 
+def test_a_model_that_reads_pieces_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="a vocabulary of words or letters can be written"):
+        save_huggingface(Pipeline.load("everyday"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(("preset", "field"), [("vanilla", "norm_eps"), ("shared_heads", "position")])
 def test_a_model_that_marian_cannot_represent_is_refused(preset: str, field: str, tmp_path: Path) -> None:
     vocabulary = Vocabulary.of("abc", "characters")
