@@ -126,7 +126,7 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
     made, S the sure and P the possible ones.
 
     Raises:
-        InputError: there are no sentences, or not exactly one set of links for each.
+        InputError: there are no sentences, or the numbers of sentences and of sets of links differ.
     """
     if len(made) != len(sentences) or not sentences:
         raise InputError(

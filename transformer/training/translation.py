@@ -147,5 +147,5 @@ def doubt(confidence: Float[np.ndarray, " sentence"], poor: Bool[np.ndarray, " s
 
 
 def _share(of: Bool[np.ndarray, " sentence"]) -> float:
-    """The share that is True; 0 if there are none."""
+    """The share of True; 0 for an empty array."""
     return float(of.mean()) if of.size else 0.0

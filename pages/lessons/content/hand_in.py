@@ -85,7 +85,7 @@ def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
         lessons: the lessons that it can be of.
 
     Raises:
-        LessonError: the text is no code, has another signature than this key makes, or belongs to a lesson that is not listed.
+        LessonError: the text is no code, its signature is wrong, or its lesson is not among `lessons`.
     """
     written = "".join(code.split()).replace("-", "").upper()
     try:
