@@ -195,4 +195,4 @@ def test_only_compat_js_uses_internals() -> None:
 
 
 def test_page_scroller(page: Page) -> None:
-    assert returned(page, "return compat.pageScroller().scrollHeight > innerHeight")
+    page.wait_for_function("compat.pageScroller().scrollHeight > innerHeight")  # when the page is drawn
