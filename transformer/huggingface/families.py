@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from transformer.huggingface.output import TOKENS, Output
+
 
 class Point(NamedTuple):
     """A place where a trace reads a tensor: the input or the output of a module.
@@ -66,11 +68,12 @@ class Family:
     """Models of one architecture, and where their tensors are.
 
     Attributes:
-        model_class: its class in `transformers`, including the output layer that computes logits.
+        model_class: its class in `transformers`, including the output layer, if it has one.
         encoder, decoder: the stacks of the model; None for a stack that it lacks.
         other: our path → point outside the stacks.
         first_position: configuration → number of rows at the start of the position table that no token uses.
         note: how the network differs from our own, in a sentence or two, as Markdown; may be empty.
+        output: what it computes from its last vectors.
     """
 
     model_class: str
@@ -79,6 +82,7 @@ class Family:
     other: Points = field(default_factory=dict)
     first_position: Callable[[Any], int] = lambda _: 0
     note: str = ""
+    output: Output = TOKENS
 
 
 def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:

@@ -5,6 +5,7 @@ Weights are read only from safetensors files, so nothing is unpickled (unless an
 has checked. `transformers` gets a configuration and tensors, never the folder of the weights.
 """
 
+import inspect
 import math
 import re
 from pathlib import Path
@@ -21,10 +22,11 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.families import FAMILIES, Family
 from transformer.huggingface.files import MEGABYTE, Folder, config_values, pickle_files, weight_files
 from transformer.huggingface.hf_limits import MODEL_LAYERS, MODEL_MEGABYTES, MODEL_NUMBER
+from transformer.huggingface.output_heads import read_output, without_head
 from transformer.huggingface.pickles import read_pickles
 
 # Keys of a configuration that are ignored: those that choose an implementation, a type of numbers, or code, and the labels of a
-# text classifier, which may be millions.
+# text classifier, which may be millions (`read_output` reads them where they are needed).
 IGNORED = re.compile(
     r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels|num_labels|id2label|label2id"
 )
@@ -51,7 +53,9 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
         # `model_type` alone chooses the class of the configuration.
         config_class = transformers.CONFIG_MAPPING[name]
         config = config_class.from_dict({key: value for key, value in values.items() if not IGNORED.fullmatch(key)})
-        family = FAMILIES[name](config)
+        family = read_output(folder, values, config, FAMILIES[name](config))
+    except CheckpointError:
+        raise
     except Exception as error:  # noqa: BLE001 (invalid values can cause any exception)
         raise _cannot_build(folder, error) from None
     if getattr(config, "reorder_and_upcast_attn", False) or getattr(config, "add_cross_attention", False):
@@ -59,8 +63,9 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
     return config, family
 
 
-def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreTrainedModel:
-    """The model, in evaluation mode, with weights in float32 and the attention of `transformers` itself (`eager`).
+def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tuple[PreTrainedModel, Family]:
+    """The model, in evaluation mode, with weights in float32 and the attention of `transformers` itself (`eager`); and its
+    family, which is without a head if the files have none.
 
     The size of the model, from its configuration, and the sizes of the files are checked before a weight is read.
 
@@ -71,9 +76,11 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
     files = pickles or weight_files(folder)
     model_class = getattr(transformers, family.model_class)
     config._attn_implementation = "eager"
+    # The pooled vector of a base model is not used.
+    given = {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(model_class.__init__).parameters else {}
     try:
         with torch.device("meta"):  # shapes without memory
-            empty = model_class(config)
+            empty = model_class(config, **given)
     except Exception as error:  # noqa: BLE001
         raise _cannot_build(folder, error) from None
     tensors = {id(tensor): tensor for tensor in [*empty.parameters(), *empty.buffers()]}.values()
@@ -97,9 +104,13 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
             attn_implementation="eager",
             ignore_mismatched_sizes=True,  # they are refused below
             output_loading_info=True,
+            **given,
         )
     except Exception as error:  # noqa: BLE001
         raise _cannot_build(folder, error) from None
+    missing, base = report["missing_keys"], f"{model.base_model_prefix}."
+    if family.output.kind == "tokens" and missing and not any(key.startswith(base) for key in missing):
+        return read_model(folder, config, without_head(family, config.model_type))
     for problem in ("mismatched_keys", "missing_keys", "unexpected_keys"):
         wrong = sorted(key if isinstance(key, str) else key[0] for key in report[problem])
         wrong = [key for key in wrong if problem != "unexpected_keys" or not SPARE.search(key)]
@@ -111,7 +122,7 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> PreT
                 problem={"mismatched": "of another shape", "missing": "missing"}.get(problem.split("_")[0], "left over"),
                 key=wrong[0],
             )
-    return model.eval()
+    return model.eval(), family
 
 
 def _check_numbers(folder: Folder, values: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from transformer.huggingface.hf_attention import AttentionTaps, add_tap
 from transformer.huggingface.hf_limits import TRACE_MEGABYTES
 from transformer.huggingface.hf_readout import TOLERANCE, checked_readout, final_norm
 from transformer.huggingface.hooks import find_module, hook, item, running
+from transformer.huggingface.output import last_tokens
 from transformer.network.config import NetworkConfig
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
@@ -111,6 +112,7 @@ class Network:
         start: the id that a decoder reads first.
 
     Attributes:
+        output: what it computes from its last vectors.
         model: the model with taps.
         eager: the same weights in a model without taps, as `transformers` would run it.
         config: sizes.
@@ -128,7 +130,7 @@ class Network:
     def __init__(
         self, model: PreTrainedModel, family: Family, source_pad: int, target_pad: int, longest: int, start: int = 0
     ) -> None:
-        self.family = family
+        self.family, self.output = family, family.output
         self.stacks = {name: stack for name in STACK_SIDES if (stack := getattr(family, name)) is not None}
         shared = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
         self.eager: Any = copy.deepcopy(model, shared)
@@ -144,12 +146,12 @@ class Network:
         side = STACK_SIDES[[*self.stacks][-1]]
         if "encoder" in self.stacks:
             self.source_mask = add_tap(taps, "source_mask", Tap("batch 1 1 source"))
-        self.logits, self.probabilities = (
-            add_tap(taps, name, Tap(f"batch {side} vocab")) for name in ("logits", "probabilities")
-        )
+        if self.output.kind != "vectors":
+            axes = self.output.axes(side)
+            self.logits, self.probabilities = (add_tap(taps, name, Tap(axes)) for name in ("logits", "probabilities"))
         self.readout: Readout | None = None
         self.missing = self._check([path for path, (_, point) in points.items() if path != point.module])
-        self.keeps = "decoder" in self.stacks and self._keeps(start)
+        self.keeps = "decoder" in self.stacks and self.output.kind == "tokens" and self._keeps(start)
 
     @property
     def crossed(self) -> bool:
@@ -160,13 +162,14 @@ class Network:
 
     def __call__(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
-    ) -> Float[Tensor, "batch position vocab"]:
-        """Logits. A side that the model lacks is None."""
+    ) -> Float[Tensor, "batch ..."]:
+        """Logits; of a model without an output layer, its last vectors. A side that the model lacks is None."""
         if target is None:
             assert source is not None
             mask = self.source_mask(padding_keys(source, self.config.source_pad))
+            given = {"input_ids": _readable(source), "attention_mask": _numbers(mask)} | self.output.given(source)
             with running(len(source)):
-                return self._tapped(self.model(input_ids=_readable(source), attention_mask=_numbers(mask)).logits)
+                return self._tapped(self.output.of(self.model, given))
         memory, mask = (None, None) if source is None else self.encode(source)
         return self.decode(target, memory, mask)
 
@@ -183,7 +186,7 @@ class Network:
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
         cache: TransformersCache | None = None,
-    ) -> Float[Tensor, "batch position vocab"]:
+    ) -> Float[Tensor, "batch ..."]:
         """Logits for the token after each target position; with a cache, after each position that it does not have yet.
 
         Args:
@@ -199,8 +202,9 @@ class Network:
         else:
             given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}  # pyright: ignore[reportArgumentType]
             given |= {"decoder_input_ids": new, "decoder_attention_mask": keep.long()}
+        last = None if self.crossed else last_tokens(keep)
         with running(len(target)):
-            logits = self.model(**given).logits
+            logits = self.output.of(self.model, given, last)
         if cache:
             cache.length = target.shape[1]
         return self._tapped(logits)
@@ -222,17 +226,20 @@ class Network:
 
     def eager_logits(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
-    ) -> Float[Tensor, "batch position vocab"]:
-        """The logits of the model without taps, with the attention of `transformers` itself."""
+    ) -> Float[Tensor, "batch ..."]:
+        """The logits of the model without taps, with the attention of `transformers` itself. For a model without an output
+        layer, its last vectors."""
         given: dict[str, Any] = {"use_cache": False} if target is not None else {}
+        last = None
         if source is not None:
             mask = padding_keys(source, self.config.source_pad)
-            given |= {"input_ids": _readable(source), "attention_mask": _numbers(mask)}
+            given |= {"input_ids": _readable(source), "attention_mask": _numbers(mask)} | self.output.given(source)
         if target is not None:
-            prefix = "decoder_" if source is not None else ""
-            given |= {f"{prefix}input_ids": _readable(target), f"{prefix}attention_mask": self.target_keys(target).long()}
+            prefix, keep = "decoder_" if source is not None else "", self.target_keys(target)
+            given |= {f"{prefix}input_ids": _readable(target), f"{prefix}attention_mask": keep.long()}
+            last = None if self.crossed else last_tokens(keep)
         with torch.inference_mode(), running():
-            return self.eager(**given).logits
+            return self.output.of(self.eager, given, last)
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
         """The vectors that are added to the tokens of a side, from its first position on; None if none are added."""
@@ -246,8 +253,12 @@ class Network:
         return table.detach()[first : first + self.config.max_len]
 
     def _tapped(self, logits: Tensor) -> Tensor:
+        if self.output.kind == "vectors":
+            return logits
         logits = self.logits(logits)
-        self.probabilities(logits.softmax(-1))
+        probabilities = self.output.probabilities(logits)
+        if probabilities is not None:
+            self.probabilities(probabilities)
         return logits
 
     # --- taps --------------------------------------------------------------------------------------------------------------
@@ -294,7 +305,9 @@ class Network:
                 handles.append(module.register_forward_hook(output))
         try:
             with torch.inference_mode():
-                shapes["logits"] = tuple(self.model(**self._probe("input_ids", "decoder_input_ids")).logits.shape)
+                probe = self._probe("input_ids", "decoder_input_ids")
+                last = None if self.crossed or "encoder" in self.stacks else torch.full((TEXTS,), TARGET - 1)
+                shapes["logits"] = tuple(self.output.of(self.model, probe, last).shape)
         finally:
             for handle in handles:
                 handle.remove()
@@ -303,8 +316,14 @@ class Network:
     def _probe(self, source: str, target: str) -> dict[str, Tensor]:
         """Ids for the pass that measures shapes, under these names; the ids of a decoder alone have the first name."""
         sizes = {source: SOURCE, target: TARGET} if self.crossed else {source: SOURCE if "encoder" in self.stacks else TARGET}
-        rows = self.model.get_input_embeddings().weight.shape[0]
-        return {name: (torch.arange(TEXTS * size).view(TEXTS, size) + rows // 2) % rows for name, size in sizes.items()}
+        return {
+            name: (torch.arange(TEXTS * size).view(TEXTS, size) + self._rows // 2) % self._rows for name, size in sizes.items()
+        }
+
+    @property
+    def _rows(self) -> int:
+        """The number of rows of its table of tokens."""
+        return self.model.get_input_embeddings().weight.shape[0]
 
     def _config(
         self,
@@ -319,8 +338,8 @@ class Network:
         heads, key_heads = _heads(given, last)
         return ModelConfig(
             family=given.model_type,
-            source_vocab=self.model.get_input_embeddings().weight.shape[0],
-            target_vocab=shapes["logits"][-1],
+            source_vocab=self._rows,
+            target_vocab=shapes["logits"][-1] if self.output.kind == "tokens" else self._rows,
             source_pad=source_pad,
             target_pad=target_pad,
             d_model=shapes[f"{last}.layers.0.feed_forward_add_norm.sum"][-1],
@@ -407,7 +426,8 @@ class Network:
             )
         if target is not None:
             self._check_masks(values.masks, self.target_mask(target))
-            self.readout = checked_readout(self.model, self.stacks["decoder"], self.config.norm_first, values)
+            if self.output.kind == "tokens":
+                self.readout = checked_readout(self.model, self.stacks["decoder"], self.config.norm_first, values)
         for path in [*self.taps]:
             if path not in values:
                 del self.taps[path]

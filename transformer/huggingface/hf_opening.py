@@ -92,7 +92,10 @@ def read_folder(path: str | Path) -> Opened:
     if longest < LEAST_TOKENS:
         template = "The configuration in {folder!r} has positions for {count} tokens; at least {least} are needed."
         raise CheckpointError(template, folder=folder.name, count=longest, least=LEAST_TOKENS)
-    model = read_model(folder, config, family)
+    model, family = read_model(folder, config, family)
+    if family.output.kind == "span" and tokenizer.sep_token_id is not None:
+        typed = getattr(config, "type_vocab_size", 0) > 1 and "token_type_ids" in tokenizer.model_input_names
+        family = replace(family, output=replace(family.output, separator=tokenizer.sep_token_id, typed=typed))
     return Opened(folder.name, model, family, tokenizer, pad, longest, generation_ids)
 
 

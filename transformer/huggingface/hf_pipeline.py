@@ -13,6 +13,7 @@ from transformer.huggingface.generation_ids import NO_ID, GenerationIds
 from transformer.huggingface.hf_limits import CONTINUATION_TOKENS
 from transformer.huggingface.hf_network import NO_PAD, ModelConfig, Network
 from transformer.huggingface.hf_vocabulary import PieceVocabulary
+from transformer.huggingface.output import TOKENS, Output, best_span
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
@@ -24,13 +25,17 @@ from transformer.pipeline.decoding.generate import DecodingStep, generate
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Encoding
-from transformer.pipeline.protocol import TextPipeline
+from transformer.pipeline.protocol import OutputKind, TextPipeline
 from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Activation, Trace
 
 Rows = list[tuple[int, ...]]
+NO_HEAD = "This model has no output layer: its result is a vector for each token, and it writes no answer."
+NO_QUESTION = "This model finds the answer to a question in a text: write the question, {separator}, and the text."
+LONGEST_SPAN = 30  # tokens of an answer that is found in a text
+OUTSIDE = "O"  # the label of a token that is part of no name, in most sets of labels
 NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} in the place of a word."
 
 
@@ -107,9 +112,24 @@ class HuggingFacePipeline(TextPipeline):
         return Card(task="", description="", accepts="", longest=self.longest("source"), command="")
 
     @property
+    def output(self) -> Output:
+        """What the model computes from its last vectors."""
+        return getattr(self.network, "output", TOKENS)
+
+    @property
+    def output_kind(self) -> OutputKind:
+        """What the model computes from its last vectors (`TextPipeline`)."""
+        return self.output.kind
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels of a classifier; empty for any other model."""
+        return self.output.labels
+
+    @property
     def mask_token(self) -> str:
-        """The token that stands for a word which the model fills in; empty for a model with a decoder."""
-        return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) else ""
+        """The token that stands for a word which the model fills in; empty for a model that does not fill in words."""
+        return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) and self.output.kind == "tokens" else ""
 
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
         """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
@@ -195,14 +215,19 @@ class HuggingFacePipeline(TextPipeline):
     # --- answering -----------------------------------------------------------------------------------------------------------
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
-        """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in.
+        """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in. The output
+        of a classifier is its most probable label, or the labels of the tokens. The output of a model that answers questions is
+        a part of the text.
 
         Raises:
-            InputError: the model cannot read a text; or, for an encoder alone, a text has no mask token.
+            InputError: the model cannot read a text, or has no output layer; an encoder alone gets a text without a mask token;
+                or a model that answers questions gets a text without a question.
             PathError: an edit does not fit the model.
         """
         encodings, edits = self._encodings(several(sources), "source"), as_edits(edits)
         rows = [encoding.ids for encoding in encodings]
+        if self.output.kind != "tokens":
+            return self._decided(rows, edits)
         if self.stacks == ("encoder",):
             return self._filled(rows, edits)
         if self.stacks == ("decoder",):
@@ -236,6 +261,8 @@ class HuggingFacePipeline(TextPipeline):
         Raises:
             InputError: the model is an encoder alone, which writes nothing.
         """
+        if self.output.kind != "tokens":
+            raise InputError("This model has no language head, so it writes no text.")
         if self.stacks == ("encoder",):
             raise InputError("An encoder alone writes no answer; `answers` fills in its masks.")
         (encoding,) = self._encodings([source], "source")
@@ -256,6 +283,46 @@ class HuggingFacePipeline(TextPipeline):
             cached=cached,
             prompt=prompt,
         )
+
+    def _decided(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+        """The answers of a model without a language head: labels, or a part of each text."""
+        if self.output.kind == "vectors":
+            raise InputError(NO_HEAD)
+        side = "source" if "encoder" in self.stacks else "target"
+        ids = self.batch(rows, side)
+        with torch.inference_mode(), tracing(self.network, edits, keep=False):
+            logits = self.network(*((ids, None) if side == "source" else (None, ids)))
+        if self.output.kind == "label":
+            return [self._label(values) for values in logits]
+        of_text = self._span if self.output.kind == "span" else self._token_labels
+        return [of_text(row, values) for row, values in zip(rows, logits, strict=True)]
+
+    def _label(self, logits: Float[Tensor, " label"]) -> Answer:
+        if len(self.labels) == 1:  # the output is a number, not a choice
+            return Answer(f"{self.labels[0]}: {logits.item():.3f}", self.labels, True)
+        best = int(logits.argmax())
+        chosen = [best]
+        if self.output.independent:
+            chosen = (logits > 0).nonzero().flatten().tolist()  # a probability above a half
+        names = tuple(self.labels[index] for index in chosen)
+        return Answer(", ".join(names), names, True, tuple(chosen))
+
+    def _token_labels(self, row: tuple[int, ...], logits: Float[Tensor, "position label"]) -> Answer:
+        best, specials = logits.argmax(-1).tolist()[: len(row)], set(self.source_vocabulary.specials)
+        labels = tuple(self.labels[index] for index in best)
+        pieces = zip(self.source_vocabulary.tokens_of(row), row, labels, strict=True)
+        named = [f"{piece}: {label}" for piece, index, label in pieces if index not in specials and label != OUTSIDE]
+        return Answer(", ".join(named), labels, True, tuple(best))
+
+    def _span(self, row: tuple[int, ...], logits: Float[Tensor, "bound source"]) -> Answer:
+        separator, specials = self.output.separator, set(self.source_vocabulary.specials)
+        start = row.index(separator) + 1 if separator in row else len(row)
+        allowed = torch.tensor([index >= start and id_ not in specials for index, id_ in enumerate(row)])
+        if not allowed.any():
+            raise InputError(NO_QUESTION, separator=self.tokenizer.sep_token or "a separator")
+        first, last = best_span(logits[:, : len(row)], allowed, LONGEST_SPAN)
+        ids = row[first : last + 1]
+        return Answer(self.source_vocabulary.text(ids), self.source_vocabulary.tokens_of(ids), True, ids)
 
     def _filled(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
         mask = self.tokenizer.mask_token_id
@@ -321,8 +388,8 @@ class HuggingFacePipeline(TextPipeline):
         Args:
             source: a text, or several for a batch; shorter ones are padded at the end.
             target: the decoder's input: a text, an encoding of it as a target, or an answer. If it is None, the input is the
-                model's own answer. For a decoder alone, the target is the continuation of the source, and "" traces the source
-                alone. An encoder alone has no target.
+                model's own answer; of a model without a language head, nothing. For a decoder alone, the target is the
+                continuation of the source, and "" traces the source alone. An encoder alone has no target.
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
@@ -342,6 +409,8 @@ class HuggingFacePipeline(TextPipeline):
             if any(given is not None for given in targets):
                 raise InputError("An encoder alone has no target.")
             return self._traced(self.batch(rows, "source"), None, edits)
+        if self.output.kind != "tokens":  # it writes nothing, so the decoder reads what is given
+            targets = ["" if given is None else given for given in targets]
         if any(given is None for given in targets):
             own = self.answers(sources, edits)
             targets = [own[index] if given is None else given for index, given in enumerate(targets)]
@@ -360,7 +429,9 @@ class HuggingFacePipeline(TextPipeline):
         them with its own attention (`eager`). One forward pass."""
         source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
         logits = self.network.eager_logits(source, target)
-        return Agreement.of(logits, trace.logits)
+        return Agreement.of(
+            logits, trace[f"{self.stacks[-1]}.output"].values if self.output.kind == "vectors" else trace.logits
+        )
 
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         with torch.inference_mode(), tracing(self.network, edits) as values:

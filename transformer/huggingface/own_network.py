@@ -65,6 +65,8 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
     if marian.config.model_type != "marian":
         template = "Only a model of the type marian runs in our own network; this one is of the type {type!r}."
         raise CheckpointError(template, type=marian.config.model_type)
+    if not hasattr(marian, "lm_head"):
+        raise CheckpointError("This Marian has no output layer, so it does not run in our own network.")
     weights = {**dict(marian.named_parameters(remove_duplicate=False)), **dict(marian.named_buffers())}
     try:
         config = own_config(marian, pad, longest)

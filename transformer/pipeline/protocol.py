@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -20,6 +20,8 @@ from transformer.pipeline.encoding import Encoding
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
+
+OutputKind = Literal["tokens", "label", "labels", "span", "vectors"]
 
 
 @runtime_checkable
@@ -97,7 +99,10 @@ class TextPipeline(ABC):
             tensors.
         readout: how the logits of its decoder are read from the residual stream; None for an encoder alone, or if this
             is unknown.
-        mask_token: the token that stands for a word which the model fills in; empty for a model that writes answers.
+        mask_token: the token that stands for a word which the model fills in; empty for a model that fills in none.
+        output_kind: what it computes from its last vectors: `tokens`, logits over its vocabulary; `label`, over the labels of a
+            text; `labels`, over those of each token; `span`, the start and end of an answer in the text; `vectors`, nothing.
+        labels: the names of the labels; empty for a model without labels.
         parameters: the number of parameters.
         stacks: the stacks of the model: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces
             its source and the tokens after it as one target.
@@ -114,10 +119,17 @@ class TextPipeline(ABC):
     model: Transformer | None
     readout: Readout | None
     mask_token: str
+    output_kind: OutputKind = "tokens"
+    labels: tuple[str, ...] = ()
     parameters: int
     stacks: tuple[str, ...]
     missing: tuple[str, ...]
     nbytes: int
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes texts: it has a decoder, and a language head."""
+        return "decoder" in self.stacks and self.output_kind == "tokens"
 
     @abstractmethod
     def vocabulary(self, side: Side) -> Tokens:

@@ -138,13 +138,14 @@ class Trace:
         return self.activations[find_tap(self.activations, path)]
 
     @property
-    def logits(self) -> Float[Tensor, "batch target vocab"]:
-        """Scores for the token after each target position, before softmax."""
+    def logits(self) -> Float[Tensor, "batch ..."]:
+        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. A classifier has scores for
+        its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
         return self["logits"].values
 
     @property
-    def probabilities(self) -> Float[Tensor, "batch target vocab"]:
-        """Softmax of the logits: each row sums to 1."""
+    def probabilities(self) -> Float[Tensor, "batch ..."]:
+        """Softmax of the logits: each row sums to 1. Raises as `logits`."""
         return self["probabilities"].values
 
     @property

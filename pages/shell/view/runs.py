@@ -105,7 +105,7 @@ class Runs:
             else self.encoding(key, "target", target)
             if target is not None
             else self.answer(key, source, edits)
-            if alone
+            if alone and pipeline.writes
             else None
             for source, target in zip(sources, targets, strict=True)
         ]

@@ -110,8 +110,8 @@ class View:
 
     @property
     def writes(self) -> bool:
-        """Whether the model has a decoder, which reads a target and writes an answer."""
-        return "decoder" in self.pipeline.stacks
+        """Whether the model writes an answer, which its decoder reads where no target is typed."""
+        return self.pipeline.writes
 
     def trace(self, edits: Edits = ()) -> Trace:
         """The trace of the first sentence, from the shared cache. Without a target, the decoder reads the answer that the

@@ -110,12 +110,17 @@ def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = T
 
 
 def save_model(name: str, folder: Path, **changes: Any) -> None:
-    """Write a model with random weights. Biases and norms are random, too, because an error could stay hidden if they were
-    0 or 1."""
+    """Write the model with this name in `MODELS`, with changes of its configuration, as `save_model_of`."""
     class_name, config = MODELS[name]
+    save_model_of(class_name, {**config, **changes}, folder)
+
+
+def save_model_of(class_name: str, config: dict[str, Any], folder: Path) -> None:
+    """Write a model of a class with random weights. Biases and norms are random, too, because an error could stay hidden if
+    they were 0 or 1."""
     model_class = getattr(transformers, class_name)
     torch.manual_seed(1)
-    model = model_class(model_class.config_class(**{**config, **changes}))
+    model = model_class(model_class.config_class(**config))
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.requires_grad:

@@ -1,0 +1,91 @@
+"""`Output`: what a model of `transformers` computes from its last vectors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from transformer.pipeline.protocol import OutputKind
+from transformer.tracing.paths import Side
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a model computes from its last vectors.
+
+    Attributes:
+        kind: `tokens`, logits over the vocabulary; `label`, over the labels of a text; `labels`, over the labels of each token;
+            `span`, two logits for each token, as the start and as the end of an answer; `vectors`, nothing more.
+        labels: the names of the labels.
+        independent: whether each label has a probability of its own, so that several may hold.
+        separator: for `span`, the id between the question and the text; −1 if the tokenizer has none.
+        typed: for `span`, whether the model is told which tokens belong to the text (`token_type_ids`).
+    """
+
+    kind: OutputKind = "tokens"
+    labels: tuple[str, ...] = ()
+    independent: bool = False
+    separator: int = -1
+    typed: bool = False
+
+    def axes(self, side: Side) -> str:
+        """The axes of the logits."""
+        axes = {"tokens": f"batch {side} vocab", "labels": f"batch {side} label", "span": f"batch bound {side}"}
+        return axes.get(self.kind, "batch label")
+
+    def given(self, ids: Int[Tensor, "batch source"]) -> dict[str, Tensor]:
+        """Further arguments of the model for these ids."""
+        if self.kind != "span" or not self.typed:
+            return {}
+        separators = ids == self.separator
+        # 1 for the tokens after the first separator, up to the second one.
+        return {"token_type_ids": (separators.cumsum(1) - separators.long() == 1).long()}
+
+    def of(self, model: Any, given: Mapping[str, Any], last: Int[Tensor, " batch"] | None = None) -> Tensor:
+        """The logits of a model, or its last vectors if it has no output layer.
+
+        Args:
+            model: a model of `transformers`.
+            given: its arguments.
+            last: for a decoder alone, the index of the last token of each text. A label is read from its vector.
+        """
+        if self.kind == "label" and last is not None:  # a model without a token for padding would refuse a batch
+            vectors = getattr(model, model.base_model_prefix)(**given)[0]
+            return model.score(vectors)[torch.arange(len(vectors)), last]
+        result = model(**given)
+        if self.kind == "vectors":
+            return result[0]
+        return torch.stack([result.start_logits, result.end_logits], 1) if self.kind == "span" else result.logits
+
+    def probabilities(self, logits: Tensor) -> Tensor | None:
+        """The probabilities of logits; None for a single number, which is no choice."""
+        if self.labels and len(self.labels) == 1:
+            return None
+        return logits.sigmoid() if self.independent else logits.softmax(-1)
+
+
+# Of a model with a language head.
+TOKENS = Output()
+
+
+def last_tokens(keep: Bool[Tensor, "batch target"]) -> Int[Tensor, " batch"]:
+    """The index of the last token of each text that is not padding."""
+    return keep.shape[1] - 1 - keep.flip(1).int().argmax(1)
+
+
+def best_span(logits: Float[Tensor, "bound source"], allowed: Bool[Tensor, " source"], longest: int) -> tuple[int, int]:
+    """The first and the last token of the span whose start and end have the largest sum of logits.
+
+    Args:
+        logits: of each token, as the start and as the end.
+        allowed: the tokens that the span may start or end at. At least one is True.
+        longest: most tokens of the span.
+    """
+    scores = logits[0, :, None] + logits[1, None, :]
+    ends = torch.ones_like(scores, dtype=torch.bool).triu() & ~torch.ones_like(scores, dtype=torch.bool).triu(longest)
+    scores = scores.masked_fill(~(ends & allowed[:, None] & allowed[None, :]), -torch.inf)
+    first, last = divmod(int(scores.argmax()), scores.shape[1])
+    return first, last
