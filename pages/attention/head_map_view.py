@@ -87,7 +87,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         _show_row(weights, allowed, queries, keys)
     if marks and marks.keys:
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
-    if Kind.of(kind).queries == "target" and view.target is None:
+    if Kind.of(kind).queries == "target" and view.target is None and view.writes:
         _show_writing(view, trace)
 
 

@@ -24,12 +24,12 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     the question about it is open, draw the question instead. While a lesson asks about it, draw nothing.
 
     Args:
-        view, trace: the run shown. For an encoder alone, or for an untrained model, whose answer means nothing, draw nothing.
+        view, trace: the run shown. For a model that writes no answer, or one that is not trained, draw nothing.
 
     Returns:
         Whether the page must not tell yet what happens without the head.
     """
-    if not view.pipeline.trained or not trace.target_ids:
+    if not view.pipeline.trained or not view.writes:
         return False
     if withheld("silence-changes-answer"):
         return True
@@ -90,7 +90,7 @@ def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) 
     values |= {"other_token": literal(keys[int(weights[other].argmax())])}
     values |= {"weight": fixed(float(weights[head, key]), 2), "other_weight": fixed(float(elsewhere[other]), 2)}
     st.markdown(words["several"].format(**values))
-    if not trace.target_ids:
+    if not view.writes:
         return
     choices = {str(head + 1): (head,), str(other + 1): (other,), "both": (head, other)}
     labels = {name: words["both"] if name == "both" else words["one"].format(head=name) for name in choices}

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
+from pages.attention.edited_output import show_edited_output
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities, wanted_tokens
@@ -91,8 +92,10 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         show_edited_answers(view, edits)
         show_edited_probabilities(view, trace, edits)
         _answers_table(view.answer().tokens, view.answer(edits).tokens)
-    if not view.writes and "probabilities" in trace:
+    elif view.pipeline.output_kind == "tokens":
         _compare_guesses(view, trace, view.forced().trace(edits))
+    else:
+        show_edited_output(view, trace, edits)
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
     change, allowed = view.run(_difference, view, edits, kind, layer, head)

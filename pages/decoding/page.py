@@ -22,7 +22,7 @@ from pages.shell.frame.parts import pick_part, row_of_parts, section
 from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
 from pages.shell.view.run_of_view import answer_of
 from pages.ui.compat import PageEnd
-from pages.ui.escaping import literal, quoted
+from pages.ui.escaping import quoted
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
 from pages.ui.text import text
@@ -40,7 +40,7 @@ with explained():
     if not view.writes:
         show_answer(view, answer_of(view))
         show_agreement(view)
-        st.info(words["no_decoder"].format(mask=literal(view.pipeline.mask_token)), icon=":material/info:")
+        st.info(words["writes_nothing"][view.pipeline.output_kind], icon=":material/info:")
         raise PageEnd
     # In one container, so that the player keeps its place and the keyboard's focus when the elements above it change.
     with st.container():

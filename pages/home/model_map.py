@@ -2,14 +2,13 @@
 
 import json
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
+from pages.home.map_results import Node, results, run_key, stop
 from pages.home.part_links import Link, kept_query, packed, sidebar_query
 from pages.shell.frame.glossary import meaning
 from pages.shell.view.joined_words import pick_words, say_joined
@@ -17,7 +16,6 @@ from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui import component
 from pages.ui.caches import RESULTS
-from pages.ui.format import share
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.limits import MAP_BYTES
 from pages.ui.pickers import pick_switch
@@ -25,22 +23,18 @@ from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
-from transformer.figures.decoding_figures import percent
 from transformer.figures.theme import LINE, MASKED
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
 from transformer.text.vocabulary import SPECIALS
 from transformer.tracing.paths import TensorPath
 
-TIP_TOKENS = 5
 # The key of the switch that numbers the blocks in the order of the data flow.
 NUMBERED = "numbered"
 # Name of a mask in the texts → its term in the glossary.
 MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
 
 _mount = component.mounted(Path(__file__).with_name("map"))
-
-Node = dict[str, Any]
 
 
 def show_map(view: View, trace: Trace) -> None:
@@ -54,7 +48,7 @@ def show_map(view: View, trace: Trace) -> None:
     shown = pick_words(trace)
     say_joined(shown)
     base = {**kept_query(), **sidebar_query()}
-    depends_on = (language(), json.dumps(base), numbered, shown is trace, *_run_of(view))
+    depends_on = (language(), json.dumps(base), numbered, shown is trace, *run_key(view))
     _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, shown, base, numbered)))
 
 
@@ -127,7 +121,7 @@ def _heads(view: View, shown: Trace, base: dict[str, Any]) -> Node | None:
     pictures = {}
     for kind in shown.kinds:
         link = Link("attention", {"kind": str(kind), "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
-        shape, levels = RESULTS.result((_levels, *_run_of(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
+        shape, levels = RESULTS.result((_levels, *run_key(view), type(shown), kind), lambda kind=kind: _levels(shown, kind))
         queries, keys = map_names(view, shown, kind)
         tokens = {"queries": list(queries), "keys": list(keys)}
         pictures[str(kind)] = {"shape": list(shape), "levels": levels, "link": packed(link, base)} | tokens
@@ -140,11 +134,6 @@ def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
     return levels.shape, component.packed(levels)
 
 
-def _run_of(view: View) -> tuple[Hashable, ...]:
-    """The values that decide the trace of the first text, as a key of the cache."""
-    return view.key, view.source, view.target
-
-
 def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
     words, config = text("home")["map"], trace.config
     count = len(trace.source_tokens[0])
@@ -154,7 +143,7 @@ def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
         "kind": "encoder",
         "title": words["memory"],
         "note": words["size"].format(count=count, width=config.d_model),
-        "link": _stop("encoder.output"),
+        "link": stop("encoder.output"),
         "terms": ["memory"],
         "callout": "memory",
     }
@@ -174,7 +163,7 @@ def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
             ],
         },
         *_final_norm("encoder", config),
-        *([memory] if view.writes else [*_output(count, config), _filled(view, trace)]),
+        *([memory] if "decoder" in view.pipeline.stacks else results(view, trace, "source")),
     ]
 
 
@@ -208,31 +197,7 @@ def _decoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
             ],
         },
         *_final_norm("decoder", config),
-        *_output(len(trace.target_tokens[0]), config),
-        _answer(view, trace),
-    ]
-
-
-def _output(count: int, config: NetworkConfig) -> list[Node]:
-    """The blocks from the last vectors to probabilities."""
-    words = text("home")["map"]
-    note = words["size"].format(count=count, width=config.target_vocab)
-    return [
-        {
-            "type": "block",
-            "title": words["linear"],
-            "note": note,
-            "link": _stop("logits"),
-            "terms": ["linear"],
-            "callout": "scores",
-        },
-        {
-            "type": "block",
-            "title": words["softmax"],
-            "note": words["softmax_note"],
-            "link": _stop("probabilities"),
-            "terms": ["softmax"],
-        },
+        *results(view, trace, "target"),
     ]
 
 
@@ -245,63 +210,6 @@ def _tokens(label: str, tokens: tuple[str, ...], side: Side, callout: str) -> No
         "terms": ["token"],
         "callout": callout,
     }
-
-
-def _answer(view: View, trace: Trace) -> Node:
-    """The model's answer, or its most probable token after each token of a typed target. Each token has its probability.
-
-    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step.
-    """
-    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
-    rows = trace.probabilities[0].numpy()
-    if view.target is None:
-        answer, first = view.answer(), view.first_row()
-        rows = rows[first:]
-        ids = view.expected(trace)[first : first + len(answer.tokens) + answer.ended]
-    else:
-        ids = rows.argmax(-1).tolist()
-    written = {
-        "link": Link("decoding", {}),
-        "step": Link("decoding", {"step": "{step}"}),
-        "tips": RESULTS.result((_tip, language(), *_run_of(view)), lambda: [_tip(view, row) for row in rows[: len(ids)]]),
-    }
-    return {
-        **(written if view.target is None else {"link": _stop("probabilities")}),
-        "type": "tokens",
-        "id": "answer",
-        "says": words["answer"] if view.target is None else words["guesses"],
-        "tokens": list(vocabulary.tokens_of(ids)),
-        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
-        "terms": ["probability"],
-        "callout": "answer" if view.target is None else "guesses",
-    }
-
-
-def _filled(view: View, trace: Trace) -> Node:
-    """The most probable token of an encoder alone at each mask. If the text has no mask, that at every token."""
-    words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
-    rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
-    masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
-    rows = rows[masks or range(len(rows))]
-    ids = rows.argmax(-1).tolist()
-    return {
-        "type": "tokens",
-        "id": "answer",
-        "says": words["filled" if masks else "unfilled"],
-        "tokens": list(vocabulary.tokens_of(ids)),
-        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=True)],
-        "link": _stop("probabilities"),
-        "terms": ["probability"],
-        "callout": "filled" if masks else "guesses",
-    }
-
-
-def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
-    """The most probable tokens of a row, a line for each."""
-    top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
-    tokens = view.pipeline.vocabulary("target").tokens_of(top)
-    lines = [f"{token}  {percent(float(row[index]))}" for index, token in zip(top, tokens, strict=True)]
-    return "\n".join([text("home")["map"]["tip"], *lines])
 
 
 def _inputs(config: NetworkConfig, side: Side, callout: str) -> list[Node]:
@@ -355,7 +263,7 @@ def _feed_forward(stack: str, config: NetworkConfig) -> Node:
         "type": "block",
         "title": words["feed_forward"],
         "note": words["widths"].format(width=config.d_model, hidden=config.d_ff),
-        "link": _stop(TensorPath(stack, 0, "feed_forward", "hidden").template("{index}")),
+        "link": stop(TensorPath(stack, 0, "feed_forward", "hidden").template("{index}")),
         "terms": ["feed-forward"],
         "branches": True,
     }
@@ -369,7 +277,7 @@ def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
         "thin": True,
         "title": words["norm_add"] if config.norm_first else words["add_norm"],
         "note": "",
-        "link": _stop((TensorPath(stack, 0, part).add_norm / "sum").template("{index}")),
+        "link": stop((TensorPath(stack, 0, part).add_norm / "sum").template("{index}")),
         "terms": ["residual stream", "norm"] if config.norm_first else ["add & norm", "residual stream"],
         "joins": True,
     }
@@ -377,9 +285,5 @@ def _add_norm(stack: str, part: str, config: NetworkConfig) -> Node:
 
 def _final_norm(stack: str, config: NetworkConfig) -> list[Node]:
     words = text("home")["map"]
-    norm = {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": _stop(f"{stack}.output")}
+    norm = {"type": "block", "thin": True, "title": words["norm"], "note": "", "link": stop(f"{stack}.output")}
     return [{**norm, "terms": ["norm"]}] * config.final_norm
-
-
-def _stop(path: str) -> Link:
-    return Link("layers", {"stop": path})

@@ -122,6 +122,11 @@ class HuggingFacePipeline(TextPipeline):
         return self.output.kind
 
     @property
+    def separator(self) -> str:
+        """The token between a question and the text that answers it; empty for a model that answers no questions."""
+        return (self.tokenizer.sep_token or "") if self.output.kind == "span" else ""
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The names of the labels of a classifier; empty for any other model."""
         return self.output.labels

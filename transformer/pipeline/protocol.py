@@ -100,6 +100,7 @@ class TextPipeline(ABC):
         readout: how the logits of its decoder are read from the residual stream; None for an encoder alone, or if this
             is unknown.
         mask_token: the token that stands for a word which the model fills in; empty for a model that fills in none.
+        separator: the token between a question and the text that answers it; empty for a model that answers no questions.
         output_kind: what it computes from its last vectors: `tokens`, logits over its vocabulary; `label`, over the labels of a
             text; `labels`, over those of each token; `span`, the start and end of an answer in the text; `vectors`, nothing.
         labels: the names of the labels; empty for a model without labels.
@@ -119,6 +120,7 @@ class TextPipeline(ABC):
     model: Transformer | None
     readout: Readout | None
     mask_token: str
+    separator: str = ""
     output_kind: OutputKind = "tokens"
     labels: tuple[str, ...] = ()
     parameters: int

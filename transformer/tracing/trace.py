@@ -139,8 +139,8 @@ class Trace:
 
     @property
     def logits(self) -> Float[Tensor, "batch ..."]:
-        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. A classifier has scores for
-        its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
+        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. Those of a classifier are
+        for its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
         return self["logits"].values
 
     @property

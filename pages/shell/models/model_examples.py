@@ -1,6 +1,6 @@
 """The examples offered for each model in the sidebar."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -56,12 +56,23 @@ def starts(model: str) -> tuple[Start, ...]:
         examples = _fitting(name, pipeline.card.longest)
         alone = [Start(example.source, translated.get(example.source, example.look_for)) for example in examples]
     else:
-        offered = words["text_examples"].get(name) or words["text_examples"]["-".join(pipeline.stacks)]
-        alone = [Start(one["source"].replace("MASK", pipeline.mask_token), one["look_for"]) for one in offered]
+        kind, given = pipeline.output_kind, words["text_examples"]
+        offered = (
+            given.get(name) or given["-".join(pipeline.stacks) if kind == "tokens" else "span" if kind == "span" else "read"]
+        )
+        tokens = {"MASK": pipeline.mask_token, "SEP": pipeline.separator}
+        alone = [Start(_with_tokens(one["source"], tokens), one["look_for"]) for one in offered]
     if not name:  # the examples of a model that Headlight did not train
         return tuple(alone)
     batch = "\n".join(example.source for example in alone[1:SENTENCES])
     return (*alone, Start(alone[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
+
+
+def _with_tokens(source: str, tokens: Mapping[str, str]) -> str:
+    """An example with the special tokens of a model in the place of their names."""
+    for name, token in tokens.items():
+        source = source.replace(name, token)
+    return source
 
 
 @cached

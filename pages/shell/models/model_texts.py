@@ -53,7 +53,10 @@ def about_folder(model: FolderModel) -> str:
 def accepts(model: str) -> str:
     """The texts that a model of the picker accepts, as a clause."""
     if model in folder_models():
-        words, mask = text("sidebar"), "" if problem_of(model) else runs().pipeline(folder_models()[model]).mask_token
+        words, pipeline = text("sidebar"), None if problem_of(model) else runs().pipeline(folder_models()[model])
+        if pipeline is not None and pipeline.separator:
+            return words["accepts_span"].format(separator=pipeline.separator)
+        mask = pipeline.mask_token if pipeline else ""
         return words["accepts_mask"].format(mask=mask) if mask else words["accepts_text"]
     if trained(model):
         model, _ = snapshot_of(model) or (model, 0)

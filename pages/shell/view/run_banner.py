@@ -123,7 +123,7 @@ def show_agreement(view: View) -> None:
     if view.key.own_network and agreement.rounding:
         st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
     elif agreement.equal:
-        st.caption(words["agrees"])
+        st.caption(words["agrees_vectors" if view.pipeline.output_kind == "vectors" else "agrees"])
     else:
         st.warning(words["differs"].format(difference=number(agreement.difference, 2)), icon=":material/balance:")
 

@@ -1,8 +1,6 @@
 """The views and messages of the Attention page, without a browser."""
 
 import re
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +8,12 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.attention.lines_view import is_switched_off
-from pages.shell.view.view import View
 from pages.ui.format import number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
-from transformer import Pipeline, Trace
+from transformer import Pipeline
 
 PAGE = "pages/attention/page.py"
 # Unreadable input → a part of its error message.
@@ -112,30 +109,6 @@ def test_every_view_of_a_head_is_drawn(look: str) -> None:
     keys = {each.key for each in app.get("bidi_component")}
     drawn = {"pattern": app.metric, "what-if": app.multiselect, "lines": keys & {"lines-cross"}}
     assert drawn.get(look, [each for each in charts(app) if each.key != "picked-head"])
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_trace_of_one_stack_offers_one_kind_of_attention(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The encoder or the decoder ran alone. A link to another kind of attention opens the only kind."""
-    other = "target" if kind == "encoder" else "source"
-    absent = {"encoder": ("decoder.", "target_", "logits", "probabilities"), "decoder": ("encoder.", "source_")}[kind]
-    whole = View.trace
-
-    def one_stack(view: View, edits: Any = ()) -> Trace:
-        trace = whole(view, edits)
-        steps = {path: step for path, step in trace.activations.items() if not path.startswith(absent) and "cross" not in path}
-        return replace(trace, activations=steps, **{f"{other}_ids": (), f"{other}_tokens": ()})
-
-    monkeypatch.setattr(View, "trace", one_stack)
-    app = opened(kind="cross", source="abc")
-    # The what-if view compares answers, but an encoder alone has no answer.
-    looks = [look for look in text("attention")["looks"] if look != "what-if" or kind == "decoder"]
-    for look in looks:
-        app.session_state["part"] = look
-        app.run()
-        assert shown_errors(app) == "", look
-        assert app.button_group(key="kind").options == [kind]
-        assert text("attention")["kind_sentences"][kind] in texts(app)
 
 
 def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:

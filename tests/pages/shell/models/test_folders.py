@@ -1,5 +1,6 @@
 """Models of Hugging Face in folders of the server: their list, and every page with a model of each kind."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -18,7 +19,7 @@ from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import charts, is_chart, on_page, sent_chart, shown, shown_errors, unfold
-from tests.transformer.huggingface.tiny import folder_of, save_model, save_tokenizer
+from tests.transformer.huggingface.tiny import MODELS, folder_of, save_model, save_model_of, save_tokenizer
 from transformer.errors import HeadlightError
 from transformer.huggingface.hf_vocabulary import PieceVocabulary
 
@@ -111,6 +112,49 @@ def test_every_page_opens_with_every_kind(page: str, kind: str) -> None:
         assert "encoder alone" in app.info[0].value
     elif (page, kind) != ("masks", "bert"):  # its attention hides nothing, so no mask is drawn
         assert pictures
+
+
+# Name → a class without a language head, its family in `MODELS`, and a source.
+OUTPUTS = {
+    "vectors": ("BertModel", "bert", "the cat sleeps ."),
+    "both-stacks": ("BartModel", "bart", "the cat sleeps ."),
+    "label": ("GPT2ForSequenceClassification", "gpt2", "the cat sleeps ."),
+    "labels": ("BertForTokenClassification", "bert", "the cat sleeps ."),
+    "span": ("BertForQuestionAnswering", "bert", "it sleeps </s> the cat sleeps ."),
+}
+
+
+@pytest.fixture(scope="module")
+def headless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of each kind in `OUTPUTS`."""
+    above = tmp_path_factory.mktemp("headless")
+    for name, (class_name, family, _) in OUTPUTS.items():
+        save_model_of(class_name, {**MODELS[family][1], "id2label": {0: "calm", 1: "<b>glad</b>"}}, above / name)
+        save_tokenizer(above / name, ends=family != "gpt2")
+        settings = above / name / "tokenizer_config.json"
+        settings.write_text(json.dumps({**json.loads(settings.read_text()), "sep_token": "</s>"}))
+    return above
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_page_says_what_a_model_without_a_language_head_gives(
+    name: str, headless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(headless))
+    source, vectors = OUTPUTS[name][2], name in ("vectors", "both-stacks")
+    for page in PAGES:
+        app = on_page(f"pages/{page}/page.py", model=name, source=source)
+        assert shown_errors(app) == ""
+        if page in ("home", "attention", "layers", "decoding"):
+            assert text("common")["agrees_vectors" if vectors else "agrees"] in captions(app)
+            assert ("no output layer" in " ".join(captions(app))) == vectors
+    assert app.info[0].value == text("decoding")["writes_nothing"]["vectors" if vectors else name]
+    kind = "cross" if name == "both-stacks" else "decoder" if name == "label" else "encoder"
+    edits = [f"silence {kind} layer 1"]
+    app = on_page("pages/attention/page.py", model=name, source=source, part="what-if", kind=kind, edits=tuple(edits))
+    assert shown_errors(app) == ""
+    said = " ".join(shown(line.value) for line in app.markdown)
+    assert ("turned most" if vectors else "The answer") in said
 
 
 @pytest.mark.parametrize(
