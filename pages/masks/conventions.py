@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.masks.batch import Batch
 from pages.shell.links.training_link import show_training_link
+from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick
 from pages.ui.presenting import presenting
@@ -55,7 +56,7 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     side = chosen.kind.keys
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
     compared = conventions(scores, ids, chosen.kind, trace.config)
-    queries, keys = trace.tokens(chosen.kind, item)
+    queries, keys = map_names(batch.view, trace, chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
     # With the letters of a projector, three have no room beside one another.

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
+from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, latex, number, numbered_tokens
@@ -99,7 +100,7 @@ def show_recorded(view: View, trace: Trace) -> None:
         if path in trace and Kind.of(kind).queries == Kind.of(kind).keys:
             values = trace[path].numpy()
             bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words the bias also has an axis of texts
-            queries, keys = trace.tokens(kind)
+            queries, keys = map_names(view, trace, kind)
             hidden = ~trace.allowed(kind)[0, 0, 0].numpy()
             matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
             st.markdown(f"**{words['panel_bias'].format(kind=kind)}**")

@@ -23,6 +23,7 @@ from pages.lessons.content.lesson import Lesson, Phase, Question, Stop
 from pages.lessons.content.lesson_answers import fits, number_of, places
 from pages.lessons.content.prose import line_as_html
 from pages.lessons.content.question_data import as_words, right_option
+from pages.lessons.content.spreadsheet import as_cell
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.open_lesson import follow
 from pages.shell.error_boundary import sentence
@@ -192,8 +193,8 @@ def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes
         tokens = truth.tokens if truth else ()
         answers = [each.get(index) for each in seats]
         fitting = [given if given and fits(question, given.last, len(tokens)) else None for given in answers]
-        columns[names[0]] = [as_words(question, given.first, tokens) if given else "" for given in fitting]
-        columns[names[1]] = [as_words(question, given.last, tokens) if given else "" for given in fitting]
+        columns[names[0]] = [as_cell(as_words(question, given.first, tokens)) if given else "" for given in fitting]
+        columns[names[1]] = [as_cell(as_words(question, given.last, tokens)) if given else "" for given in fitting]
         columns[names[2]] = [int(judge(question, given.last, truth).right) if given else "" for given in fitting]
     rows = pd.DataFrame(columns, index=range(len(seats))).astype(str).sort_values([*columns], ignore_index=True)
     rows.index = rows.index + 1

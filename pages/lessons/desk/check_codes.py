@@ -16,11 +16,10 @@ from pages.lessons.content.hand_in import VARIABLE, HandIn, Result, read_code
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.library import shipped
 from pages.lessons.content.reading import read_toml
+from pages.lessons.content.spreadsheet import as_cell
 
 # Letters, because a spreadsheet takes digits for a number and drops the zeros before them.
 MARKS = {Result.OPEN: "o", Result.WRONG: "w", Result.RIGHT: "r", Result.CHANGED: "c"}
-# A spreadsheet computes a cell that begins with one of these.
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = ("name", "lesson", "day", "right", "questions", "answers", "remark")
 
 
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(COLUMNS)
-    out.writerows([f"'{cell}" if cell.startswith(FORMULAS) else cell for cell in row] for row in table(lines, lessons))
+    out.writerows(map(as_cell, row) for row in table(lines, lessons))
     return 0
 
 
