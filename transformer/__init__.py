@@ -12,6 +12,7 @@ The folders, each of which needs only those above it:
 - `tracing`: every tensor of a forward pass, and interventions that change tensors.
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
+- `watching`: any module of PyTorch watched, and compared with our network.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
 - `opening`: any model, by name or path; models of Hugging Face (`huggingface`) need optional packages.
 - `draw`: every figure of the app in one call, for notebooks.
@@ -30,6 +31,8 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
+from transformer.watching.watch import watch
+from transformer.watching.watched import Watched
 
 __all__ = [
     "PRESETS",
@@ -51,9 +54,11 @@ __all__ = [
     "Transformer",
     "TransformerConfig",
     "Vocabulary",
+    "Watched",
     "open_model",
     "run_traced",
     "save_huggingface",
     "silence",
     "tracing",
+    "watch",
 ]

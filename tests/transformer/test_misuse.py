@@ -89,6 +89,15 @@ REFUSED = {
     "hesitation(np.zeros((0, 4)))": "probabilities has shape (0, 4); every axis needs a size of at least 1.",
     "hesitation(np.ones((3, 1)))": "probabilities has shape (3, 1); a choice needs at least 2 tokens.",
     "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
+    # watching
+    "watch(None)": "module must be a torch.nn.Module, not None",
+    "watch(strict, source, target, names=['logits'])": "names must map paths to axes",
+    "watch(strict, source, target).weights(None)": "no attention at None; nearest are",
+    "watch(strict, source, target)[None]": "A path must be a text, not None.",
+    "watch(strict, source, target).save(None)": "The path of a file must be a text or a Path, not None",
+    "Watched.from_bytes(None)": "The contents of a file must be bytes, not None",
+    "Watched.from_bytes(b'', name=3)": "The name of a file must be a text, not 3",
+    "watch(strict, source, target).labels('decoder.layers.0.self_attention', item='a')": "item is 'a'; allowed are 0 to 0",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",

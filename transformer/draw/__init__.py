@@ -31,6 +31,7 @@ from transformer.draw.draw_masks import convention, empty_rows, mask, padding
 from transformer.draw.draw_positions import circle, distances, embedding, position_products, positions, rotation, swap, waves
 from transformer.draw.draw_tokens import rows, similarity, vocabulary
 from transformer.draw.draw_training import head_history, training, weight_sizes
+from transformer.draw.draw_watched import watched_head, watched_heads, watched_tensor
 from transformer.draw.drawing import Drawing
 
 __all__ = [
@@ -73,6 +74,9 @@ __all__ = [
     "training",
     "units",
     "vocabulary",
+    "watched_head",
+    "watched_heads",
+    "watched_tensor",
     "waves",
     "weight_sizes",
 ]

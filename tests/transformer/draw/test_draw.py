@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import torch
 from plotly.offline import get_plotlyjs
 
 from tests.transformer.small import TARGET, small
-from transformer import Ablate, HeadlightError, Pipeline, draw, run_traced
+from transformer import Ablate, HeadlightError, Pipeline, Watched, draw, run_traced, watch
 from transformer.draw.drawing import Drawing, drawn, own_model
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
@@ -35,6 +36,12 @@ def model() -> Pipeline:
 @functools.cache
 def run(*edits: Ablate) -> Trace:
     return model().trace(TEXT, "dcba", edits)
+
+
+@functools.cache
+def seen() -> Watched:
+    x = torch.linspace(-1, 1, 40).view(1, 5, 8)
+    return watch(torch.nn.MultiheadAttention(8, 2, batch_first=True), x, x, x, tokens=[*"abcde"])
 
 
 CALLS: dict[str, Callable[[], Any]] = {
@@ -75,6 +82,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "training": lambda: draw.training(model()),
     "units": lambda: draw.units(model(), run(), "encoder.layers.0.feed_forward", 1),
     "vocabulary": lambda: draw.vocabulary(model(), TEXT),
+    "watched_head": lambda: draw.watched_head(seen(), "", 1),
+    "watched_heads": lambda: draw.watched_heads(seen(), ""),
+    "watched_tensor": lambda: draw.watched_tensor(seen(), "output.0"),
     "waves": lambda: draw.waves(model()),
     "weight_sizes": lambda: draw.weight_sizes(model()),
 }
@@ -126,6 +136,10 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
         lambda: draw.empty_rows(run(), "decoder", 0, 9),
         lambda: draw.embedding(run(), "source", 7),
         lambda: draw.waves(model(), (999,)),
+        lambda: draw.watched_head(seen(), "nowhere"),
+        lambda: draw.watched_head(seen(), "", head=2),
+        lambda: draw.watched_heads(seen(), "", item=1),
+        lambda: draw.watched_tensor(seen(), "output.0", item=1),
         lambda: draw.circle(model(), 999),
         lambda: draw.circle(model(), position=62),
     ],

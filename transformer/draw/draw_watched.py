@@ -1,0 +1,82 @@
+"""Drawings of a watched module: any module of PyTorch, not only our network. Heads and texts are counted from 0."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from transformer.draw.drawing import drawn
+from transformer.errors import InputError
+from transformer.figures.attention_figures import head_map
+from transformer.figures.panels import TensorView, tensor_view
+from transformer.figures.tensor_sheet import tiles_figure
+from transformer.tracing.paths import SIDES, check_index
+from transformer.watching.watched import Watched
+
+TILE_CELL = 20  # px of a cell in the maps of all heads
+
+
+@drawn
+def watched_head(watched: Watched, path: str, head: int = 0, item: int = 0) -> go.Figure:
+    """The attention of one head of a watched module. `path` is one of `watched.attentions`."""
+    _check(watched)
+    queries, keys = watched.labels(path, item)
+    weights = watched.weights(path)
+    check_index("head", head, weights.shape[1])
+    allowed = watched.allowed(path)[item, head].numpy()
+    return head_map(weights[item, head].detach().float().numpy(), allowed, queries, keys)
+
+
+@drawn
+def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
+    """Every head of one attention of a watched module. `path` is one of `watched.attentions`."""
+    _check(watched)
+    tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), watched.labels(path, item), strict=True))
+    weights, hidden = watched.weights(path)[item].detach().float().numpy(), ~watched.allowed(path)[item].numpy()
+    tiles = [
+        tensor_view(f"head {head}", weights[head], ("query", "key"), "weights", tokens, hidden=hidden[head])
+        for head in range(len(weights))
+    ]
+    return tiles_figure({watched.attention(path) or "attention": tiles}, TILE_CELL)
+
+
+@drawn
+def watched_tensor(watched: Watched, path: str, item: int = 0) -> go.Figure:
+    """One tensor of a watched module, for one text. Several matrices of it, such as those of heads, are drawn side by side."""
+    _check(watched)
+    activation = watched[path]
+    values, axes = activation.values.detach(), [*activation.axes]
+    if values.is_complex() or not values.numel():
+        raise InputError("{path} has no numbers that can be drawn.", path=path)
+    if "batch" in axes:
+        place = axes.index("batch")
+        check_index("item", item, values.shape[place])
+        values, axes = values.select(place, item), [axis for axis in axes if axis != "batch"]
+    while values.ndim < 2:
+        values, axes = values[None], [" ", *axes] if values.ndim else ["  "]
+    tokens = _tokens(watched, path, item, axes, values.shape)
+    matrices = values.float().flatten(0, -3).numpy() if values.ndim > 2 else values.float()[None].numpy()
+    title = activation.path
+    views: list[TensorView] = [
+        tensor_view(title if len(matrices) == 1 else f"{title} {place}", matrix, axes[-2:], "signed", tokens)
+        for place, matrix in enumerate(matrices)
+    ]
+    return tiles_figure({title: views}, TILE_CELL)
+
+
+def _tokens(watched: Watched, path: str, item: int, axes: Sequence[str], shape: Sequence[int]) -> dict[str, Sequence[str]]:
+    """Name of an axis → its tokens, where there is one token for each position."""
+    owner = path.rpartition(".")[0] if path not in watched.attentions else path
+    named: dict[str, Sequence[str]] = {}
+    if owner in watched.attentions and item < len(watched.weights(owner)):
+        named = dict(zip(("query", "key"), watched.labels(owner, item), strict=True))
+    for side in SIDES:
+        rows = watched.tokens.get(side, ())
+        if rows:
+            named[side] = rows[item if item < len(rows) else 0]
+    sizes = dict(zip(axes, shape, strict=True))
+    return {axis: row for axis, row in named.items() if len(row) == sizes.get(axis)}
+
+
+def _check(watched: object) -> None:
+    if not isinstance(watched, Watched):
+        raise InputError("Give what `watch` returns, not {watched!r}.", watched=watched)

@@ -1,0 +1,1 @@
+"""Look into any `torch.nn.Module`: its tensors and attentions (`watch`), and where it differs from our network (`compare`)."""

@@ -1,0 +1,207 @@
+"""`watch`: look into any `torch.nn.Module`, without a change to its code."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from transformer.errors import InputError
+from transformer.tracing.trace import Activation, Tokens
+from transformer.validation import as_list
+from transformer.watching.axis_names import Sizes, main_inputs, sizes_of
+from transformer.watching.operations import Attention
+from transformer.watching.recorder import Recorder, run_recorded, tensor_path
+from transformer.watching.watched import HIDDEN, Watched
+
+
+def watch(
+    module: nn.Module,
+    *inputs: Any,
+    names: Mapping[str, str] | None = None,
+    tokens: Any = None,
+    **keywords: Any,
+) -> Watched:
+    """The tensors of one pass of a module: inputs and outputs of every submodule, and its attentions.
+
+        watched = watch(my_transformer, source, target)
+        watched.attentions                       # ("encoder.layers.0.attention", …)
+        watched.weights("encoder.layers.0.attention")[0]
+
+    An attention is recognised without help if a softmax reads a product of two tensors, scaled and masked in any way, or if
+    it is torch's `scaled_dot_product_attention`. The pass runs in inference mode; modes, weights, buffers and random numbers
+    of the module stay as they are. In training mode, dropout is seen too.
+
+    Args:
+        module: any module.
+        inputs, keywords: what the module is called with.
+        names: path of a tensor → the names of its axes, separated by spaces: `{"attn.output.1": "batch head query key"}`. If
+            they end in `query key`, the tensor is an attention, also one that was not recognised.
+        tokens: labels of the tokens: a list of texts, or one list for each text of the batch, or `{"source": …, "target": …}`
+            with such lists.
+
+    Raises:
+        InputError: the value is not a module, the module fails, or the tokens or names have another form.
+        PathError: `names` has a path that the module does not have; the message lists the nearest ones.
+    """
+    check_module("module", module)
+    labels, given = as_labels(tokens), main_inputs(module, inputs, keywords)
+    recorder = Recorder(given)
+    run_recorded(module, recorder, lambda: module(*inputs, **keywords))
+    return watched_of(module, recorder, given, labels, as_names(names))
+
+
+def check_module(name: str, module: object) -> None:
+    """Check that a value is a module whose parameters have values.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(module, nn.Module):
+        raise InputError("{name} must be a torch.nn.Module, not {module!r}.", name=name, module=module)
+    if any(map(is_lazy, (*module.parameters(), *module.buffers()))):
+        raise InputError("{name} has parameters without values (a lazy module); run it once before.", name=name)
+
+
+def as_labels(tokens: Any) -> dict[str, Tokens]:
+    """Side → rows of tokens.
+
+    Raises:
+        InputError: the tokens have another form.
+    """
+    if tokens is None:
+        return {}
+    sides = tokens if isinstance(tokens, Mapping) else {"source": tokens, "target": tokens}
+    if not sides or not set(sides) <= {"source", "target"}:
+        raise InputError("tokens has the sides {sides!r}; allowed are source and target.", sides=[*sides])
+    return {side: _rows(given) for side, given in sides.items()}
+
+
+def _rows(given: Any) -> Tokens:
+    listed = None if isinstance(given, str) else as_list(given)
+    if listed and all(isinstance(token, str) for token in listed):
+        return (tuple(listed),)
+    rows = [None if isinstance(row, str) else as_list(row) for row in listed or ()]
+    if not rows or not all(row and all(isinstance(token, str) for token in row) for row in rows):
+        raise InputError("tokens must be a list of texts, or a list of such lists, not {tokens!r}.", tokens=given)
+    return tuple(tuple(row or ()) for row in rows)
+
+
+def as_names(names: Any) -> dict[str, tuple[str, ...]]:
+    """Path → names of axes.
+
+    Raises:
+        InputError: `names` has another form.
+    """
+    names = {} if names is None else names
+    if not isinstance(names, Mapping) or not all(isinstance(text, str) for pair in names.items() for text in pair):
+        message = "names must map paths to axes, such as {{'attn.output': 'batch head query key'}}, not {names!r}."
+        raise InputError(message, names=names)
+    return {path: tuple(axes.split()) for path, axes in names.items()}
+
+
+def watched_of(
+    module: nn.Module,
+    recorder: Recorder,
+    given: Mapping[str, Tensor],
+    labels: Mapping[str, Tokens],
+    names: Mapping[str, tuple[str, ...]],
+) -> Watched:
+    """What a recorder kept, with names of axes."""
+    sizes = sizes_of(module, given, labels)
+    attentions = {base: _Parts.of(base, attention, recorder, sizes) for base, attention in recorder.bases.items()}
+    of_weights = {tensor_path(base, "weights"): parts for base, parts in attentions.items()}
+    activations: dict[str, Activation] = {}
+    for path, tensor in recorder.tensors.items():
+        if path in of_weights:
+            activations |= {part.path: part for part in of_weights[path].activations}
+        else:
+            activations[path] = Activation(path, sizes.names(tensor.shape, recorder.origin(tensor)), tensor)
+    sides = {base: parts.sides for base, parts in attentions.items()}
+    watched = Watched(activations, tuple(attentions), sides, labels)
+    for path, axes in names.items():
+        watched = _declared(watched, path, axes, sizes, recorder)
+    return watched
+
+
+def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, recorder: Recorder) -> Watched:
+    """The same, with axes that the caller named. Axes that end in `query key` make the tensor an attention."""
+    activation = watched[path]
+    if len(axes) != len(activation.shape) or len({*axes}) != len(axes):
+        message = "{path} has the shape {shape}; the axes {axes!r} must be one different name for each size."
+        raise InputError(message, path=path, shape=activation.shape, axes=" ".join(axes))
+    activations = {**watched.activations, activation.path: Activation(activation.path, axes, activation.stored)}
+    is_weights = activation.path in {tensor_path(base, "weights") for base in watched.attentions}
+    sides, attentions = dict(watched.sides), watched.attentions
+    if axes[-2:] == ("query", "key") and not is_weights:
+        lengths = {length: side for side, length in sizes.lengths.items()}
+        side = sizes.side(recorder.origin(activation.values))
+        shape = activation.shape
+        of = [side if sizes.lengths.get(side) == size else lengths.get(size, side) for size in shape[-2:]]
+        sides[activation.path] = (of[0], of[1])
+        attentions = tuple(dict.fromkeys((*attentions, activation.path)))
+    return Watched(activations, attentions, sides, watched.tokens)
+
+
+class _Parts:
+    """The activations of one attention, with the axes of its weights, and the sides of queries and keys."""
+
+    def __init__(self, base: str, sides: tuple[str, str]) -> None:
+        self.base, self.sides = base, sides
+        self.activations: list[Activation] = []
+
+    @classmethod
+    def of(cls, base: str, attention: Attention, recorder: Recorder, sizes: Sizes) -> "_Parts":
+        """The parts of one attention."""
+        product = attention.product
+        parts = cls(base, (sizes.side(recorder.origin(product.query)), sizes.side(recorder.origin(product.key))))
+        axes = product.axes
+        leading = _leading(attention, recorder, sizes)
+        named = dict(zip([axis for axis in axes if axis not in ("query", "key")], leading[0], strict=False))
+        scores_axes = tuple(named.get(axis, axis) for axis in axes)
+        if "head" in scores_axes and sizes.heads is None:
+            sizes.heads = attention.weights.shape[scores_axes.index("head")]
+        mask = attention.scores > HIDDEN
+        value_axes, output_axes = (
+            (*leading[0], end, "d_head") if given is None else tuple(named.get(axis, axis) for axis in given)
+            for end, given in (("key", attention.value_axes), ("query", attention.output_axes))
+        )
+        everything = [
+            ("query", product.query, (*leading[0], "query", "d_head")),
+            ("key", product.key, (*leading[0], "key", "d_head")),
+            ("value", attention.value, value_axes),
+            ("scores", attention.scores, scores_axes),
+            ("mask", mask if not mask.all() else None, scores_axes),
+            ("weights", attention.weights, scores_axes),
+            ("applied_weights", attention.applied, scores_axes),
+            ("head_output", attention.output, output_axes),
+        ]
+        for name, tensor, names in everything:
+            if tensor is None:
+                continue
+            if leading[1] and tensor.ndim == len(names):
+                tensor, names = tensor.unflatten(0, leading[1]), (*leading[2], *names[1:])
+            if tensor.ndim != len(names) or len({*names}) < len(names):  # a factor that is the same for all heads
+                names = sizes.names(tensor.shape, recorder.origin(tensor))
+            parts.activations.append(Activation(tensor_path(base, name), names, tensor))
+        return parts
+
+
+def _leading(
+    attention: Attention, recorder: Recorder, sizes: Sizes
+) -> tuple[tuple[str, ...], tuple[int, int] | None, tuple[str, ...]]:
+    """The names of the axes before query and key; and if texts and heads share one axis, the sizes and names of its parts."""
+    weights, count = attention.weights, attention.weights.ndim - 2
+    others = [size for axis, size in zip(attention.product.axes, weights.shape, strict=True) if axis not in ("query", "key")]
+    if count == 2:
+        reverse = others[0] != sizes.batch and others[1] == sizes.batch
+        return (("head", "batch") if reverse else ("batch", "head")), None, ()
+    if count == 1:
+        size, batch = others[0], sizes.batch
+        if batch is None or size == batch or size % batch:
+            return (("batch",) if batch is not None and size == batch else ("head",)), None, ()
+        heads = recorder.head_first.get(attention.product.query)
+        if heads is not None and heads * batch == size:
+            return ("axis 0",), (heads, batch), ("head", "batch")
+        return ("axis 0",), (batch, size // batch), ("batch", "head")
+    return tuple(["batch", *(f"axis {place}" for place in range(1, count))][:count]), None, ()
