@@ -31,6 +31,7 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
+from transformer.training.own_film import Film
 from transformer.watching.watch import watch
 from transformer.watching.watched import Watched
 
@@ -41,6 +42,7 @@ __all__ = [
     "Block",
     "CheckpointError",
     "ConfigError",
+    "Film",
     "HeadlightError",
     "InputError",
     "Intervention",

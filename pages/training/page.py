@@ -13,6 +13,7 @@ from pages.training.frames import frames_of_view, pick_frame, show_other_films
 from pages.training.gradient import show_schedule, show_smoothing, show_step
 from pages.training.head_history import show_head_history
 from pages.training.live_training import show_live
+from pages.training.own_run import show_own_run
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.tracing.paths import Kind
@@ -48,6 +49,8 @@ with explained():
         show_other_films(view)
     elif part == "live":
         show_live()
+    elif part == "own":
+        show_own_run()
     elif part == "step" and frames:
         st.header(words["step_title"], anchor="step")
         show_step(frames, pick_frame(view, frames, buttons=True))

@@ -1,0 +1,188 @@
+"""The film of somebody's own training: attention, loss and norms, from a file that `transformer.Film` wrote."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.error_boundary import sentence
+from pages.shell.view.turns import aside
+from pages.ui.charts import chart, passing_chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import fixed, whole
+from pages.ui.head_grid import overview, picked, strongest_rows
+from pages.ui.limits import UPLOAD_MEGABYTES
+from pages.ui.pickers import pick
+from pages.ui.text import figure_labels, text
+from transformer import HeadlightError
+from transformer.analysis.head_measures import SHARES, measure
+from transformer.figures import KIND_COLORS
+from transformer.figures.attention_figures import head_map
+from transformer.figures.training_figures import Series, step_lines
+from transformer.training.film_file import OwnRun, read_run
+
+# Session keys: the film, the sentence of a refused file, and the number of uploads (the box is emptied by a new key).
+RUN, REFUSED, COUNT = "own_run", "own_run_refused", "own_run_uploads"
+FRAME, HEADS = "own_frame", "own_heads"
+LAYER, HEAD = "own_layer", "own_head"
+NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
+
+
+class Group(NamedTuple):
+    """Attentions of one shape, which are drawn together: one is a layer.
+
+    Attributes:
+        name: the path of the first one.
+        paths: their paths.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def show_own_run() -> None:
+    """Draw the box for a file, and the film in it."""
+    words = text("own_run")
+    st.header(words["title"], anchor="own")
+    st.markdown(words["intro"])
+    st.code(words["code"], language="python")
+    _show_box()
+    run: OwnRun | None = st.session_state.get(RUN)
+    if run is None:
+        st.info(words["empty"], icon=":material/movie:")
+        return
+    frame = _pick_frame(run)
+    groups = _groups(run)
+    chosen = pick(words["group"], [group.name for group in groups], "own_group", as_list=True)
+    group = next(group for group in groups if group.name == chosen)
+    texts = len(run.labels[group.name])
+    item = pick(words["text"], range(1, texts + 1), "own_text") - 1 if texts > 1 else 0
+    _show_heads(run, group, frame, item)
+    _show_losses(run, frame)
+    _show_norms(run, frame)
+
+
+def _show_box() -> None:
+    words, key = text("own_run"), f"own_run_{st.session_state.get(COUNT, 0)}"
+    label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
+    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=(key,), help=words["file_help"])
+    if refused := st.session_state.get(REFUSED):
+        st.error(refused, icon=":material/block:")
+
+
+def _take(key: str) -> None:
+    """Read the uploaded file, or keep the sentence that refuses it. Called before the app runs again."""
+    state = st.session_state
+    file = state.get(key)
+    if file is None:
+        return
+    state[COUNT], state[REFUSED] = state.get(COUNT, 0) + 1, ""
+    try:
+        with aside():
+            state[RUN] = read_run(file.getvalue(), file.name)
+    except HeadlightError as problem:
+        state[REFUSED] = text("own_run")["refused"].format(problem=literal(sentence(problem)))
+    else:
+        for name in (FRAME, LAYER, HEAD):
+            state.pop(name, None)
+
+
+def _pick_frame(run: OwnRun) -> int:
+    """The frame that the slider is at; the last one at first."""
+    words, last = text("own_run"), len(run.steps) - 1
+    frame = last
+    if last:
+        labels = [whole(step) for step in run.steps]
+        seeded = st.session_state.setdefault(FRAME, last)
+        st.session_state[FRAME] = min(seeded, last)
+        frame = st.select_slider(words["frame"], range(last + 1), key=FRAME, format_func=lambda index: labels[index])
+    loss = run.at(frame)
+    values = {"step": whole(run.steps[frame]), "number": frame + 1, "count": last + 1, "loss": fixed(loss, 3)}
+    st.caption(words["frame_says" if np.isfinite(loss) else "frame_says_alone"].format(**values))
+    return frame
+
+
+def _groups(run: OwnRun) -> list[Group]:
+    """The attentions, those with the same shape and tokens together."""
+    groups: dict[object, list[str]] = {}
+    for path, levels in run.levels.items():
+        groups.setdefault((levels.shape, run.labels[path]), []).append(path)
+    return [Group(paths[0], tuple(paths)) for paths in groups.values()]
+
+
+def _show_heads(run: OwnRun, group: Group, frame: int, item: int) -> None:
+    """Draw all heads of a group in the frame, and the picked one large, with its history."""
+    words, (queries, keys) = text("own_run"), run.labels[group.name][item]
+    weights = np.stack([run.weights(path, frame, item) for path in group.paths])
+    layers, heads = weights.shape[:2]
+    with st.container(horizontal=True):
+        layer = pick(words["layer"], range(1, layers + 1), LAYER) - 1
+        head = pick(words["head"], range(1, heads + 1), HEAD) - 1
+    allowed = np.ones(weights.shape, dtype=bool)
+    overview(weights, allowed, queries, keys, (layer, head), KIND_COLORS["encoder"], HEADS, _pick_head)
+    st.markdown(words["head_title"].format(path=group.paths[layer], head=head + 1, step=whole(run.steps[frame])))
+    left, right = st.columns(2)
+    one = weights[layer, head]
+    with left:
+        figure = passing_chart(head_map, one, allowed[layer, head], queries, keys, labels=figure_labels())
+        show(figure, "own-map", f"{words['map_alt']} {strongest_rows(one, allowed[layer, head], queries, keys)}", tells=True)
+    with right:
+        _show_history(run, group.paths[layer], head, item, frame)
+
+
+def _pick_head() -> None:
+    if tile := picked(HEADS):
+        st.session_state[LAYER], st.session_state[HEAD] = tile[0] + 1, tile[1] + 1
+
+
+def _show_history(run: OwnRun, path: str, head: int, item: int, frame: int) -> None:
+    """Draw where the head looked in each frame: shares of its weight."""
+    words, names = text("own_run"), text("training")["measure_names"]
+    weights = np.stack([run.weights(path, index, item)[head] for index in range(len(run.steps))])
+    shares = {name: values[:, 0] for name, values in measure(weights[:, None]).items() if name in SHARES}
+    most = sorted(shares, key=lambda name: -float(np.ptp(shares[name])))
+    series = [
+        Series(names[name], run.steps, shares[name].tolist(), "first" if name == most[0] else "other") for name in most[:3]
+    ]
+    figure = chart(step_lines, series, words["share"], words["step"], run.steps[frame], (0.0, 1.0), logarithmic=False)
+    show(figure, "own-history", words["history_alt"])
+    st.caption(words["history_says"])
+
+
+def _show_losses(run: OwnRun, frame: int) -> None:
+    words = text("own_run")
+    st.subheader(words["loss_title"])
+    if not np.isfinite(run.losses).any():
+        st.caption(words["loss_none"])
+        return
+    series = [Series(words["loss"], run.loss_steps.tolist(), run.losses.tolist())]
+    figure = chart(
+        step_lines, series, words["loss"], words["step"], run.steps[frame], _limits(run.losses), logarithmic=False, points=False
+    )
+    show(figure, "own-loss", words["loss_alt"])
+
+
+def _show_norms(run: OwnRun, frame: int) -> None:
+    """Draw the norm of each parameter, relative to the first frame. Those that changed most have a name."""
+    words = text("own_run")
+    st.subheader(words["norms_title"])
+    start = np.where(run.norms[0] > 0, run.norms[0], 1.0)
+    relative = run.norms / start
+    change = abs(relative[-1] - 1)
+    order = np.argsort(-np.nan_to_num(change), kind="stable").tolist()
+    series = [
+        Series(run.parts[index], run.steps, relative[:, index].tolist(), "context" if place >= NAMED_PARTS else "other")
+        for place, index in enumerate(order[:60])
+    ]
+    figure = chart(
+        step_lines, series, words["norm"], words["step"], run.steps[frame], _limits(relative), logarithmic=False, points=False
+    )
+    show(figure, "own-norms", words["norms_alt"])
+    st.caption(words["norms_says"])
+
+
+def _limits(values: Float[np.ndarray, "..."]) -> tuple[float, float]:
+    """From 0 to just above the largest finite value."""
+    finite = values[np.isfinite(values)]
+    return min(0.0, float(finite.min())), 1.05 * max(1e-6, float(finite.max()))

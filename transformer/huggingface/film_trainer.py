@@ -1,0 +1,35 @@
+"""A callback of the `Trainer` of `transformers` for a `Film`."""
+
+from typing import Any
+
+from transformers import TrainerCallback
+
+from transformer.training.own_film import Film
+
+
+class TrainerFilm(TrainerCallback):
+    """Records a film of a training by `transformers.Trainer`.
+
+        Trainer(model, callbacks=[TrainerFilm(Film(model, tokenizer(texts, return_tensors="pt")))])
+
+    The losses are those that the trainer logs (`logging_steps`).
+
+    Args:
+        film: the film. Its file is written when the training ends.
+    """
+
+    def __init__(self, film: Film) -> None:
+        self.film = film
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Count a step."""
+        self.film(step=state.global_step)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        """Note the loss, if one is logged."""
+        if logs and "loss" in logs:
+            self.film.note_loss(logs["loss"])
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Write the file."""
+        self.film.save()

@@ -1,0 +1,138 @@
+"""`OwnRun`: the frames of somebody's own training, and its file, which is safetensors with JSON in its metadata."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+from safetensors.numpy import save
+
+from transformer.errors import CheckpointError
+from transformer.pipeline.checkpoint import read_safetensors
+from transformer.tracing.paths import check_index
+from transformer.tracing.trace import as_array
+
+FORMAT, VERSION = "headlight-film", "1"
+MOST_FRAMES, MOST_PARTS, MOST_ATTENTIONS, MOST_LOSSES = 10_000, 5_000, 1_000, 20_000
+LONGEST_NAME = 500  # characters of a name or of a token
+BAD = "The file {name!r} is not the film of a training: {problem}."
+
+# For each text, the tokens of the queries and of the keys.
+Labels = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+class OwnRun(NamedTuple):
+    """The frames of a training.
+
+    Attributes:
+        steps: the number of steps done at each frame.
+        loss_steps, losses: the step and the loss of each loss that was noted.
+        parts: names of the parameters.
+        norms: the norm of each parameter in each frame.
+        levels: path of an attention → its weights in each frame, as whole numbers from 0 to 255.
+        labels: path of an attention → for each text, the tokens of its queries and of its keys.
+    """
+
+    steps: tuple[int, ...]
+    loss_steps: Int[np.ndarray, " loss"]
+    losses: Float[np.ndarray, " loss"]
+    parts: tuple[str, ...]
+    norms: Float[np.ndarray, "frame part"]
+    levels: Mapping[str, UInt8[np.ndarray, "frame text head query key"]]
+    labels: Mapping[str, Labels]
+
+    def weights(self, path: str, frame: int, text: int = 0) -> Float[np.ndarray, "head query key"]:
+        """The weights of an attention in one frame, for one text. They are rounded to 1/255.
+
+        Raises:
+            CheckpointError: there is no such attention.
+            PathError: there is no such frame or text.
+        """
+        if path not in self.levels:
+            raise CheckpointError(
+                "The film has no attention {path!r}; it has {names}.", path=path, names=", ".join(self.levels)
+            )
+        levels = self.levels[path]
+        check_index("frame", frame, len(levels))
+        check_index("text", text, levels.shape[1])
+        return levels[frame, text].astype(np.float32) / 255
+
+    def at(self, frame: int) -> float:
+        """The mean of the losses that were noted between the frame before and this one; NaN if there are none."""
+        start = self.steps[frame - 1] if frame else -1
+        between = (self.loss_steps > start) & (self.loss_steps <= self.steps[frame])
+        return float(self.losses[between].mean()) if between.any() else float("nan")
+
+
+def run_bytes(run: OwnRun) -> bytes:
+    """The contents of the file. More than `MOST_LOSSES` losses are averaged in equal groups."""
+    steps, losses = run.loss_steps, run.losses
+    if len(losses) > MOST_LOSSES:
+        groups = np.array_split(np.arange(len(losses)), MOST_LOSSES)
+        steps = np.array([steps[group[-1]] for group in groups])
+        losses = np.array([losses[group].mean() for group in groups], np.float32)
+    paths = [*run.levels]
+    tensors = {"loss_steps": steps.astype(np.int64), "losses": losses, "norms": run.norms}
+    tensors |= {f"levels.{index}": run.levels[path] for index, path in enumerate(paths)}
+    metadata = {"steps": run.steps, "parts": run.parts, "paths": paths, "labels": [run.labels[path] for path in paths]}
+    return save(tensors, {FORMAT: VERSION} | {name: json.dumps(value, ensure_ascii=False) for name, value in metadata.items()})
+
+
+def read_run(data: bytes, name: str = "run.safetensors") -> OwnRun:
+    """What `run_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is run.
+
+    Raises:
+        CheckpointError: the data is not such a file; the message calls it `name`.
+    """
+    metadata, tensors = read_safetensors(data, name)
+    if metadata.get(FORMAT) != VERSION:
+        raise CheckpointError(BAD, name=name, problem="`Film` did not write it")
+    steps, parts, paths, labels = (_json(metadata, part, name) for part in ("steps", "parts", "paths", "labels"))
+    _need(_whole(steps) and 0 < len(steps) <= MOST_FRAMES and steps == sorted({*steps}), "steps", name)
+    _need(_names(parts, MOST_PARTS) and _names(paths, MOST_ATTENTIONS) and len({*paths}) == len(paths) > 0, "names", name)
+    _need({*tensors} == {"loss_steps", "losses", "norms", *(f"levels.{index}" for index in range(len(paths)))}, "tensors", name)
+    arrays = {key: as_array(tensor) for key, tensor in tensors.items()}
+    loss_steps, losses, norms = arrays["loss_steps"], arrays["losses"], arrays["norms"]
+    _need(loss_steps.dtype == np.int64 and losses.dtype == np.float32, "losses", name)
+    _need(loss_steps.ndim == 1 and loss_steps.shape == losses.shape and len(losses) <= MOST_LOSSES, "losses", name)
+    _need(norms.dtype == np.float32 and norms.shape == (len(steps), len(parts)), "norms", name)
+    levels = {path: arrays[f"levels.{index}"] for index, path in enumerate(paths)}
+    _need(isinstance(labels, list) and len(labels) == len(paths), "labels", name)
+    for path, rows in zip(paths, labels, strict=True):
+        shape = levels[path].shape
+        _need(levels[path].dtype == np.uint8 and len(shape) == 5 and shape[0] == len(steps) and min(shape) > 0, "levels", name)
+        _need(_labels(rows, shape), "labels", name)
+    named = {path: tuple((tuple(q), tuple(k)) for q, k in rows) for path, rows in zip(paths, labels, strict=True)}
+    return OwnRun(tuple(steps), loss_steps, losses, tuple(parts), norms, levels, named)
+
+
+def _labels(rows: Any, shape: tuple[int, ...]) -> bool:
+    """Whether labels are a pair of lists of tokens for each text, as long as the queries and the keys."""
+    if not isinstance(rows, list) or len(rows) != shape[1]:
+        return False
+    pairs = all(isinstance(row, list) and len(row) == 2 for row in rows)
+    return pairs and all(
+        _names(each, size) and len(each) == size for row in rows for each, size in zip(row, shape[3:], strict=True)
+    )
+
+
+def _names(names: Any, most: int) -> bool:
+    whole = isinstance(names, list) and len(names) <= most
+    return whole and all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in names)
+
+
+def _whole(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(type(number) is int and 0 <= number < 1 << 62 for number in numbers)
+
+
+def _json(metadata: Mapping[str, str], part: str, name: str) -> Any:
+    try:
+        return json.loads(metadata[part])
+    except (KeyError, ValueError, TypeError, RecursionError):
+        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be read") from None
+
+
+def _need(condition: bool, part: str, name: str) -> None:
+    if not condition:
+        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be right")

@@ -1,0 +1,243 @@
+"""`Film`: snapshots of anybody's training, in one file that the page *Watch it learn* opens.
+
+    film = Film(model, (source_ids, target_ids), every=100, path="run.safetensors")
+    for batch in batches:
+        loss = train_step(batch)
+        film(loss)              # the one line in the loop
+    film.save()
+
+Each snapshot, called a frame, has the attention weights of some texts and the norm of every parameter. The model may be any
+module whose attentions `transformer.watch` recognises.
+"""
+
+import math
+import time
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from torch import Tensor, nn
+
+from transformer.errors import InputError
+from transformer.pipeline.checkpoint import as_path, write_whole
+from transformer.training.film_file import MOST_PARTS, OwnRun, run_bytes
+from transformer.watching.watch import check_module, watch
+from transformer.watching.watched import Watched
+
+LEVELS = 255  # a weight from 0 to 1 is stored as a whole number from 0 to this one
+NONE = "This module has no attention that is recognised; name its weights with names={{'path': 'batch head query key'}}."
+
+
+class Film:
+    """Records frames of a training. Call it once after each step, and `save` at the end.
+
+    The first frame is taken at once. Afterwards a frame is taken every `every` steps, as long as all frames together have taken
+    at most `share` of the run's time. If the next frame would make the file too large, every second frame is dropped, and
+    frames are taken half as often. The last frame is taken by `save`.
+
+    Args:
+        model: the module that is trained. It is run in evaluation mode for a frame, and gets its mode back.
+        texts: what the module is called with for a frame: a tensor, several in a tuple, or a mapping of names to tensors, such
+            as a tokenizer returns.
+        every: steps between two frames.
+        path: where `save` writes the file.
+        tokens, names: labels of the tokens and names of tensors (`transformer.watch`).
+        megabytes: the most that the file may take.
+        share: the share of the run's time that frames may take, 0 to 1.
+
+    Attributes:
+        every: steps between two frames now.
+        frame_bytes: bytes of one frame.
+        seconds: time that the frames have taken so far.
+
+    Raises:
+        InputError: the module fails on the texts, or has no attention that is recognised; an argument is not valid; or fewer
+            than two frames fit into the file.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        texts: Any,
+        every: int = 100,
+        path: str | Path = "run.safetensors",
+        tokens: Any = None,
+        names: Mapping[str, str] | None = None,
+        megabytes: float = 20.0,
+        share: float = 0.03,
+    ) -> None:
+        check_module("model", model)
+        _check_numbers(every, megabytes, share)
+        self.model, self.every, self.path, self.share = model, every, as_path(path), share
+        self._inputs, self._tokens, self._names = _as_inputs(texts), tokens, names
+        self.step, self.seconds = 0, 0.0
+        self._started, self._due = time.perf_counter(), every
+        self._loss_steps, self._losses = array("q"), array("f")
+        self._steps: list[int] = []
+        self._weights: list[dict[str, UInt8[np.ndarray, "text head query key"]]] = []
+        self._norms: list[list[float]] = []
+        self._record()
+        if not self.first.attentions:
+            raise InputError(NONE)
+        self.frame_bytes = sum(weights.nbytes for weights in self._weights[0].values()) + 4 * len(self._norms[0])
+        self.most_frames = int(megabytes * 2**20 // self.frame_bytes)
+        if self.most_frames < 2:
+            template = (
+                "A frame takes {size:.1f} MB and the file may take {most} MB; give fewer or shorter texts, or allow more."
+            )
+            raise InputError(template, size=self.frame_bytes / 2**20, most=megabytes)
+
+    def __repr__(self) -> str:
+        size = self.frame_bytes / 2**20
+        return f"Film of {len(self._steps)} frames; up to {self.most_frames} frames of {size:.2f} MB each fit into its file."
+
+    def __call__(self, loss: Any = None, step: int | None = None) -> None:
+        """Count a step of the training, and record a frame if one is due.
+
+        Args:
+            loss: the loss of the step: a number, or a tensor with one. None if it is not known.
+            step: the number of the step; by default one more than the last.
+
+        Raises:
+            InputError: the loss is not a number, or the step is not later than the last one.
+        """
+        count = self.step + 1 if step is None else step
+        if isinstance(count, bool) or not isinstance(count, int) or count < self.step:
+            raise InputError("step is {step!r}; the last one was {last}, and steps only grow.", step=step, last=self.step)
+        self.step = count
+        if loss is not None:
+            self.note_loss(loss)
+        elapsed = time.perf_counter() - self._started
+        if count >= self._due and may_record(self.seconds, len(self._steps), elapsed, self.share):
+            self._record()
+            self._thin()
+            self._due = count + self.every
+
+    def note_loss(self, loss: Any) -> None:
+        """Note the loss of the present step.
+
+        Raises:
+            InputError: it is not a number.
+        """
+        try:
+            value = float(loss.detach() if isinstance(loss, Tensor) else loss)
+        except (TypeError, ValueError, RuntimeError):
+            raise InputError("loss is {loss!r}; a number is needed.", loss=loss) from None
+        self._loss_steps.append(self.step)
+        self._losses.append(value)
+
+    def run(self) -> OwnRun:
+        """What is recorded so far."""
+        weights = {path: np.stack([frame[path] for frame in self._weights]) for path in self.first.attentions}
+        labels = {path: self._labels(path) for path in self.first.attentions}
+        return OwnRun(
+            tuple(self._steps),
+            np.array(self._loss_steps, np.int64),
+            np.array(self._losses, np.float32),
+            tuple(self._parts),
+            np.array(self._norms, np.float32),
+            weights,
+            labels,
+        )
+
+    def save(self, path: str | Path | None = None) -> None:
+        """Record the last frame, and write the file.
+
+        Args:
+            path: another path than that of the film.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        if self._steps[-1] != self.step:
+            self._record()
+            self._thin()
+        write_whole(self.path if path is None else as_path(path), run_bytes(self.run()))
+
+    # --- one frame -----------------------------------------------------------------------------------------------------------
+
+    def _record(self) -> None:
+        start = time.perf_counter()
+        watched = self._watched()
+        if not self._steps:
+            self.first = watched
+            self._parts = [name for name, _ in self.model.named_parameters()][:MOST_PARTS]
+        self._weights.append({path: _levels(watched.weights(path)) for path in self.first.attentions})
+        parameters = dict(self.model.named_parameters())
+        with torch.no_grad():
+            self._norms.append([float(parameters[name].float().norm()) for name in self._parts])
+        self._steps.append(self.step)
+        self.seconds += time.perf_counter() - start
+
+    def _watched(self) -> Watched:
+        """The tensors of the module on the texts, in evaluation mode."""
+        training = [module for module in self.model.modules() if module.training]
+        self.model.eval()
+        try:
+            given, named = self._inputs
+            return watch(self.model, *given, names=self._names, tokens=self._tokens, **named)
+        finally:
+            for module in training:
+                module.training = True
+
+    def _thin(self) -> None:
+        """Drop every second frame while there are too many; the first and the last stay."""
+        while len(self._steps) > self.most_frames:
+            last = len(self._steps) - 1
+            kept = [index for index in range(last) if index % 2 == 0 and index != last - 1] + [last]
+            self._steps = [self._steps[index] for index in kept]
+            self._weights = [self._weights[index] for index in kept]
+            self._norms = [self._norms[index] for index in kept]
+            self.every *= 2
+
+    def _labels(self, path: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+        """The tokens of the queries and of the keys of an attention, for each text."""
+        return tuple(self.first.labels(path, item) for item in range(len(self.first.weights(path))))
+
+
+def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
+    """Whether one more frame keeps all frames within their share of the time, if it takes as long as the mean of those before.
+
+    Args:
+        spent: seconds that the frames have taken.
+        frames: their number.
+        elapsed: seconds of the run, with the frames.
+        share: the share that frames may take.
+    """
+    return spent + spent / max(1, frames) <= share * elapsed
+
+
+def _levels(weights: Tensor) -> UInt8[np.ndarray, "text head query key"]:
+    """Weights from 0 to 1 as whole numbers from 0 to `LEVELS`; 0 for a number that is not finite."""
+    return (weights.float().nan_to_num(0.0, 0.0, 0.0).clamp(0, 1) * LEVELS).round().to(torch.uint8).cpu().numpy()
+
+
+def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of the module.
+
+    Raises:
+        InputError: `texts` is empty, or is neither a tensor, nor several, nor a mapping.
+    """
+    if isinstance(texts, Tensor):
+        return (texts,), {}
+    if isinstance(texts, Mapping) and texts and all(isinstance(name, str) for name in texts):
+        return (), dict(texts)
+    if isinstance(texts, tuple | list) and texts:
+        return tuple(texts), {}
+    raise InputError(
+        "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not {texts!r}.", texts=texts
+    )
+
+
+def _check_numbers(every: Any, megabytes: Any, share: Any) -> None:
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        raise InputError("every is {every!r}; allowed are whole numbers from 1.", every=every)
+    for name, value, most in (("megabytes", megabytes, math.inf), ("share", share, 1.0)):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 < value <= most or value == math.inf:
+            template = "{name} is {value!r}; allowed are numbers above 0" + (" up to 1." if most == 1 else ".")
+            raise InputError(template, name=name, value=value)
