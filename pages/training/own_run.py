@@ -18,7 +18,7 @@ from pages.ui.text import figure_labels, text
 from transformer import HeadlightError
 from transformer.analysis.head_measures import SHARES, measure
 from transformer.figures import KIND_COLORS
-from transformer.figures.attention_figures import head_map
+from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.training_figures import Series, step_lines
 from transformer.training.film_file import OwnRun, read_run
 
@@ -26,6 +26,7 @@ from transformer.training.film_file import OwnRun, read_run
 RUN, REFUSED, COUNT = "own_run", "own_run_refused", "own_run_uploads"
 FRAME, HEADS = "own_frame", "own_heads"
 LAYER, HEAD = "own_layer", "own_head"
+NUMBERS = 9  # most tokens of a map in half of the page whose cells have numbers
 NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
 
 
@@ -45,20 +46,20 @@ def show_own_run() -> None:
     """Draw the box for a file, and the film in it."""
     words = text("own_run")
     st.header(words["title"], anchor="own")
-    st.markdown(words["intro"])
-    st.code(words["code"], language="python")
-    _show_box()
     run: OwnRun | None = st.session_state.get(RUN)
+    st.markdown(words["intro"])
+    with st.expander(words["how"], icon=":material/code:", expanded=run is None):
+        st.code(words["code"], language="python")
+        _show_box()
+    if refused := st.session_state.get(REFUSED):
+        st.error(refused, icon=":material/block:")
     if run is None:
         st.info(words["empty"], icon=":material/movie:")
         return
     frame = _pick_frame(run)
-    groups = _groups(run)
-    chosen = pick(words["group"], [group.name for group in groups], "own_group", as_list=True)
-    group = next(group for group in groups if group.name == chosen)
-    texts = len(run.labels[group.name])
-    item = pick(words["text"], range(1, texts + 1), "own_text") - 1 if texts > 1 else 0
-    _show_heads(run, group, frame, item)
+    groups = {group.name: group for group in _groups(run)}
+    name = pick(words["group"], [*groups], "own_group", as_list=True) if len(groups) > 1 else next(iter(groups))
+    _show_heads(run, groups[name], frame)
     _show_losses(run, frame)
     _show_norms(run, frame)
 
@@ -67,8 +68,6 @@ def _show_box() -> None:
     words, key = text("own_run"), f"own_run_{st.session_state.get(COUNT, 0)}"
     label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
     st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=(key,), help=words["file_help"])
-    if refused := st.session_state.get(REFUSED):
-        st.error(refused, icon=":material/block:")
 
 
 def _take(key: str) -> None:
@@ -111,21 +110,24 @@ def _groups(run: OwnRun) -> list[Group]:
     return [Group(paths[0], tuple(paths)) for paths in groups.values()]
 
 
-def _show_heads(run: OwnRun, group: Group, frame: int, item: int) -> None:
+def _show_heads(run: OwnRun, group: Group, frame: int) -> None:
     """Draw all heads of a group in the frame, and the picked one large, with its history."""
-    words, (queries, keys) = text("own_run"), run.labels[group.name][item]
-    weights = np.stack([run.weights(path, frame, item) for path in group.paths])
-    layers, heads = weights.shape[:2]
+    words, labels = text("own_run"), run.labels[group.name]
+    layers, heads = len(group.paths), run.levels[group.name].shape[2]
     with st.container(horizontal=True):
+        item = pick(words["text"], range(1, len(labels) + 1), "own_text") - 1 if len(labels) > 1 else 0
         layer = pick(words["layer"], range(1, layers + 1), LAYER) - 1
         head = pick(words["head"], range(1, heads + 1), HEAD) - 1
+    queries, keys = labels[item]
+    weights = np.stack([run.weights(path, frame, item) for path in group.paths])
     allowed = np.ones(weights.shape, dtype=bool)
     overview(weights, allowed, queries, keys, (layer, head), KIND_COLORS["encoder"], HEADS, _pick_head)
     st.markdown(words["head_title"].format(path=group.paths[layer], head=head + 1, step=whole(run.steps[frame])))
     left, right = st.columns(2)
     one = weights[layer, head]
     with left:
-        figure = passing_chart(head_map, one, allowed[layer, head], queries, keys, labels=figure_labels())
+        draw = head_map if max(one.shape) <= NUMBERS else small_head_map
+        figure = passing_chart(draw, one, allowed[layer, head], queries, keys, labels=figure_labels())
         show(figure, "own-map", f"{words['map_alt']} {strongest_rows(one, allowed[layer, head], queries, keys)}", tells=True)
     with right:
         _show_history(run, group.paths[layer], head, item, frame)

@@ -47,7 +47,7 @@ class Film:
         path: where `save` writes the file.
         tokens, names: labels of the tokens and names of tensors (`transformer.watch`).
         megabytes: the most that the file may take.
-        share: the share of the run's time that frames may take, 0 to 1.
+        share: the share of the run's time that frames may take, 0 to 1. With 1, none is left out.
 
     Attributes:
         every: steps between two frames now.
@@ -208,7 +208,7 @@ def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
         elapsed: seconds of the run, with the frames.
         share: the share that frames may take.
     """
-    return spent + spent / max(1, frames) <= share * elapsed
+    return share == 1 or spent + spent / frames <= share * elapsed
 
 
 def _levels(weights: Tensor) -> UInt8[np.ndarray, "text head query key"]:

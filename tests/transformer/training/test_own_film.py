@@ -104,6 +104,7 @@ def test_a_frame_waits_until_it_keeps_its_share_of_the_time() -> None:
     assert may_record(spent=0.1, frames=1, elapsed=10.0, share=0.03)
     assert not may_record(spent=0.1, frames=1, elapsed=5.0, share=0.03)
     assert not may_record(spent=0.3, frames=3, elapsed=10.0, share=0.03)
+    assert may_record(spent=0.3, frames=3, elapsed=0.3, share=1.0)
 
 
 def test_many_losses_are_averaged_in_the_file() -> None:
