@@ -20,6 +20,7 @@ from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
 from transformer.analysis.importance import head_importance
@@ -89,6 +90,22 @@ REFUSED = {
     "hesitation(np.zeros((0, 4)))": "probabilities has shape (0, 4); every axis needs a size of at least 1.",
     "hesitation(np.ones((3, 1)))": "probabilities has shape (3, 1); a choice needs at least 2 tokens.",
     "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
+    # many texts
+    "measure(ones, ids=[1, 2])": "There are 2 ids, but 4 queries and 4 keys; in self-attention the numbers are equal.",
+    "measure(ones, ids=4)": "ids must be a list of token ids or of tokens, such as [1, 5, 2], not 4.",
+    "measure(ones, ids=[1, 2.5, 3, 4])": "ids must be a list of token ids or of tokens",
+    "head_scores(model, ['abc'])": "The pipeline must be a Pipeline",
+    "head_scores(reverse, 'abc')": "The texts must be a list of texts, such as ['the cat sleeps .'], not 'abc'.",
+    "head_scores(reverse, None)": "The texts must be a list of texts",
+    "next(head_scores(reverse, []))": "There is no text; at least one is needed.",
+    "next(head_scores(reverse, [3]))": "Text 1 is 3; it must be a text, or a pair of a source and a target.",
+    "[*head_scores(reverse, ['abc', ''])]": "Text 2 cannot be read. There is nothing to read in your text",
+    "head_scores(reverse, ['abc'], 'self')": "'self' is not a kind of attention; allowed are encoder, decoder, cross.",
+    "head_scores(reverse, ['abc'], measures='self')": "measures must be a list of names, such as ['previous'], not 'self'.",
+    "head_scores(reverse, ['abc'], measures=['alignment'])": "measure is 'alignment'; allowed are entropy, distance, self",
+    "head_scores(reverse, ['abc'], measures=[])": "measures must be a list of names",
+    "head_scores(reverse, ['abc'], 'cross', ['induction'])": "The measure 'induction' exists for self-attention only.",
+    "mean_head_scores(reverse, ['abc'], 'encoder', ['induction'])": "No text has the measure 'induction', because no token",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",
