@@ -28,7 +28,7 @@ from transformer.network.tap import Tap, tracing
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
+from transformer.tracing.interventions import Ablate, Block, Change, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Ablate",
     "Activation",
     "Block",
+    "Change",
     "CheckpointError",
     "ConfigError",
     "HeadlightError",
