@@ -20,6 +20,7 @@ from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.ablation import ablation_scores
 from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
@@ -106,6 +107,13 @@ REFUSED = {
     "head_scores(reverse, ['abc'], measures=[])": "measures must be a list of names",
     "head_scores(reverse, ['abc'], 'cross', ['induction'])": "The measure 'induction' exists for self-attention only.",
     "mean_head_scores(reverse, ['abc'], 'encoder', ['induction'])": "No text has the measure 'induction', because no token",
+    "ablation_scores(reverse, 'abc')": "The texts must be a list of texts",
+    "ablation_scores(model, ['abc'])": "The pipeline must be a Pipeline",
+    "ablation_scores(reverse, ['abc'], 'median')": "by is 'median'; allowed are zero, mean, resampled.",
+    "ablation_scores(reverse, ['abc'], 'resampled', None)": "seed is None; it must be a whole number of at least 0.",
+    "next(ablation_scores(reverse, []))": "There is no text; at least one is needed.",
+    "next(ablation_scores(reverse, [('abc', '')]))": "Text 1 has no token to predict",
+    "next(ablation_scores(reverse, ['abc', None]))": "Text 2 is None; it must be a text, or a pair of a source and a target.",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",
