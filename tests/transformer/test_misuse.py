@@ -21,6 +21,7 @@ from transformer.analysis.call_tree import constructor_calls, explanation, find,
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
 from transformer.analysis.ablation import ablation_scores
+from transformer.analysis.gradients import attention_gradients, input_gradients
 from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
@@ -114,6 +115,16 @@ REFUSED = {
     "next(ablation_scores(reverse, []))": "There is no text; at least one is needed.",
     "next(ablation_scores(reverse, [('abc', '')]))": "Text 1 has no token to predict",
     "next(ablation_scores(reverse, ['abc', None]))": "Text 2 is None; it must be a text, or a pair of a source and a target.",
+    "input_gradients(model, trace, 0)": "The pipeline must be a Pipeline",
+    "input_gradients(reverse, None, 0)": "The trace must be a Trace",
+    "input_gradients(reverse, trace, 0)": "The pipeline must be the one that was traced; this one has another configuration.",
+    "input_gradients(reverse, reverse.trace('ab'), 9)": "position is 9; allowed are 0 to 2",
+    "input_gradients(reverse, reverse.trace('ab'), 0, 'a')": "token is 'a'; allowed are 0 to",
+    "input_gradients(reverse, reverse.trace('ab'), 0, steps=-1)": "steps is -1; allowed are 0 to 500",
+    "input_gradients(reverse, reverse.trace('ab'), 0, steps=float('nan'))": "steps is nan; allowed are 0 to 500",
+    "input_gradients(reverse, reverse.trace('ab'), 0, edits='x')": "Edits are a list of interventions",
+    "attention_gradients(reverse, reverse.trace('ab'), None)": "position is None; allowed are 0 to 2",
+    "attention_gradients(reverse, 'ab', 0)": "The trace must be a Trace",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",
@@ -146,7 +157,7 @@ REFUSED = {
     "edited(Change(attention, float))": "The function that changes decoder.layers.1.self_attention.weights fails (",
     "edited(Change(attention, lambda w: w * float('nan')))": "returned NaN or too large numbers; allowed are numbers up to",
     "edited(Change(attention, lambda w: w[..., 1:]))": "returned a tensor of shape (1, 3, 2, 1); it must return a tensor of",
-    "edited(Change(attention, repr))": 'returned "tensor(',
+    "edited(Change(attention, repr))": "returned 'tensor([[[",
     "edited(Ablate(None))": "A path must be a text, not None.",
     "edited(Ablate(3))": "A path must be a text, not 3.",
     "edited(Replace(attention, by=None))": "A path must be a text, not None.",

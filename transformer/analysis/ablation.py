@@ -24,8 +24,8 @@ from transformer.validation import one_of
 METHODS = ("zero", "mean", "resampled")
 MOST_LOGITS = 1 << 25  # numbers in the logits of one pass, 128 MB; with many tokens, fewer heads are ablated in one pass
 
-# Path of a tensor of head outputs → the values that replace it.
-Outputs = dict[str, Float[Tensor, "head *query d_head"]]
+# Path of a tensor of head outputs → the values that replace it: [head, query, d_head], or [head, d_head] for all queries.
+Outputs = dict[str, Float[Tensor, "_ ... _"]]
 
 
 class AblationScores(NamedTuple):
