@@ -21,6 +21,7 @@ from transformer.analysis.call_tree import constructor_calls, explanation, find,
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
 from transformer.analysis.ablation import ablation_scores
+from transformer.analysis.attention_in_parts import attention_in_parts
 from transformer.analysis.gradients import attention_gradients, input_gradients
 from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
@@ -125,6 +126,18 @@ REFUSED = {
     "input_gradients(reverse, reverse.trace('ab'), 0, edits='x')": "Edits are a list of interventions",
     "attention_gradients(reverse, reverse.trace('ab'), None)": "position is None; allowed are 0 to 2",
     "attention_gradients(reverse, 'ab', 0)": "The trace must be a Trace",
+    "attention_in_parts(model, 'ab', 'ba')": "The pipeline must be a Pipeline",
+    "attention_in_parts(reverse, None, 'ba')": "A text must be a string; this one is None.",
+    "attention_in_parts(reverse, 'ab', 3)": "A text must be a string; this one is 3.",
+    "attention_in_parts(reverse, 'ab')": "needs a target; give one, or ask for kinds=['encoder'].",
+    "attention_in_parts(reverse, 'ab', 'ba', 'cross')": "kinds must be a list of kinds of attention, such as ['encoder'], not",
+    "attention_in_parts(reverse, 'ab', 'ba', [])": "kinds must be a list of kinds of attention",
+    "attention_in_parts(reverse, 'ab', 'ba', ['self'])": "'self' is not a kind of attention",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=-1)": "megabytes is -1; it must be at least 0.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=float('nan'))": "megabytes is nan; it must be a number.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=float('inf'))": "megabytes is inf; it must be finite.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes='1')": "megabytes is '1'; it must be a number.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=0)": "needs 1 MB, for one layer at a time; megabytes is 0. Allow more",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",

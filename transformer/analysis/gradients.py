@@ -60,7 +60,9 @@ def input_gradients(
 
     With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
     (Sundararajan et al. 2017): the mean gradient on the way from zero vectors to the token vectors, times the vectors. These
-    shares sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature.
+    shares sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature, and
+    `gap` is its error. Look at it: in models whose first layer norms its input and that add no position vectors (Llama, Gemma,
+    T5), the log-probability jumps near zero vectors, and the shares do not become complete. Use `steps` = 0 there.
 
     Args:
         pipeline: the pipeline that was traced, in evaluation mode.
