@@ -29,7 +29,7 @@ from transformer.network.tap import Tap, tracing
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
-from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
+from transformer.tracing.interventions import Ablate, Block, Change, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
 from transformer.training.own_film import Film
 from transformer.watching.watch import watch
@@ -40,6 +40,7 @@ __all__ = [
     "Ablate",
     "Activation",
     "Block",
+    "Change",
     "CheckpointError",
     "ConfigError",
     "Film",

@@ -16,7 +16,8 @@ from transformer.tasks import TASKS, find_task
 
 # A pattern whose share is smaller than this is not named in a sentence.
 CLEAR = 0.5
-# From the most specific to the least specific pattern: if two patterns have equal shares, the first one is named.
+# From the most specific to the least specific pattern: if two patterns have equal shares, the first one is named. Shares that
+# count only queries whose token occurred before (`duplicate`, `induction`) are not named, because these may be few.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
 METRIC_WIDTH = 140
 
@@ -32,14 +33,18 @@ def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     aligned = _aligned(view, shown, kind)
-    layers = [measure(shown.weights(kind, layer)[:1].numpy(), aligned) for layer in range(shown.layers(kind))]
+    tokens = None if kind == "cross" else shown.tokens(kind)[0]
+    layers = [measure(shown.weights(kind, layer)[:1].numpy(), aligned, tokens) for layer in range(shown.layers(kind))]
     return {name: np.concatenate([of_layer[name] for of_layer in layers]) for name in layers[0]}
 
 
 def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
     """The keys of `head_measures`, without computing the values, because every click needs the keys."""
-    aligned = _aligned(view, shown, kind)
-    return [name for name in MEASURES if name != "alignment" or (aligned is not None and aligned.any())]
+    aligned, (tokens, _) = _aligned(view, shown, kind), shown.tokens(kind)
+    left_out = set() if aligned is not None and aligned.any() else {"alignment"}
+    if kind == "cross" or len(set(tokens)) == len(tokens):
+        left_out |= {"duplicate", "induction"}
+    return [name for name in MEASURES if name not in left_out]
 
 
 def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:

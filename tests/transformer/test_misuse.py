@@ -20,6 +20,10 @@ from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.ablation import ablation_scores
+from transformer.analysis.attention_in_parts import attention_in_parts
+from transformer.analysis.gradients import attention_gradients, input_gradients
+from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
 from transformer.analysis.importance import head_importance
@@ -98,6 +102,51 @@ REFUSED = {
     "Watched.from_bytes(None)": "The contents of a file must be bytes, not None",
     "Watched.from_bytes(b'', name=3)": "The name of a file must be a text, not 3",
     "watch(strict, source, target).labels('decoder.layers.0.self_attention', item='a')": "item is 'a'; allowed are 0 to 0",
+    # many texts
+    "measure(ones, ids=[1, 2])": "There are 2 ids, but 4 queries and 4 keys; in self-attention the numbers are equal.",
+    "measure(ones, ids=4)": "ids must be a list of token ids or of tokens, such as [1, 5, 2], not 4.",
+    "measure(ones, ids=[1, 2.5, 3, 4])": "ids must be a list of token ids or of tokens",
+    "head_scores(model, ['abc'])": "The pipeline must be a Pipeline",
+    "head_scores(reverse, 'abc')": "The texts must be a list of texts, such as ['the cat sleeps .'], not 'abc'.",
+    "head_scores(reverse, None)": "The texts must be a list of texts",
+    "next(head_scores(reverse, []))": "There is no text; at least one is needed.",
+    "next(head_scores(reverse, [3]))": "Text 1 is 3; it must be a text, or a pair of a source and a target.",
+    "[*head_scores(reverse, ['abc', ''])]": "Text 2 cannot be read. There is nothing to read in your text",
+    "head_scores(reverse, ['abc'], 'self')": "'self' is not a kind of attention; allowed are encoder, decoder, cross.",
+    "head_scores(reverse, ['abc'], measures='self')": "measures must be a list of names, such as ['previous'], not 'self'.",
+    "head_scores(reverse, ['abc'], measures=['alignment'])": "measure is 'alignment'; allowed are entropy, distance, self",
+    "head_scores(reverse, ['abc'], measures=[])": "measures must be a list of names",
+    "head_scores(reverse, ['abc'], 'cross', ['induction'])": "The measure 'induction' exists for self-attention only.",
+    "mean_head_scores(reverse, ['abc'], 'encoder', ['induction'])": "No text has the measure 'induction', because no token",
+    "ablation_scores(reverse, 'abc')": "The texts must be a list of texts",
+    "ablation_scores(model, ['abc'])": "The pipeline must be a Pipeline",
+    "ablation_scores(reverse, ['abc'], 'median')": "by is 'median'; allowed are zero, mean, resampled.",
+    "ablation_scores(reverse, ['abc'], 'resampled', None)": "seed is None; it must be a whole number of at least 0.",
+    "next(ablation_scores(reverse, []))": "There is no text; at least one is needed.",
+    "next(ablation_scores(reverse, [('abc', '')]))": "Text 1 has no token to predict",
+    "next(ablation_scores(reverse, ['abc', None]))": "Text 2 is None; it must be a text, or a pair of a source and a target.",
+    "input_gradients(model, trace, 0)": "The pipeline must be a Pipeline",
+    "input_gradients(reverse, None, 0)": "The trace must be a Trace",
+    "input_gradients(reverse, trace, 0)": "The pipeline must be the one that was traced; this one has another configuration.",
+    "input_gradients(reverse, reverse.trace('ab'), 9)": "position is 9; allowed are 0 to 2",
+    "input_gradients(reverse, reverse.trace('ab'), 0, 'a')": "token is 'a'; allowed are 0 to",
+    "input_gradients(reverse, reverse.trace('ab'), 0, steps=-1)": "steps is -1; allowed are 0 to 500",
+    "input_gradients(reverse, reverse.trace('ab'), 0, steps=float('nan'))": "steps is nan; allowed are 0 to 500",
+    "input_gradients(reverse, reverse.trace('ab'), 0, edits='x')": "Edits are a list of interventions",
+    "attention_gradients(reverse, reverse.trace('ab'), None)": "position is None; allowed are 0 to 2",
+    "attention_gradients(reverse, 'ab', 0)": "The trace must be a Trace",
+    "attention_in_parts(model, 'ab', 'ba')": "The pipeline must be a Pipeline",
+    "attention_in_parts(reverse, None, 'ba')": "A text must be a string; this one is None.",
+    "attention_in_parts(reverse, 'ab', 3)": "A text must be a string; this one is 3.",
+    "attention_in_parts(reverse, 'ab')": "needs a target; give one, or ask for kinds=['encoder'].",
+    "attention_in_parts(reverse, 'ab', 'ba', 'cross')": "kinds must be a list of kinds of attention, such as ['encoder'], not",
+    "attention_in_parts(reverse, 'ab', 'ba', [])": "kinds must be a list of kinds of attention",
+    "attention_in_parts(reverse, 'ab', 'ba', ['self'])": "'self' is not a kind of attention",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=-1)": "megabytes is -1; it must be at least 0.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=float('nan'))": "megabytes is nan; it must be a number.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=float('inf'))": "megabytes is inf; it must be finite.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes='1')": "megabytes is '1'; it must be a number.",
+    "attention_in_parts(reverse, 'ab', 'ba', megabytes=0)": "needs 1 MB, for one layer at a time; megabytes is 0. Allow more",
     # edits
     "Scale(attention, factor=torch.tensor(2.0))": "The factor is tensor(2.); it must be a number",
     "Scale(attention, factor=torch.zeros((), device='meta'))": "it must be a number",
@@ -125,6 +174,12 @@ REFUSED = {
     "edited(Block(attention, edges=None))": "edges is None; it must be a row",
     "edited(Patch(attention, values=deep))": "The values ((((",
     "edited(Patch(attention, values={}))": "The values {} do not fit",
+    "edited(Change(attention))": "None cannot change decoder.layers.1.self_attention.weights: it must be a function",
+    "edited(Change(attention, 0.5))": "0.5 cannot change decoder.layers.1.self_attention.weights: it must be a function",
+    "edited(Change(attention, float))": "The function that changes decoder.layers.1.self_attention.weights fails (",
+    "edited(Change(attention, lambda w: w * float('nan')))": "returned NaN or too large numbers; allowed are numbers up to",
+    "edited(Change(attention, lambda w: w[..., 1:]))": "returned a tensor of shape (1, 3, 2, 1); it must return a tensor of",
+    "edited(Change(attention, repr))": "returned 'tensor([[[",
     "edited(Ablate(None))": "A path must be a text, not None.",
     "edited(Ablate(3))": "A path must be a text, not 3.",
     "edited(Replace(attention, by=None))": "A path must be a text, not None.",

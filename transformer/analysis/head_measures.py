@@ -5,7 +5,7 @@ whose weights are all zero, because they may attend to no key. If the mask fill 
 to every key equally, and is counted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -21,11 +21,15 @@ PER_HEAD_AXES = "layer head"
 PerHead = Float[np.ndarray, "layer head"]
 
 # The measures with values from 0 to 1. Entropy is in bits, distance in tokens.
-SHARES = ("self", "previous", "next", "first", "last", "diagonal", "anti-diagonal", "alignment")
+SHARES = ("self", "previous", "next", "first", "last", "diagonal", "anti-diagonal", "duplicate", "induction", "alignment")
 MEASURES = ("entropy", "distance", *SHARES)
 
 
-def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = None) -> dict[str, PerHead]:
+def measure(
+    weights: Weights,
+    aligned: Bool[np.ndarray, "query key"] | None = None,
+    ids: Sequence[int] | Sequence[str] | None = None,
+) -> dict[str, PerHead]:
     """Measure → its value for each layer and head.
 
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
@@ -35,15 +39,20 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
     - `diagonal`, `anti-diagonal`: share of the weight within one token of a line. The diagonal runs from the first query and
       first key to the last query and last key, the anti-diagonal from the first query and last key to the last query and first
       key.
+    - `duplicate`: share of the weight on earlier positions with the same token as the query's.
+    - `induction`: share of the weight on the positions right after these, where the text once went on. A head that completes
+      repeated texts has a high share (Olsson et al. 2022). Like `duplicate`, it counts only queries that have such a key.
     - `alignment`: share of the weight on the keys that a query needs for the task. Only queries that need a key are counted.
 
     Args:
         weights: weights whose rows sum to 1, or to 0 if the query may attend to no key.
         aligned: True where a query needs a key for the task. `alignment` is left out if `aligned` is None or has no True.
+        ids: for self-attention, the id of each token of the text, or the tokens themselves. `duplicate` and `induction` are
+            left out if `ids` is None or no token occurs twice.
 
     Raises:
-        InputError: the weights are not an array of numbers with the axes layer, head, query and key, or `aligned` is not an
-            array with the same queries and keys.
+        InputError: the weights are not an array of numbers with the axes layer, head, query and key, `aligned` is not an array
+            with the same queries and keys, or there is not exactly one id for each query and for each key.
     """
     check_array("weights", weights, WEIGHT_AXES)
     if aligned is not None:
@@ -68,8 +77,12 @@ def measure(weights: Weights, aligned: Bool[np.ndarray, "query key"] | None = No
         bits = np.where(weights > 0, -weights * np.log2(weights), 0.0).sum(-1)
     measures = {"entropy": _mean(bits, attending), "distance": _mean((weights * abs(query - key)).sum(-1), attending)}
     measures |= {name: _mean((weights * measured).sum(-1), attending) for name, measured in measured_keys.items()}
-    if aligned is not None and aligned.any():
-        measures["alignment"] = _mean((weights * aligned).sum(-1), attending & aligned.any(-1))
+    some_queries = {} if ids is None else _repetitions(ids, queries, keys)
+    if aligned is not None:
+        some_queries["alignment"] = aligned
+    for name, measured in some_queries.items():
+        if measured.any():
+            measures[name] = _mean((weights * measured).sum(-1), attending & measured.any(-1))
     return measures
 
 
@@ -189,6 +202,20 @@ def alignment_mask(
         if target < queries and source + 1 < keys:
             mask[target, source + 1] = True
     return mask
+
+
+def _repetitions(ids: Sequence[int] | Sequence[str], queries: int, keys: int) -> dict[str, Bool[np.ndarray, "query key"]]:
+    """True for the keys that `duplicate` and `induction` measure. Raises InputError if there is not one id per position."""
+    listed = as_list(ids)
+    if listed is None or not all(isinstance(each, str) or is_whole(each) for each in listed):
+        raise InputError("ids must be a list of token ids or of tokens, such as [1, 5, 2], not {ids!r}.", ids=ids)
+    if not len(listed) == queries == keys:
+        template = "There are {count} ids, but {queries} queries and {keys} keys; in self-attention the numbers are equal."
+        raise InputError(template, count=len(listed), queries=queries, keys=keys)
+    number: dict[int | str, int] = {}
+    numbers = np.array([number.setdefault(each, len(number)) for each in listed], dtype=np.int64)
+    duplicate = np.tril(numbers[:, None] == numbers, -1)
+    return {"duplicate": duplicate, "induction": np.roll(duplicate, 1, axis=1)}
 
 
 def _pairs(alignment: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

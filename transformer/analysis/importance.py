@@ -34,6 +34,17 @@ class Progress(NamedTuple):
     drops: dict[str, Float[np.ndarray, "layer head"]]
 
 
+def head_counts(model: Network) -> dict[str, tuple[int, int]]:
+    """Kind of attention → number of its layers, and number of heads in each. Kinds that the model lacks are left out."""
+    config = model.config
+    layers, counts = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}, {}
+    for kind in Kind:
+        tap = model.taps.get(str(kind.path(0) / "weights"))
+        if tap is not None:
+            counts[str(kind)] = (layers[kind.stack], tap.heads or config.heads)
+    return counts
+
+
 class Predictions(NamedTuple):
     """The probabilities of the tokens of a text in a run, without the tensors of the run.
 
@@ -105,12 +116,7 @@ def head_importance(
             raise InputError("{name} has {count} texts; it must have one.", name=name, count=len(ids))
     check_number("position", position, 0, target.shape[1] - 1)
     check_number("token", token, 0, config.target_vocab - 1)
-    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    drops = {}
-    for kind in Kind:
-        tap = model.taps.get(str(kind.path(0) / "weights"))
-        if tap is not None:
-            drops[str(kind)] = np.full((layers[kind.stack], tap.heads or config.heads), np.nan)
+    drops = {kind: np.full(shape, np.nan) for kind, shape in head_counts(model).items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     with tracing(model, edits, keep=False):
         before = model(source, target)[0, position].log_softmax(-1)[token].item()

@@ -26,6 +26,7 @@ from transformer.draw.draw_attention import (
     terms,
 )
 from transformer.draw.draw_decoding import beam, contributions, distribution, lens, losses, smoothing
+from transformer.draw.draw_gradients import attention_gradients, input_gradients
 from transformer.draw.draw_layers import costs, growth, layer, residual, tensor, units
 from transformer.draw.draw_masks import convention, empty_rows, mask, padding
 from transformer.draw.draw_positions import circle, distances, embedding, position_products, positions, rotation, swap, waves
@@ -36,6 +37,7 @@ from transformer.draw.drawing import Drawing
 
 __all__ = [
     "Drawing",
+    "attention_gradients",
     "beam",
     "circle",
     "contributions",
@@ -51,6 +53,7 @@ __all__ = [
     "head_history",
     "heads",
     "importance",
+    "input_gradients",
     "layer",
     "lens",
     "losses",

@@ -11,7 +11,7 @@ from transformer.figures.training_figures import Curve, Series, curve_panels, pa
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import snapshot_name
-from transformer.tracing.paths import check_index
+from transformer.tracing.paths import Kind, check_index
 from transformer.validation import one_of
 
 
@@ -35,7 +35,8 @@ def head_history(
         name: name of a shipped model with snapshots.
         text, target: the source and the target that every snapshot reads. By default the target is the trained model's answer.
         kind, layer, head: the head; layer and head are counted from 0.
-        measure: one of `transformer.analysis.head_measures.MEASURES`.
+        measure: one of `transformer.analysis.head_measures.MEASURES`, except `alignment`. `duplicate` and `induction` need a
+            kind of self-attention, and a text in which a token occurs twice.
     """
     saved = Pipeline.snapshots(name)
     read = target or Pipeline.load(name).answers([text])[0]
@@ -45,7 +46,11 @@ def head_history(
     traces = [Pipeline.load(snapshot_name(name, step)).trace(text, read) for step in saved]
     check_index("layer", layer, traces[0].layers(kind))
     check_index("head", head, traces[0].heads(kind))
-    values = np.stack([measures(trace.attention(kind)[:, 0].numpy())[measure] for trace in traces])
+    ids = None if kind == "cross" else traces[0].ids_of(Kind.of(kind).queries)[0]
+    measured = [measures(trace.attention(kind)[:, 0].numpy(), ids=ids) for trace in traces]
+    if measure not in measured[0]:
+        raise InputError("The attention {kind!r} on this text has no measure {measure!r}.", kind=kind, measure=measure)
+    values = np.stack([of_step[measure] for of_step in measured])
     lines = [
         Series(f"layer {at[0]}, head {at[1]}", saved, values[:, *at].tolist(), "first" if at == (layer, head) else "context")
         for at in np.ndindex(values.shape[1:])

@@ -13,7 +13,7 @@ The scope is stored in a `ContextVar`, never on the model, so many threads can r
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -181,14 +181,14 @@ class Edit(ABC):
 class Scope:
     """The state of one `with tracing(…)`: the edits to apply, and the tensors so far, in the order of computation."""
 
-    def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool) -> None:
+    def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool | Collection[str]) -> None:
         edits = as_edits(edits)
         try:
             self.config, self.taps = model.config, model.taps
         except AttributeError:
             raise InputError("{model!r} is not a Transformer: it needs `config` and `taps`.", model=model) from None
         # Paths of the tensors that are kept; None for all.
-        self.kept: set[str] | None = None if keep else set()
+        self.kept: set[str] | None = None if keep is True else set(keep or ())
         self.values = Recording()
         self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
         places = {*self.taps, *getattr(self.taps, "of_masks", ())}
@@ -265,7 +265,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 @contextmanager
-def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> Iterator[Recording]:
+def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collection[str] = True) -> Iterator[Recording]:
     """Within this context, every tap of `model` applies `edits` and records its tensor.
 
     Other threads are not affected, unless they run in a copy of this context, as the threads of `asyncio.to_thread` do. An
@@ -274,7 +274,7 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool = True) -> 
     Args:
         model: the model to trace.
         edits: interventions (`transformer.tracing.interventions`), applied in this order.
-        keep: False to edit without keeping the tensors.
+        keep: False to edit without keeping the tensors; or the paths of the tensors to keep.
 
     Yields:
         path → tensor, and the masks, filled during the forward pass. Run one forward pass in a scope, because a second one

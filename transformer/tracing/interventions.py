@@ -1,4 +1,5 @@
-"""Edits of a forward pass. Each is a frozen dataclass of plain values, so it can be a cache key, a link or a sentence.
+"""Edits of a forward pass. Each is a frozen dataclass of plain values, so it can be a cache key, a link or a sentence. Only
+`Change` has a function, for code that needs none of these.
 
     with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
         logits = model(source, target)
@@ -6,24 +7,24 @@
 A path names a tap (`encoder.layers.0.self_attention.weights`). The path of an attention itself
 (`encoder.layers.0.self_attention`) is also allowed; each class then selects one tap of the attention (`of_attention`).
 
-An edit of scores never gives weight to a hidden or blocked key. `Patch` and `Replace` on `weights` can do so, because they act
-after the mask.
+An edit of scores never gives weight to a hidden or blocked key. `Patch`, `Replace` and `Change` on `weights` can do so, because
+they act after the mask.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
 
-from transformer.errors import PathError
+from transformer.errors import PathError, shortened
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.network.tap import Scope, Tap, Traceable
 from transformer.tracing.intervention import Intervention, check_row, length_axis
 from transformer.tracing.paths import SCORES, Kind, TensorPath, check_index, find_tap
 
-__all__ = ["Ablate", "Block", "Intervention", "Patch", "Replace", "Scale", "silence"]
+__all__ = ["Ablate", "Block", "Change", "Intervention", "Patch", "Replace", "Scale", "silence"]
 
 # With larger numbers, later float32 tensors would not be finite. The products of several scales stop at LARGEST_VALUE.
 LARGEST_FACTOR, LARGEST_VALUE = 1_000_000, 1e12
@@ -278,6 +279,61 @@ class Replace(Intervention):
                 axes=" ".join(tap.axes),
             )
         return other
+
+
+@dataclass(frozen=True)
+class Change(Intervention):
+    """Replace values by what a function makes of them.
+
+        Change("decoder.layers.0.cross_attention.weights", lambda weights: weights.flip(-1))
+
+    Two changes are equal only if their functions are the same object.
+
+    Attributes:
+        by: a function that gets a copy of the selected part, with the axes of the tensor, and returns a tensor of the same
+            shape with real numbers. Scores that a mask hides stay hidden.
+    """
+
+    heads: tuple[int, ...] | None = field(default=None, kw_only=True)  # so that the function comes right after the path
+    by: Callable[[Tensor], Tensor] | None = None
+
+    def __post_init__(self) -> None:
+        by = self.by
+        super().__post_init__()
+        object.__setattr__(self, "by", by)  # a function may also be a list of its parts, such as `nn.Sequential`
+
+    def place(self, model: Traceable) -> str:
+        path = super().place(model)
+        if not callable(self.by):
+            template = "{by!r} cannot change {path}: it must be a function that takes a tensor and returns one."
+            raise PathError(template, by=self.by, path=path)
+        return path
+
+    def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
+        assert self.by is not None
+        try:
+            new = self.by(values.clone())
+        except Exception as error:  # a function of the caller can raise anything
+            problem = f"{type(error).__name__}: {error}"
+            raise PathError("The function that changes {path} fails ({problem}).", path=tap.path, problem=problem) from error
+        if not isinstance(new, Tensor) or new.shape != values.shape:
+            raise PathError(
+                "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",
+                path=tap.path,
+                new=f"a tensor of shape {tuple(new.shape)}" if isinstance(new, Tensor) else shortened(new),
+                shape=tuple(values.shape),
+                axes=" ".join(tap.axes),
+            )
+        if new.is_complex() or new.device != values.device or (_is_mask(tap.path) and new.dtype != torch.bool):
+            template = "The function that changes {path} returned {dtype} on {device}; it must return {expected}."
+            expected = f"{values.dtype} on {values.device}"
+            raise PathError(template, path=tap.path, dtype=str(new.dtype), device=str(new.device), expected=expected)
+        new = _except_hidden(new.to(values.dtype), values, tap, where, scope)
+        unusable = ~((new.abs() <= LARGEST_VALUE) | (new == values)) if values.is_floating_point() else torch.tensor(False)
+        if (unusable & ~((new == -torch.inf) & _are_scores(tap.path))).any():
+            template = "The function that changes {path} returned NaN or too large numbers; allowed are numbers up to {most}."
+            raise PathError(template, path=tap.path, most=LARGEST_VALUE)
+        return new
 
 
 def _are_scores(path: str) -> bool:

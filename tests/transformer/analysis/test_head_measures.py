@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from transformer import InputError
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
 
 
@@ -68,6 +69,32 @@ def test_shift_is_one_for_a_head_whose_whole_weight_moves() -> None:
     assert shifts.sum() == 1
     assert shift(b, a, 1, 4)[1, 2] == -1
     assert strongest(shifts) == (1, 2)
+
+
+def test_repetitions_are_measured_on_the_queries_whose_token_occurred_before() -> None:
+    tokens = ["a", "b", "a", "c", "a", "b"]
+    weights = np.tril(np.ones((6, 6)))
+    weights[4] = [0.1, 0.2, 0.3, 0.25, 0.15, 0]  # a: before at 0 and 2, then b and c
+    weights[2] = [0.6, 0.1, 0.3, 0, 0, 0]  # a: before at 0, then b
+    weights[5] = [0, 0.5, 0.4, 0, 0, 0.1]  # b: before at 1, then a
+    measured = measure(head(weights), ids=tokens)
+    assert measured["duplicate"][0, 0] == pytest.approx((0.6 + 0.4 + 0.5) / 3)
+    assert measured["induction"][0, 0] == pytest.approx((0.1 + 0.45 + 0.4) / 3)
+    assert measure(head(weights), ids=[7, 3, 7, 9, 7, 3])["induction"] == measured["induction"]
+    assert not {"duplicate", "induction"} & {*measure(head(weights)), *measure(head(weights), ids="abcdef")}
+    weights[5] = 0  # a query that may attend to no key is not counted
+    assert measure(head(weights), ids=tokens)["duplicate"][0, 0] == pytest.approx((0.6 + 0.4) / 2)
+
+
+def test_a_token_that_follows_itself_is_its_own_continuation() -> None:
+    assert measure(head(np.eye(3)), ids=[5, 5, 4])["induction"][0, 0] == 1
+
+
+def test_ids_that_do_not_fit_the_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="There are 2 ids, but 4 queries and 4 keys"):
+        measure(np.ones((1, 1, 4, 4)), ids=[1, 2])
+    with pytest.raises(InputError, match="There are 4 ids, but 4 queries and 5 keys"):
+        measure(np.ones((1, 1, 4, 5)), ids=[1, 2, 3, 4])
 
 
 def test_the_mean_skips_sentences_without_the_measure() -> None:

@@ -45,6 +45,7 @@ def seen() -> Watched:
 
 
 CALLS: dict[str, Callable[[], Any]] = {
+    "attention_gradients": lambda: draw.attention_gradients(model(), run(), "cross", 0, 1, 1),
     "beam": lambda: draw.beam(model(), TEXT),
     "circle": lambda: draw.circle(model()),
     "contributions": lambda: draw.contributions(model(), TEXT, 1),
@@ -59,6 +60,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "head_history": lambda: draw.head_history("reverse", TEXT, "cross", 0, 1),
     "heads": lambda: draw.heads(run(), "cross"),
     "importance": lambda: draw.importance(model(), run(), 1),
+    "input_gradients": lambda: draw.input_gradients(model(), run(), 1, steps=4),
     "layer": lambda: draw.layer(run(), "decoder"),
     "lens": lambda: draw.lens(model(), TEXT),
     "losses": lambda: draw.losses(model(), run()),

@@ -28,6 +28,8 @@ ANY: dict[str, Callable[[str], Any]] = {
     "rollout": lambda name: draw.rollout(run(name), str(run(name).kinds[0])),
     "steps": lambda name: draw.steps(run(name), kind(name), 0, 1),
     "terms": lambda name: draw.terms(opened(name), run(name), kind(name), 0, 1, "scores", 0, 1),
+    "input_gradients": lambda name: draw.input_gradients(opened(name), run(name), 2),
+    "attention_gradients": lambda name: draw.attention_gradients(opened(name), run(name), kind(name), 1, 1, 2),
     "tensor": lambda name: draw.tensor(run(name), "logits"),
     "rows": lambda name: draw.rows(opened(name), SHORT),
     "vocabulary": lambda name: draw.vocabulary(opened(name), SHORT),

@@ -1,0 +1,183 @@
+"""The attention weights of a long text, layer by layer, within a limit of memory.
+
+A trace keeps every tensor: with 12 layers of 12 heads, the weights alone of 2,000 tokens are 144 × 2,000² × 4 bytes = 2.3 GB.
+Here a forward pass keeps only the weights of a few layers, and the model runs once for each such group.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.analysis.checks import check_text_pipeline
+from transformer.analysis.importance import head_counts
+from transformer.errors import InputError
+from transformer.network.tap import Recording, tracing
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Kind
+from transformer.tracing.trace import as_array
+from transformer.validation import as_list, checked, within
+
+MEGABYTE = 1_000_000
+# While one layer runs: its scores, before and after scaling and masking, and its weights. The tests measure that this suffices.
+SCORES_OF_A_LAYER = 5
+# Copies of a mask, of the residual stream, and of the logits that exist at once.
+MASKS, STREAMS, LOGITS = 4, 12, 4
+TOO_LITTLE = (
+    "The attention of {tokens} tokens needs {needed} MB, for one layer at a time; megabytes is {megabytes}. Allow more, or "
+    "give a shorter text."
+)
+
+
+class AttentionPart(NamedTuple):
+    """The attention weights of one layer.
+
+    Attributes:
+        kind: `encoder`, `decoder` or `cross`.
+        layer: counted from 0.
+        weights: the weights of all heads; read-only.
+    """
+
+    kind: str
+    layer: int
+    weights: Float[np.ndarray, "head query key"]
+
+
+class _Text(NamedTuple):
+    """The ids that a network reads; None for a side that does not run."""
+
+    source: Tensor | None
+    target: Tensor | None
+
+    def length(self, side: str) -> int:
+        """The number of tokens of a side."""
+        ids = self.source if side == "source" else self.target
+        return 0 if ids is None else ids.shape[1]
+
+
+def attention_in_parts(
+    pipeline: TextPipeline,
+    source: str,
+    target: str | None = None,
+    kinds: Sequence[str] | None = None,
+    megabytes: int | float = 1_000,
+) -> Iterator[AttentionPart]:
+    """The attention weights of a text, layer by layer, equal to those of its trace.
+
+        for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
+            print(kind, layer, weights.shape)
+
+    The memory is that of the pass and of the layers that it keeps, besides the model itself. The parts that the caller keeps
+    come on top. The fewer megabytes are allowed, the more often the model runs. The text may be as long as `pipeline.longest`
+    says; `HEADLIGHT_MODEL_TOKENS` raises it for models of Hugging Face.
+
+    Args:
+        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        source: the text. A decoder alone reads it and then the target.
+        target: what the decoder reads. It is needed by an encoder with a decoder, unless `kinds` is `["encoder"]` alone.
+        kinds: kinds of attention; None for all that the model has.
+        megabytes: the limit, in units of a million bytes.
+
+    Raises:
+        InputError: the limit is too small even for one layer at a time (the message says how much is needed), an argument has a
+            wrong type, the model cannot read a text or lacks a kind of attention, or the target is missing.
+        ConfigError: `megabytes` is not a number of at least 0.
+    """
+    check_text_pipeline(pipeline)
+    chosen = _kinds(pipeline, kinds)
+    megabytes = checked("megabytes", megabytes, float)
+    within("megabytes", megabytes, 0)
+    text = _encoded(pipeline, source, target, chosen)
+    places = [(kind, layer) for kind in chosen for layer in range(head_counts(pipeline.network)[kind][0])]
+    room = megabytes * MEGABYTE - _pass_bytes(pipeline, text)
+    largest = max(_layer_bytes(pipeline, text, kind) for kind in chosen)
+    if room < largest:
+        needed = -(-int(megabytes * MEGABYTE - room + largest) // MEGABYTE)
+        tokens = max(text.length("source"), text.length("target"))
+        raise InputError(TOO_LITTLE, tokens=tokens, needed=needed, megabytes=megabytes)
+    return _parts(pipeline, text, places, int(room // largest))
+
+
+def _parts(pipeline: TextPipeline, text: _Text, places: Sequence[tuple[str, int]], size: int) -> Iterator[AttentionPart]:
+    """The weights of the layers at these places. One pass for each group of `size` layers."""
+    for start in range(0, len(places), size):
+        group = {place: str(Kind.of(place[0]).path(place[1]) / "weights") for place in places[start : start + size]}
+        stored = _recorded(pipeline, text, [*group.values()]).stored
+        for (kind, layer), path in group.items():
+            weights = stored.pop(path)
+            assert isinstance(weights, Tensor)
+            part = AttentionPart(kind, layer, as_array(weights[0]))
+            del weights  # so that the caller alone keeps them
+            yield part
+            del part
+
+
+@torch.inference_mode()
+def _recorded(pipeline: TextPipeline, text: _Text, paths: Sequence[str]) -> Recording:
+    """A pass that keeps the tensors at these paths."""
+    network = pipeline.network
+    with tracing(network, keep=paths) as values:
+        if text.target is None and text.source is not None and "decoder" in pipeline.stacks:
+            network.encode(text.source)
+        else:
+            network(text.source, text.target)  # pyright: ignore[reportArgumentType]
+    return values
+
+
+def _kinds(pipeline: TextPipeline, kinds: Sequence[str] | None) -> tuple[str, ...]:
+    """The chosen kinds of attention, each once."""
+    existing = [*head_counts(pipeline.network)]
+    if kinds is None:
+        return tuple(existing)
+    listed = None if isinstance(kinds, str) else as_list(kinds)
+    if not listed:
+        raise InputError("kinds must be a list of kinds of attention, such as ['encoder'], not {kinds!r}.", kinds=kinds)
+    chosen = tuple(dict.fromkeys(str(Kind.of(kind)) for kind in listed))
+    for kind in chosen:
+        if kind not in existing:
+            raise InputError("This model has no {kind} attention; it has {kinds}.", kind=kind, kinds=", ".join(existing))
+    return chosen
+
+
+def _encoded(pipeline: TextPipeline, source: str, target: str | None, kinds: Sequence[str]) -> _Text:
+    """The ids of the text, of the sides that the kinds need."""
+    ids = pipeline.encode(source, "source").ids
+    if pipeline.stacks == ("decoder",):
+        joined = ids if target is None else (*ids, *pipeline.encode(target, "target").ids)
+        if len(joined) > pipeline.config.max_len:
+            template = "Your text has {count} tokens; this model reads up to {most}."
+            raise InputError(template, count=len(joined), most=pipeline.config.max_len)
+        return _Text(None, pipeline.batch([joined], "target"))
+    read = pipeline.batch([ids], "source")
+    if pipeline.stacks == ("encoder",) and target is not None:
+        raise InputError("An encoder alone has no target.")
+    if all(kind == Kind.ENCODER for kind in kinds):
+        return _Text(read, None)
+    if target is None:
+        raise InputError("The attention of the decoder needs a target; give one, or ask for kinds=['encoder'].")
+    return _Text(read, pipeline.batch([pipeline.encode(target, "target").ids], "target"))
+
+
+def _layer_bytes(pipeline: TextPipeline, text: _Text, kind: str) -> int:
+    """Bytes of the attention weights of one layer; 0 if the kind does not run."""
+    _, heads = head_counts(pipeline.network)[kind]
+    queries, keys = text.length(Kind.of(kind).queries), text.length(Kind.of(kind).keys)
+    return heads * queries * keys * pipeline.token_table("source").element_size()
+
+
+def _pass_bytes(pipeline: TextPipeline, text: _Text) -> int:
+    """Bytes that a pass needs at its largest moment, without the layers that are kept. All kinds of attention that run count,
+    not only the chosen ones."""
+    config, size = pipeline.config, pipeline.token_table("source").element_size()
+    running = [
+        kind for kind in head_counts(pipeline.network) if text.length(Kind.of(kind).queries) * text.length(Kind.of(kind).keys)
+    ]
+    attention = SCORES_OF_A_LAYER * max(_layer_bytes(pipeline, text, kind) for kind in running)
+    source, target = text.length("source"), text.length("target")
+    logits = LOGITS * (target or (0 if "decoder" in pipeline.stacks else source)) * config.target_vocab * size
+    longest = max(source, target)
+    rest = MASKS * longest * longest * size + STREAMS * (source + target) * max(config.d_model, config.d_ff) * size
+    return max(attention, logits) + rest

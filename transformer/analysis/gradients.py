@@ -1,0 +1,181 @@
+"""How much each input token, and each attention weight, matters for one token of an answer, measured by gradients.
+
+A trace is recorded without gradients, so each function runs the model once more. It leaves the parameters as they are: they get
+no `.grad`, and their `requires_grad` does not change.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.analysis.checks import check_number, check_text_pipeline, check_trace
+from transformer.analysis.importance import BATCH_SIZE
+from transformer.analysis.word_trace import WordTrace
+from transformer.errors import InputError
+from transformer.network.tap import Edit, Recording, as_edits, tracing
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.interventions import Change
+from transformer.tracing.trace import Trace
+
+MOST_STEPS = 500
+EMBEDDINGS = ("token", "scaled")  # the taps of an embedding; a network has one of them, or both with the same share
+# Path of an embedding → its vectors, [item, position, d_model], for several copies of a text.
+Embeddings = Mapping[str, Float[Tensor, "_ _ _"]]
+
+
+class InputGradients(NamedTuple):
+    """The share of each input token in the log-probability of one token.
+
+    Attributes:
+        token: id of the token that is explained.
+        output: its log-probability, in nats.
+        baseline: its log-probability if all token vectors are zero; None for input × gradient, which has no baseline.
+        values: side → share of each token of the side, in nats. A positive share raises the log-probability.
+    """
+
+    token: int
+    output: float
+    baseline: float | None
+    values: dict[str, Float[np.ndarray, " position"]]
+
+    @property
+    def gap(self) -> float | None:
+        """The sum of all shares minus `output - baseline`: the error of integrated gradients, which more steps make smaller.
+        None for input × gradient, whose shares have no known sum."""
+        if self.baseline is None:
+            return None
+        return sum(float(values.sum()) for values in self.values.values()) - (self.output - self.baseline)
+
+
+def input_gradients(
+    pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, steps: int = 0, edits: Sequence[Edit] = ()
+) -> InputGradients:
+    """The share of each input token in the log-probability of one token of the answer, by the gradient with respect to the
+    token vectors. Position vectors are not shared out.
+
+    With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
+    (Sundararajan et al. 2017): the mean gradient on the way from zero vectors to the token vectors, times the vectors. These
+    shares sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature, and
+    `gap` is its error. Look at it: in models whose first layer norms its input and that add no position vectors (Llama, Gemma,
+    T5), the log-probability jumps near zero vectors, and the shares do not become complete. Use `steps` = 0 there.
+
+    Args:
+        pipeline: the pipeline that was traced, in evaluation mode.
+        trace: a trace; its first text is explained.
+        position: the row of the logits that predicts the token.
+        token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
+            alone, the most probable token.
+        steps: number of gradients to average, up to `MOST_STEPS`; 20 to 50 are usual.
+        edits: the interventions of the trace, if it has any.
+
+    Raises:
+        InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, or
+            the vocabulary has no such token.
+        PathError: an edit does not fit the model.
+    """
+    token, edits = _token(pipeline, trace, position, token), as_edits(edits)
+    check_number("steps", steps, 0, MOST_STEPS)
+    nodes, weights = np.polynomial.legendre.leggauss(steps) if steps else (np.ones(1), 2 * np.ones(1))
+    scales, shares = (nodes + 1) / 2, weights / 2  # from the range −1 to 1 to the range 0 to 1
+    with _with_gradients():
+        inputs = _embeddings(trace)
+        sums = {path: torch.zeros_like(values[0], dtype=torch.float64) for path, values in inputs.items()}
+        for start in range(0, len(scales), BATCH_SIZE):
+            leaves = _scaled(inputs, scales[start : start + BATCH_SIZE])
+            outputs, _ = _forward(pipeline, trace, leaves, position, token, edits)
+            share = torch.from_numpy(shares[start : start + BATCH_SIZE])
+            for path, gradient in zip(leaves, torch.autograd.grad(outputs.sum(), [*leaves.values()]), strict=True):
+                sums[path] += torch.einsum("i,ipd->pd", share, gradient.double())
+        with torch.no_grad():
+            ends, _ = _forward(pipeline, trace, _scaled(inputs, [1.0, 0.0]), position, token, edits)
+    values = {path.partition("_")[0]: (sums[path] * inputs[path][0].double()).sum(-1).numpy() for path in inputs}
+    return InputGradients(token, ends[0].item(), ends[1].item() if steps else None, values)
+
+
+def attention_gradients(
+    pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, edits: Sequence[Edit] = ()
+) -> dict[str, Float[np.ndarray, "layer head query key"]]:
+    """Kind of attention → weight × gradient, for each attention weight: what the weight adds to the log-probability of a token,
+    in nats, to first order. A positive value means that the weight makes the token more probable.
+
+    The gradient of a weight includes what later layers make of it. Arguments and errors are those of `input_gradients`.
+    """
+    token, edits = _token(pipeline, trace, position, token), as_edits(edits)
+    paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
+    keep = [path for of_kind in paths.values() for path in of_kind]
+    with _with_gradients():
+        leaves = _scaled(_embeddings(trace), [1.0])
+        outputs, values = _forward(pipeline, trace, leaves, position, token, edits, keep)
+        weights = [values[path] for path in keep]
+        gradients = torch.autograd.grad(outputs.sum(), weights, allow_unused=True)
+    products = {
+        path: torch.zeros_like(of_layer) if gradient is None else of_layer.detach() * gradient
+        for path, of_layer, gradient in zip(keep, weights, gradients, strict=True)
+    }
+    return {kind: torch.cat([products[path] for path in of_kind]).numpy() for kind, of_kind in paths.items()}
+
+
+@contextmanager
+def _with_gradients() -> Iterator[None]:
+    """A context in which gradients are computed, even if the caller has switched them off."""
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
+
+
+def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | None) -> int:
+    """The token that is explained. Raises InputError if an argument is invalid."""
+    check_text_pipeline(pipeline)
+    check_trace(trace)
+    if isinstance(trace, WordTrace):
+        raise InputError("The trace must be of the tokens that the model reads, not of words.")
+    if trace.config != pipeline.config:
+        raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
+    _, rows, vocab = trace.logits.shape
+    check_number("position", position, 0, rows - 1)
+    if token is None:
+        following = trace.target_ids[0][position + 1 :] if trace.target_ids else ()
+        return following[0] if following else int(trace.logits[0, position].argmax())
+    check_number("token", token, 0, vocab - 1)
+    return int(token)
+
+
+def _embeddings(trace: Trace) -> Embeddings:
+    """The token vectors of the first text, for each side that ran."""
+    paths = []
+    for side in trace.sides:
+        found = [path for name in EMBEDDINGS if (path := f"{side}_embedding.{name}") in trace]
+        if not found:
+            raise InputError("The token vectors of the {side} were not recorded.", side=side)
+        paths.append(found[0])
+    return {path: trace[path].values[:1].clone() for path in paths}
+
+
+def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray) -> Embeddings:
+    """The vectors times each scale, in an item of a batch for each; their gradients can be computed."""
+    return {
+        path: (torch.tensor(scales, dtype=values.dtype)[:, None, None] * values).requires_grad_()
+        for path, values in inputs.items()
+    }
+
+
+def _forward(
+    pipeline: TextPipeline,
+    trace: Trace,
+    leaves: Embeddings,
+    position: int,
+    token: int,
+    edits: Sequence[Edit],
+    keep: Collection[str] = (),
+) -> tuple[Float[Tensor, " item"], Recording]:
+    """The log-probability of the token in each item of a batch with these token vectors, and the recorded tensors."""
+    items = len(next(iter(leaves.values())))
+    source, target = (torch.tensor(ids[:1]).expand(items, -1) if ids else None for ids in (trace.source_ids, trace.target_ids))
+    changes = [Change(path, lambda _, leaf=leaf: leaf) for path, leaf in leaves.items()]
+    with tracing(pipeline.network, [*edits, *changes], keep) as values:
+        logits = pipeline.network(source, target)  # pyright: ignore[reportArgumentType]
+    return logits[:, position].log_softmax(-1)[:, token], values

@@ -1,0 +1,64 @@
+"""Traces of many texts, one after another, for analyses that average over texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from transformer.analysis.checks import check_text_pipeline
+from transformer.errors import InputError
+from transformer.pipeline.answer import Answer, Source, Target
+from transformer.pipeline.encoding import Encoding
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.trace import Trace
+
+# A text alone, or with the target that the decoder reads.
+Text = Source | tuple[Source, Target]
+
+
+def check_texts(pipeline: object, texts: object) -> None:
+    """Check the arguments of an analysis of many texts, before any text is read.
+
+    Raises:
+        InputError: `pipeline` is not a pipeline, or `texts` is neither a list nor an iterator.
+    """
+    check_text_pipeline(pipeline)
+    if isinstance(texts, str | bytes | Encoding | Answer) or not isinstance(texts, Iterable):
+        raise InputError("The texts must be a list of texts, such as ['the cat sleeps .'], not {texts!r}.", texts=texts)
+
+
+def text_count(texts: Iterable[Text]) -> int | None:
+    """The number of texts; None for an iterator, whose end is not known."""
+    return len(texts) if hasattr(texts, "__len__") else None  # pyright: ignore[reportArgumentType]
+
+
+def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:
+    """The trace of each text, computed when the iterator reaches it.
+
+    Args:
+        pipeline: the pipeline of a model.
+        texts: texts, or pairs of a source and a target. A text without a target is traced with the model's own answer. But a
+            decoder alone reads only the text, and does not continue it.
+
+    Raises:
+        InputError: there are no texts, or the model cannot read one of them; the message says which.
+    """
+    number = 0
+    for number, text in enumerate(texts, 1):
+        source, target = _pair(text, number)
+        if target is None and pipeline.stacks == ("decoder",):
+            target = ""
+        try:
+            trace = pipeline.trace([source], [target])
+        except InputError as error:
+            raise InputError("Text {number} cannot be read. {problem}", number=number, problem=error) from None
+        yield trace
+    if not number:
+        raise InputError("There is no text; at least one is needed.")
+
+
+def _pair(text: Any, number: int) -> tuple[Any, Any]:
+    """The source and the target of a text; the target may be None."""
+    source, target = text if isinstance(text, tuple | list) and len(text) == 2 else (text, None)
+    if not isinstance(source, str | Encoding) or not isinstance(target, str | Encoding | Answer | None):
+        template = "Text {number} is {text!r}; it must be a text, or a pair of a source and a target."
+        raise InputError(template, number=number, text=text)
+    return source, target

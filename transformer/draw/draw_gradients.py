@@ -1,0 +1,41 @@
+"""Drawings of gradients: what the tokens and the attention weights do for one token of the answer. Positions count from 0."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from transformer.analysis.gradients import attention_gradients as gradients_of_weights
+from transformer.analysis.gradients import input_gradients as gradients_of_inputs
+from transformer.draw.drawing import drawn
+from transformer.figures.decoding_figures import contribution_bars
+from transformer.figures.labels import LABELS
+from transformer.figures.whatif_figures import difference_map
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.trace import Trace
+
+
+@drawn
+def input_gradients(pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, steps: int = 0) -> go.Figure:
+    """The share of each input token in the log-probability of one token. The shares are input × gradient, or with `steps`
+    integrated gradients (`transformer.analysis.gradients.input_gradients`)."""
+    shares = gradients_of_inputs(pipeline, trace, position, token, steps)
+    names = [
+        f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()
+        for side in trace.sides
+        for index, label in enumerate(trace.tokens_of(side)[0])
+    ]
+    side = trace.sides[-1]
+    (explained,) = pipeline.vocabulary(side).tokens_of([shares.token])
+    values = np.concatenate([shares.values[side] for side in trace.sides])
+    return contribution_bars(names, values, f"to the log-probability of {explained}")
+
+
+@drawn
+def attention_gradients(
+    pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, position: int, token: int | None = None
+) -> go.Figure:
+    """What the weights of one head do for the log-probability of one token. Each cell is weight × gradient
+    (`transformer.analysis.gradients.attention_gradients`)."""
+    allowed = trace.head_allowed(kind, layer, head).numpy()
+    values = gradients_of_weights(pipeline, trace, position, token)[kind][layer, head]
+    words = {"change_of_weight": "weight × gradient", "change": "nats"}
+    return difference_map(values, allowed, trace.query_names(kind), trace.tokens(kind)[1], {**LABELS, **words})
