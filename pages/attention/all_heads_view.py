@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from pages.attention.head_patterns import head_measures, measure_names
+from pages.attention.induction import induction_head
 from pages.attention.lines import LinesState
 from pages.attention.lines_link import THRESHOLD
 from pages.attention.offline_view import offline_view
@@ -100,9 +101,13 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
             rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
             st.caption(words["reduced"].format(rows=rows, columns=columns))
         _say_axes(view, kind, layer, head)
-        turning = turning_head(view.pipeline.card.measures, shown.kinds)
-        if turning and turning != (kind, layer + 1, head + 1):
-            st.button(words["turning"], key="turning", icon=":material/alt_route:", on_click=_open_head, args=turning)
+        named = {
+            "turning": (turning_head(view.pipeline.card.measures, shown.kinds), ":material/alt_route:"),
+            "induction": (induction_head(view, view.trace()), ":material/content_copy:"),
+        }
+        for name, (found, icon) in named.items():
+            if found and found != (kind, layer + 1, head + 1):
+                st.button(words[name], key=name, icon=icon, on_click=_open_head, args=found)
 
 
 def _say_axes(view: View, kind: str, layer: int, head: int) -> None:

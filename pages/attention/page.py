@@ -8,6 +8,7 @@ from pages.attention.combined_view import show_combined
 from pages.attention.head_map_view import show_map, show_numbers
 from pages.attention.head_patterns import show_pattern
 from pages.attention.head_question import SILENCE, head_question, show_question
+from pages.attention.induction import induction_head, say_induction
 from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.what_if import show_whatif
@@ -33,10 +34,10 @@ with explained():
     view, trace = show_run()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # The head that is picked first is one that the model's card names.
-        named = head_to_show(view.pipeline.card.measures, trace.kinds)
-        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross" if named else None)
-        layers, heads, named = trace.layers(kind), trace.heads(kind), named if kind == "cross" else None
+        # The head that is picked first is one that the model's card names, or an induction head.
+        named = head_to_show(view.pipeline.card.measures, trace.kinds) or induction_head(view, trace)
+        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first=named.kind if named else None)
+        layers, heads, named = trace.layers(kind), trace.heads(kind), named if named and kind == named.kind else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
     # The pictures come first. The question and the sentences about them are drawn below.
@@ -73,6 +74,7 @@ with explained():
                 if look in ("map", "lines"):
                     st.markdown(words["qkv"])
                 if look in ("map", "lines", "pattern"):
+                    say_induction(view, trace, kind, layer, head)
                     waits = show_silence(view, trace, kind, layer, head)
                     if look == "map" and view.pipeline.trained and not waits:
                         show_other_need(view, trace, kind, layer, head)
