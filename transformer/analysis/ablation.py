@@ -19,6 +19,7 @@ from transformer.pipeline.decoding.generate import Network
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate, Patch
 from transformer.tracing.paths import Kind
+from transformer.tracing.trace import Trace
 from transformer.validation import one_of
 
 METHODS = ("zero", "mean", "resampled")
@@ -51,6 +52,13 @@ class _Ids(NamedTuple):
 
     source: Int[Tensor, "1 source"] | None
     target: Int[Tensor, "1 target"]
+
+    @classmethod
+    def of(cls, trace: Trace, number: int) -> "_Ids":
+        """The ids of a trace. Raises InputError, with the number of the text, if there is no token to predict."""
+        if len(trace.target_ids[0]) < 2:
+            raise InputError("Text {number} has no token to predict; the decoder needs at least two tokens.", number=number)
+        return cls(torch.tensor(trace.source_ids) if trace.source_ids else None, torch.tensor(trace.target_ids))
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -115,15 +123,14 @@ def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -
     listed: list[_Ids] = []
     sums: dict[str, Tensor] = {}
     counts = dict.fromkeys(paths, 0)
-    for number, trace in enumerate(traced_texts(pipeline, texts), 1):
-        if len(trace.target_ids[0]) < 2:
-            raise InputError("Text {number} has no token to predict; the decoder needs at least two tokens.", number=number)
-        source = torch.tensor(trace.source_ids) if trace.source_ids else None
-        listed.append(_Ids(source, torch.tensor(trace.target_ids)))
+    for trace in traced_texts(pipeline, texts):
+        listed.append(_Ids.of(trace, len(listed) + 1))
         for path in paths:
-            values = trace[path].values[0].double()
-            sums[path] = sums.get(path, torch.zeros(())) + values.sum(1)
-            counts[path] += values.shape[1]
+            outputs = trace[path].values[0]
+            sums[path] = sums.get(path, torch.zeros(())) + outputs.sum(1, dtype=torch.float64)
+            counts[path] += outputs.shape[1]
+            del outputs
+        del trace  # before the next text is traced
     return listed, {path: values / counts[path] for path, values in sums.items()}
 
 

@@ -71,14 +71,14 @@ def input_gradients(
         token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
             alone, the most probable token.
         steps: number of gradients to average, up to `MOST_STEPS`; 20 to 50 are usual.
-        edits: the interventions of the trace, if it has any.
+        edits: the interventions of the trace, if it has any; without `items`.
 
     Raises:
         InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, or
             the vocabulary has no such token.
         PathError: an edit does not fit the model.
     """
-    token, edits = _token(pipeline, trace, position, token), as_edits(edits)
+    token, edits = _token(pipeline, trace, position, token), _edits(edits)
     check_number("steps", steps, 0, MOST_STEPS)
     nodes, weights = np.polynomial.legendre.leggauss(steps) if steps else (np.ones(1), 2 * np.ones(1))
     scales, shares = (nodes + 1) / 2, weights / 2  # from the range −1 to 1 to the range 0 to 1
@@ -105,7 +105,7 @@ def attention_gradients(
 
     The gradient of a weight includes what later layers make of it. Arguments and errors are those of `input_gradients`.
     """
-    token, edits = _token(pipeline, trace, position, token), as_edits(edits)
+    token, edits = _token(pipeline, trace, position, token), _edits(edits)
     paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
     keep = [path for of_kind in paths.values() for path in of_kind]
     with _with_gradients():
@@ -142,6 +142,13 @@ def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | Non
         return following[0] if following else int(trace.logits[0, position].argmax())
     check_number("token", token, 0, vocab - 1)
     return int(token)
+
+
+def _edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The edits. Raises InputError if one has `items`, because a pass has several copies of one text."""
+    if any(getattr(edit, "items", None) is not None for edit in as_edits(edits)):
+        raise InputError("Gradients are of the first text; leave out the `items` of the edits.")
+    return as_edits(edits)
 
 
 def _embeddings(trace: Trace) -> Embeddings:

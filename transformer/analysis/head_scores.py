@@ -1,6 +1,7 @@
 """Scores of attention heads over many texts: the mean of each measure, with one trace in memory at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -80,15 +81,16 @@ def mean_head_scores(
 def _reports(pipeline: TextPipeline, texts: Iterable[Text], kind: Kind, names: Sequence[str]) -> Iterator[HeadScores]:
     sums: dict[str, PerHead] = {}
     counts: dict[str, int] = {}
-    for done, trace in enumerate(traced_texts(pipeline, texts), 1):
-        for name, values in _measured(trace, kind).items():
+    # `map` lets go of each trace before the next text is traced.
+    for done, measured in enumerate(map(partial(_measured, kind), traced_texts(pipeline, texts)), 1):
+        for name, values in measured.items():
             if name in names:
                 sums[name] = sums.get(name, 0.0) + values
                 counts[name] = counts.get(name, 0) + 1
         yield HeadScores(done, text_count(texts), {name: sums[name] / counts[name] for name in names if name in sums})
 
 
-def _measured(trace: Trace, kind: Kind) -> dict[str, PerHead]:
+def _measured(kind: Kind, trace: Trace) -> dict[str, PerHead]:
     """The measures of a trace, computed layer by layer, so that the weights of all layers are not copied."""
     weights = (trace.weights(kind, layer).double().numpy() for layer in range(trace.layers(kind)))
     ids = None if kind == Kind.CROSS else trace.ids_of(kind.queries)[0]

@@ -1,6 +1,6 @@
 """Traces of many texts, one after another, for analyses that average over texts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from transformer.analysis.checks import check_text_pipeline
@@ -21,7 +21,11 @@ def check_texts(pipeline: object, texts: object) -> None:
         InputError: `pipeline` is not a pipeline, or `texts` is neither a list nor an iterator.
     """
     check_text_pipeline(pipeline)
-    if isinstance(texts, str | bytes | Encoding | Answer) or not isinstance(texts, Iterable):
+    try:
+        usable = not isinstance(texts, str | bytes | Mapping | Encoding | Answer) and bool(iter(texts))  # pyright: ignore
+    except TypeError:  # not a list, or a tensor without an axis
+        usable = False
+    if not usable:
         raise InputError("The texts must be a list of texts, such as ['the cat sleeps .'], not {texts!r}.", texts=texts)
 
 
@@ -31,7 +35,8 @@ def text_count(texts: Iterable[Text]) -> int | None:
 
 
 def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:
-    """The trace of each text, computed when the iterator reaches it.
+    """The trace of each text, computed when the iterator reaches it. The iterator keeps no trace. `enumerate` would keep one,
+    so a caller that wants only one trace in memory counts by itself, and deletes the trace before it asks for the next.
 
     Args:
         pipeline: the pipeline of a model.
@@ -43,16 +48,20 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
     """
     number = 0
     for number, text in enumerate(texts, 1):
-        source, target = _pair(text, number)
-        if target is None and pipeline.stacks == ("decoder",):
-            target = ""
-        try:
-            trace = pipeline.trace([source], [target])
-        except InputError as error:
-            raise InputError("Text {number} cannot be read. {problem}", number=number, problem=error) from None
-        yield trace
+        yield _traced(pipeline, text, number)
     if not number:
         raise InputError("There is no text; at least one is needed.")
+
+
+def _traced(pipeline: TextPipeline, text: Text, number: int) -> Trace:
+    """The trace of a text. Raises InputError, with the number of the text, if the model cannot read it."""
+    source, target = _pair(text, number)
+    if target is None and pipeline.stacks == ("decoder",):
+        target = ""
+    try:
+        return pipeline.trace([source], [target])
+    except InputError as error:
+        raise InputError("Text {number} cannot be read. {problem}", number=number, problem=error) from None
 
 
 def _pair(text: Any, number: int) -> tuple[Any, Any]:

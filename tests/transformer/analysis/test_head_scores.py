@@ -1,13 +1,15 @@
 """Tests of the scores of heads over many texts."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.transformer.huggingface.tiny import opened
 from transformer import InputError, Pipeline
+from transformer.analysis.ablation import ablation_scores
 from transformer.analysis.head_measures import mean_of, measure
 from transformer.analysis.head_scores import SCORES, head_scores, mean_head_scores
 from transformer.pipeline.protocol import TextPipeline
@@ -51,23 +53,30 @@ def test_targets_are_read_as_they_are_given() -> None:
     ).all()
 
 
-def test_an_iterator_is_read_one_text_at_a_time_and_only_one_trace_is_kept() -> None:
-    read = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal read
-        for text in TEXTS:
-            read += 1
-            yield text
-
+@pytest.mark.parametrize("analysis", [head_scores, ablation_scores])
+def test_an_iterator_is_read_one_text_at_a_time_and_no_trace_is_kept_meanwhile(analysis: Callable[..., Any]) -> None:
     def traces() -> int:
         gc.collect()
         return sum(type(each) is Trace for each in gc.get_objects())
 
-    pipeline, before = Pipeline.load("reverse"), traces()
-    for done, scores in enumerate(head_scores(pipeline, texts(), "encoder", ["self"]), 1):
-        assert (scores.done, scores.total, read) == (done, None, done)
-        assert traces() <= before + 1
+    kept = []
+
+    def texts() -> Iterator[str]:
+        for text in TEXTS:
+            kept.append(traces())
+            yield text
+
+    before = traces()
+    reports = [(scores.done, scores.total) for scores in analysis(Pipeline.load("reverse"), texts())]
+    assert [done for done, _ in reports] == [1, 2, 3]
+    assert {total for _, total in reports} == {None if analysis is head_scores else 3}
+    assert kept == [before] * 3
+
+
+def test_the_reports_come_while_an_iterator_is_read() -> None:
+    waiting = iter(TEXTS)
+    next(head_scores(Pipeline.load("reverse"), waiting, "encoder", ["self"]))
+    assert list(waiting) == TEXTS[1:]
 
 
 def test_a_report_does_not_change_after_it_was_yielded() -> None:

@@ -4,6 +4,7 @@ import atexit
 import functools
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,13 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 PAD_IS_ONE = ("m2m_100", "roberta", "xlm-roberta")
 
 
-def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = True) -> None:
+def tokens_of(size: int = VOCAB, pad: int = 0, words: Sequence[str] = WORDS) -> list[str]:
+    """The tokens of a tokenizer, by their ids: special ones, the words, and made-up words up to the size."""
+    specials = SPECIALS if pad == 0 else ["<s>", "<pad>", *SPECIALS[2:]]
+    return [*specials, *words, *(f"w{index}" for index in range(size))][:size]
+
+
+def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = True, words: Sequence[str] = WORDS) -> None:
     """Write a tokenizer of words.
 
     Args:
@@ -98,10 +105,10 @@ def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = T
         pad: the id of `<pad>`, 0 or 1; `<s>` has the other id.
         size: number of pieces.
         ends: whether the tokenizer puts `</s>` after a text.
+        words: the words that it knows.
     """
-    specials = SPECIALS if pad == 0 else ["<s>", "<pad>", *SPECIALS[2:]]
-    words = [*specials, *WORDS, *(f"w{index}" for index in range(size))][:size]
-    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="<unk>"))
+    ids = {token: index for index, token in enumerate(tokens_of(size, pad, words))}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if ends:
         tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
