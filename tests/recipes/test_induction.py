@@ -8,6 +8,9 @@ import torch
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
+from pages.shell.models import folders
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown_errors
 from tests.recipes import induction
 from tests.recipes.induction import INDUCTION, texts, train, words
 from transformer import open_model, silence
@@ -23,17 +26,23 @@ TEXTS = words(IDS)
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory) -> TextPipeline:
-    folder = tmp_path_factory.mktemp("induction")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the trained model."""
+    folder = tmp_path_factory.mktemp("models") / "induction"
     train(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pipeline(folder: Path) -> TextPipeline:
     return open_model(folder)
 
 
 def continued(pipeline: TextPipeline, *edits: Edit) -> float:
     """The share of the repeated tokens that the model predicts."""
     right = []
-    for text, ids, repeats in zip(TEXTS, IDS, REPEATS, strict=True):
-        best = pipeline.trace(text, "", edits).logits[0, :-1].argmax(-1)
+    for source, ids, repeats in zip(TEXTS, IDS, REPEATS, strict=True):
+        best = pipeline.trace(source, "", edits).logits[0, :-1].argmax(-1)
         right += (best == ids[1:])[repeats[1:]].tolist()
     return sum(right) / len(right)
 
@@ -71,6 +80,19 @@ def test_every_ablation_finds_the_induction_head(pipeline: TextPipeline, by: str
     drops = last.drops["decoder"]
     assert strongest(drops) == INDUCTION
     assert drops[INDUCTION] > 3 * np.sort(drops, axis=None)[-2]
+
+
+def test_the_page_attention_opens_on_the_induction_head_and_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder))
+    app = on_page("pages/attention/page.py", model="induction", source=TEXTS[0])
+    assert shown_errors(app) == ""
+    assert (app.session_state["layer"], app.session_state["head"]) == (INDUCTION[0] + 1, INDUCTION[1] + 1)
+    said = text("attention")["induction_says"].partition("{share}")[0]
+    assert any(line.value.startswith(said) for line in app.markdown)
+    other = on_page("pages/attention/page.py", model="induction", source=TEXTS[0], layer="1", head="1")
+    assert not any(line.value.startswith(said) for line in other.markdown)
+    other.button(key="induction").click().run()
+    assert any(line.value.startswith(said) for line in other.markdown)
 
 
 def test_an_untrained_model_has_no_induction_head(tmp_path: Path) -> None:
