@@ -5,6 +5,7 @@ import streamlit as st
 from pages.attention.all_heads_view import beside, show_overview, show_small_map
 from pages.attention.attention_steps import show_steps
 from pages.attention.combined_view import show_combined
+from pages.attention.gradient_view import show_gradients
 from pages.attention.head_map_view import show_map, show_numbers
 from pages.attention.head_patterns import show_pattern
 from pages.attention.head_question import SILENCE, head_question, show_question
@@ -25,7 +26,7 @@ from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
 
 # Looks that compute with the numbers of the run itself, so their tokens are always the pieces, not the joined words.
-COMPUTED = ("steps", "what-if")
+COMPUTED = ("steps", "gradient", "what-if")
 
 
 words = text("attention")
@@ -89,6 +90,8 @@ with explained():
                     show_steps(view, trace, kind, layer, head)
                 elif look == "combined":
                     show_combined(view, shown, kind, layer, head)
+                elif look == "gradient":
+                    show_gradients(view, trace, kind, layer, head)
                 else:
                     show_whatif(view, trace, kind, layer, head)
 

@@ -135,6 +135,8 @@ def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | Non
         raise InputError("The trace must be of the tokens that the model reads, not of words.")
     if trace.config != pipeline.config:
         raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
+    if pipeline.output_kind != "tokens":
+        raise InputError("This model has no language head, so there is no token whose probability could be explained.")
     _, rows, vocab = trace.logits.shape
     check_number("position", position, 0, rows - 1)
     if token is None:

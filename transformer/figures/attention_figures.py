@@ -111,10 +111,15 @@ def small_head_map(
     """
     values = np.where(allowed, weights, np.nan)
     figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
+    figure.update_layout(shapes=_frames(marks, earlier_marks, row, len(keys)))
+    return small_token_map(figure, queries, keys)
+
+
+def small_token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str]) -> go.Figure:
+    """The figure with tokens on both axes of its map of queries × keys, for a narrow place."""
     across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
-    figure.update_layout(shapes=_frames(marks, earlier_marks, row, len(keys)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
     margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
     return finished(figure, height=height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})

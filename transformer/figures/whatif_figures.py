@@ -8,7 +8,15 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from plotly.subplots import make_subplots
 
-from transformer.figures.attention_figures import MOST_WRITTEN, hover, in_cells, pair_cells, token_map, unsigned_zero
+from transformer.figures.attention_figures import (
+    MOST_WRITTEN,
+    hover,
+    in_cells,
+    pair_cells,
+    small_token_map,
+    token_map,
+    unsigned_zero,
+)
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
 
@@ -72,6 +80,7 @@ def difference_map(
     queries: Sequence[str],
     keys: Sequence[str],
     labels: Mapping[str, str] = LABELS,
+    small: bool = False,
 ) -> go.Figure:
     """The change of a head's weights: blue if a weight grew, red if it shrank, white if it did not change.
 
@@ -80,13 +89,15 @@ def difference_map(
         allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
         queries, keys: the tokens.
         labels: words of the figure.
+        small: whether it is for a narrow place, without numbers in its cells and without a colour bar.
     """
     most, values = float(abs(change).max()) or 1.0, np.where(allowed, change, np.nan)
-    written = in_cells(values, "{:+.2f}", SIGNED, -most, most) if max(change.shape) <= MOST_WRITTEN else {}
+    written = in_cells(values, "{:+.2f}", SIGNED, -most, most) if max(change.shape) <= MOST_WRITTEN and not small else {}
     scale = {"zmin": -most, "zmax": most, "colorscale": SIGNED, **written}
     hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
-    figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, colorbar=bar | {"thickness": 12})
-    return token_map(figure, queries, keys, labels=labels)
+    more = {"showscale": False} if small else {"colorbar": bar | {"thickness": 12}}
+    figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, **more)
+    return small_token_map(figure, queries, keys) if small else token_map(figure, queries, keys, labels=labels)
 
 
 def importance_map(

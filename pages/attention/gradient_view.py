@@ -1,0 +1,116 @@
+"""Gradients beside attention: does a head look at what matters for a token that is written?"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.view.map_names import map_names
+from pages.shell.view.view import View
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import quoted
+from pages.ui.format import fixed, number, share, token_at
+from pages.ui.head_grid import strongest_rows
+from pages.ui.pickers import pick
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.analysis.gradients import attention_gradients, input_gradients
+from transformer.figures.attention_figures import small_head_map
+from transformer.figures.whatif_figures import difference_map, probability_change
+from transformer.tracing.paths import Kind
+
+SURE = 0.99  # a token that is more probable than this has gradients near zero
+FEW = 3  # fewer tokens have no order worth comparing
+
+
+class Gradients(NamedTuple):
+    """The gradients of the log-probability of one token.
+
+    Attributes:
+        weights: kind of attention → weight × gradient of every weight, in nats.
+        inputs: side → input × gradient of every token, in nats.
+    """
+
+    weights: dict[str, Float[np.ndarray, "layer head query key"]]
+    inputs: dict[str, Float[np.ndarray, " position"]]
+
+
+def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """Draw the weights of a head beside weight × gradient for one token, and compare the row that writes it with the share of
+    each token read."""
+    words = text("gradients")
+    if view.pipeline.output_kind != "tokens":
+        st.info(words["no_tokens"], icon=":material/info:")
+        return
+    st.markdown(words["intro"])
+    ids, first = _explained(view, trace), view.first_row() if view.writes else 0
+    names = view.pipeline.vocabulary(trace.sides[-1]).tokens_of(ids)
+    labels = {place: token_at(place, name) for place, name in enumerate(names)}
+    # A token that the model is sure of has gradients near zero, so the least probable one comes first.
+    asked = trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+    least = first + int(asked[first:].argmin())
+    place = pick(words["token"], range(first, len(ids)), "gradient_of", first=least, as_list=True, labels=labels)
+    gradients = view.run(_gradients, view, place, ids[place])
+    weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
+    queries, keys = map_names(view, trace, kind)
+    left, right = st.columns(2)
+    with left:
+        st.markdown(f"**{words['weight']}**")
+        figure = chart(small_head_map, weights, allowed, queries, keys, labels=figure_labels())
+        says = f"{words['weight_alt']} {strongest_rows(weights, allowed, queries, keys)}"
+        show(figure, "gradient-weights", says, tells=True)
+    with right:
+        st.markdown(f"**{words['product'].format(token=quoted(names[place]))}**")
+        units = {**figure_labels(), "change_of_weight": words["product_short"], "change": words["nats"]}
+        product = gradients.weights[kind][layer, head]
+        figure = chart(difference_map, product, allowed, queries, keys, labels=units, small=True)
+        show(figure, "gradient-products", words["product_alt"])
+    most = float(abs(product).max())
+    st.caption(words["maps_say"].format(most=number(most, 2)))
+    if asked[place] > SURE:
+        st.info(words["sure"].format(token=quoted(names[place]), share=share(float(asked[place]), 1)), icon=":material/info:")
+    if Kind.of(kind).queries == trace.sides[-1]:
+        shares = gradients.inputs[Kind.of(kind).keys]
+        _compare_row(weights[place], shares, trace.tokens(kind)[1], allowed[place], quoted(names[place]))
+
+
+def _compare_row(
+    weights: Float[np.ndarray, " key"],
+    shares: Float[np.ndarray, " key"],
+    keys: Sequence[str],
+    allowed: Float[np.ndarray, " key"] | np.ndarray,
+    token: str,
+) -> None:
+    """Draw the weights of a row beside the size of each token's share, and say how alike they order the tokens."""
+    words, sizes = text("gradients"), abs(shares)[allowed]
+    sizes = sizes / max(float(sizes.sum()), 1e-12)
+    seen, tokens = weights[allowed], [key for key, may in zip(keys, allowed, strict=True) if may]
+    st.markdown(f"**{words['row'].format(token=token)}**")
+    names = (words["weight_short"], words["share_short"])
+    units = {**figure_labels(), "probability": words["share_axis"]}
+    show(chart(probability_change, tokens, seen, sizes, names, labels=units), "gradient-row", words["row_alt"])
+    if len(tokens) >= FEW and np.ptp(seen) > 0 and np.ptp(sizes) > 0:
+        ranks = float(pd.Series(seen).rank().corr(pd.Series(sizes).rank()))
+        st.markdown(words["agreement"].format(correlation=fixed(ranks, 2), count=len(tokens)))
+
+
+def _explained(view: View, trace: Trace) -> list[int]:
+    """The token that each row of the logits is asked about: the next one of the target; for an encoder alone, the most
+    probable one."""
+    if not trace.target_ids:
+        return trace.logits[0].argmax(-1).tolist()
+    expected = view.expected(trace)
+    return expected if len(expected) == trace.logits.shape[1] else [*expected, int(trace.logits[0, -1].argmax())]
+
+
+@cached
+def _gradients(view: View, position: int, token: int) -> Gradients:
+    """The gradients of the log-probability of a token, from two further passes."""
+    trace, pipeline = view.trace(), view.pipeline
+    return Gradients(
+        attention_gradients(pipeline, trace, position, token), input_gradients(pipeline, trace, position, token).values
+    )
