@@ -72,7 +72,7 @@ def attention_in_parts(
 
     The memory is that of the pass and of the layers that it keeps, besides the model itself. The parts that the caller keeps
     come on top. The fewer megabytes are allowed, the more often the model runs. The text may be as long as `pipeline.longest`
-    says; `HEADLIGHT_MODEL_TOKENS` raises it for models of Hugging Face.
+    says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise that.
 
     Args:
         pipeline: the pipeline of our own model, or of one of Hugging Face.
