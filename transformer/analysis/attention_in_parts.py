@@ -22,10 +22,12 @@ from transformer.tracing.trace import as_array
 from transformer.validation import as_list, checked, within
 
 MEGABYTE = 1_000_000
-# While one layer runs: its scores, before and after scaling and masking, and its weights. The tests measure that this suffices.
-SCORES_OF_A_LAYER = 5
-# Copies of a mask, of the residual stream, and of the logits that exist at once.
-MASKS, STREAMS, LOGITS = 4, 12, 4
+# Tensors that exist at once while a part of the model runs; the tests compare the sum with what is measured. In an attention:
+# its scores before and after scaling and masking, and its weights. In a feed-forward network: its hidden layer, and what the
+# activation computes. After the last layer: logits and probabilities.
+SCORES, HIDDEN, LOGITS = 5, 8, 3
+# All the time: masks, and vectors of the residual stream.
+MASKS, STREAMS = 4, 12
 TOO_LITTLE = (
     "The attention of {tokens} tokens needs {needed} MB, for one layer at a time; megabytes is {megabytes}. Allow more, or "
     "give a shorter text."
@@ -72,7 +74,7 @@ def attention_in_parts(
 
     The memory is that of the pass and of the layers that it keeps, besides the model itself. The parts that the caller keeps
     come on top. The fewer megabytes are allowed, the more often the model runs. The text may be as long as `pipeline.longest`
-    says; `HEADLIGHT_MODEL_TOKENS` raises it for models of Hugging Face.
+    says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise that.
 
     Args:
         pipeline: the pipeline of our own model, or of one of Hugging Face.
@@ -172,12 +174,10 @@ def _pass_bytes(pipeline: TextPipeline, text: _Text) -> int:
     """Bytes that a pass needs at its largest moment, without the layers that are kept. All kinds of attention that run count,
     not only the chosen ones."""
     config, size = pipeline.config, pipeline.token_table("source").element_size()
-    running = [
-        kind for kind in head_counts(pipeline.network) if text.length(Kind.of(kind).queries) * text.length(Kind.of(kind).keys)
-    ]
-    attention = SCORES_OF_A_LAYER * max(_layer_bytes(pipeline, text, kind) for kind in running)
     source, target = text.length("source"), text.length("target")
-    logits = LOGITS * (target or (0 if "decoder" in pipeline.stacks else source)) * config.target_vocab * size
     longest = max(source, target)
-    rest = MASKS * longest * longest * size + STREAMS * (source + target) * max(config.d_model, config.d_ff) * size
-    return max(attention, logits) + rest
+    attention = SCORES * max(_layer_bytes(pipeline, text, kind) for kind in head_counts(pipeline.network))
+    hidden = HIDDEN * longest * config.d_ff * size
+    logits = LOGITS * (target or (0 if "decoder" in pipeline.stacks else source)) * config.target_vocab * size
+    always = MASKS * longest**2 + STREAMS * (source + target) * config.d_model
+    return max(attention, hidden, logits) + always * size

@@ -70,7 +70,7 @@ def input_gradients(
         position: the row of the logits that predicts the token.
         token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
             alone, the most probable token.
-        steps: number of gradients to average, up to `MOST_STEPS`; 20 to 50 are usual.
+        steps: number of gradients to average, up to `MOST_STEPS`. The trained models need 100 to 300 for a small `gap`.
         edits: the interventions of the trace, if it has any; without `items`.
 
     Raises:
@@ -137,6 +137,8 @@ def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | Non
         raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
     if pipeline.output_kind != "tokens":
         raise InputError("This model has no language head, so there is no token whose probability could be explained.")
+    if any(pipeline.token_table(side).is_inference() for side in trace.sides):
+        raise InputError("The model was built within `torch.inference_mode`, so it has no gradients; open it outside of it.")
     _, rows, vocab = trace.logits.shape
     check_number("position", position, 0, rows - 1)
     if token is None:

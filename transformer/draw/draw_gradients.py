@@ -8,6 +8,7 @@ from transformer.analysis.gradients import input_gradients as gradients_of_input
 from transformer.draw.drawing import drawn
 from transformer.figures.decoding_figures import contribution_bars
 from transformer.figures.labels import LABELS
+from transformer.figures.theme import escaped
 from transformer.figures.whatif_figures import difference_map
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
@@ -26,7 +27,7 @@ def input_gradients(pipeline: TextPipeline, trace: Trace, position: int, token: 
     side = trace.sides[-1]
     (explained,) = pipeline.vocabulary(side).tokens_of([shares.token])
     values = np.concatenate([shares.values[side] for side in trace.sides])
-    return contribution_bars(names, values, f"to the log-probability of {explained}")
+    return contribution_bars(names, values, f"to the log-probability of {escaped(explained)}")
 
 
 @drawn

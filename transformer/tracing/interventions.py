@@ -316,6 +316,16 @@ class Change(Intervention):
         except Exception as error:  # a function of the caller can raise anything
             problem = f"{type(error).__name__}: {error}"
             raise PathError("The function that changes {path} fails ({problem}).", path=tap.path, problem=problem) from error
+        self._check_form(new, values, tap)
+        new = _except_hidden(new.to(values.dtype), values, tap, where, scope)
+        unusable = ~((new.abs() <= LARGEST_VALUE) | (new == values)) if values.is_floating_point() else torch.tensor(False)
+        if (unusable & ~((new == -torch.inf) & _are_scores(tap.path))).any():
+            template = "The function that changes {path} returned NaN or too large numbers; allowed are numbers up to {most}."
+            raise PathError(template, path=tap.path, most=LARGEST_VALUE)
+        return new
+
+    def _check_form(self, new: Any, values: Tensor, tap: Tap) -> None:
+        """Check that the result of the function has the shape of the values, real numbers, and their device."""
         if not isinstance(new, Tensor) or new.shape != values.shape:
             raise PathError(
                 "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",
@@ -328,12 +338,6 @@ class Change(Intervention):
             template = "The function that changes {path} returned {dtype} on {device}; it must return {expected}."
             expected = f"{values.dtype} on {values.device}"
             raise PathError(template, path=tap.path, dtype=str(new.dtype), device=str(new.device), expected=expected)
-        new = _except_hidden(new.to(values.dtype), values, tap, where, scope)
-        unusable = ~((new.abs() <= LARGEST_VALUE) | (new == values)) if values.is_floating_point() else torch.tensor(False)
-        if (unusable & ~((new == -torch.inf) & _are_scores(tap.path))).any():
-            template = "The function that changes {path} returned NaN or too large numbers; allowed are numbers up to {most}."
-            raise PathError(template, path=tap.path, most=LARGEST_VALUE)
-        return new
 
 
 def _are_scores(path: str) -> bool:

@@ -114,6 +114,15 @@ def test_a_pass_of_our_own_network_stays_within_the_limit(preset: str, more: int
     assert 0.3 * megabytes * MEGABYTE < peak.bytes <= megabytes * MEGABYTE
 
 
+def test_a_wide_feed_forward_network_counts() -> None:
+    pipeline, text = long_pipeline(d_ff=8_192), LETTERS * 10
+    megabytes = needed(pipeline, text, text)
+    with Peak() as peak:
+        for part in attention_in_parts(pipeline, text, text, megabytes=megabytes):
+            del part
+    assert 0.2 * megabytes * MEGABYTE < peak.bytes <= megabytes * MEGABYTE
+
+
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "t5", "marian", "mistral", "gemma2"])
 def test_a_pass_of_a_model_of_hugging_face_stays_within_the_limit(name: str, tmp_path: Path) -> None:
     longer = {"gpt2": {"n_positions": 512}, "t5": {}}.get(name, {"max_position_embeddings": 512})

@@ -172,6 +172,13 @@ def test_threads_may_share_a_model() -> None:
         np.testing.assert_allclose(together[text], values, atol=1e-6)
 
 
+def test_a_model_that_was_built_in_inference_mode_is_refused() -> None:
+    with torch.inference_mode():
+        pipeline, trace = own("vanilla")
+    with pytest.raises(InputError, match="built within `torch"):
+        input_gradients(pipeline, trace, 0)
+
+
 def test_a_trace_of_another_model_or_of_words_is_refused() -> None:
     pipeline = Pipeline.load("reverse")
     with pytest.raises(InputError, match="this one has another configuration"):
