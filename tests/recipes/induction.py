@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from tests.recipes import one_core
 from tests.transformer.huggingface.tiny import IDS, save_tokenizer, tokens_of
 from transformer.network.embedding import sinusoid
 
@@ -45,6 +46,7 @@ def words(ids: Tensor) -> list[str]:
     return [" ".join(names[index] for index in row) for row in ids.tolist()]
 
 
+@one_core()
 def train(folder: Path, seed: int = 1) -> None:
     """Train the model until it continues texts, and write it with its tokenizer.
 

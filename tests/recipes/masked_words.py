@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from transformers import BertConfig, BertForMaskedLM
 
+from tests.recipes import one_core
 from tests.transformer.huggingface.tiny import IDS, SPECIALS, save_tokenizer
 from transformer.tasks import find_task
 from transformer.tasks.task import Split
@@ -36,6 +37,7 @@ def sentences(split: Split, seed: int = 0) -> Iterator[list[str]]:
             yield words
 
 
+@one_core()
 def train(folder: Path, seed: int = 0) -> None:
     """Train the model, and write it with its tokenizer."""
     torch.manual_seed(seed)

@@ -43,7 +43,7 @@ def long_pipeline(preset: str = "vanilla", **sizes: Any) -> Pipeline:
     """An untrained pipeline that reads 2,000 letters."""
     letters = Pipeline.load("reverse")
     vocab = {f"{side}_vocab": len(letters.vocabulary(side)) for side in ("source", "target")}
-    model = small(preset, d_model=8, heads=2, d_ff=16, max_len=2_010, **vocab | sizes)
+    model = small(preset, **{"d_model": 8, "heads": 2, "d_ff": 16, "max_len": 2_010, **vocab, **sizes})
     return Pipeline("long", model, letters.source_vocabulary, letters.target_vocabulary, letters.card)
 
 
