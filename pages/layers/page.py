@@ -6,6 +6,7 @@ from pages.layers.arithmetic import show_arithmetic
 from pages.layers.calls import show_calls
 from pages.layers.filmstrip import show_filmstrip
 from pages.layers.ledger_part import show_ledger
+from pages.layers.module_part import show_module
 from pages.layers.residual_part import show_stream
 from pages.layers.walk_part import show_walk
 from pages.shell.error_boundary import explained
@@ -37,6 +38,8 @@ with explained():
         show_arithmetic(view, trace)
     elif part == "ledger":
         show_ledger(view, trace)
+    elif part == "module":
+        show_module()
     else:
         show_calls(view, trace)
 

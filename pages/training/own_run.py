@@ -6,25 +6,20 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.error_boundary import sentence
-from pages.shell.view.turns import aside
+from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
 from pages.ui.charts import chart, passing_chart, show
-from pages.ui.escaping import literal
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import overview, picked, strongest_rows
-from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
-from transformer import HeadlightError
 from transformer.analysis.head_measures import SHARES, measure
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.training_figures import Series, step_lines
 from transformer.training.film_file import OwnRun, read_run
 
-# Session keys: the film, the sentence of a refused file, and the number of uploads (the box is emptied by a new key).
-RUN, REFUSED, COUNT = "own_run", "own_run_refused", "own_run_uploads"
-FRAME, HEADS = "own_frame", "own_heads"
+# Session keys.
+RUN, FRAME, HEADS = "own_run", "own_frame", "own_heads"
 LAYER, HEAD = "own_layer", "own_head"
 NUMBERS = 9  # most tokens of a map in half of the page whose cells have numbers
 NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
@@ -46,13 +41,12 @@ def show_own_run() -> None:
     """Draw the box for a file, and the film in it."""
     words = text("own_run")
     st.header(words["title"], anchor="own")
-    run: OwnRun | None = st.session_state.get(RUN)
+    run: OwnRun | None = opened_file(RUN)
     st.markdown(words["intro"])
     with st.expander(words["how"], icon=":material/code:", expanded=run is None):
         st.code(words["code"], language="python")
-        _show_box()
-    if refused := st.session_state.get(REFUSED):
-        st.error(refused, icon=":material/block:")
+        show_file_box(RUN, words, read_run, forget=(FRAME, LAYER, HEAD))
+    show_refused(RUN, words["refused"])
     if run is None:
         st.info(words["empty"], icon=":material/movie:")
         return
@@ -62,29 +56,6 @@ def show_own_run() -> None:
     _show_heads(run, groups[name], frame)
     _show_losses(run, frame)
     _show_norms(run, frame)
-
-
-def _show_box() -> None:
-    words, key = text("own_run"), f"own_run_{st.session_state.get(COUNT, 0)}"
-    label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
-    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=(key,), help=words["file_help"])
-
-
-def _take(key: str) -> None:
-    """Read the uploaded file, or keep the sentence that refuses it. Called before the app runs again."""
-    state = st.session_state
-    file = state.get(key)
-    if file is None:
-        return
-    state[COUNT], state[REFUSED] = state.get(COUNT, 0) + 1, ""
-    try:
-        with aside():
-            state[RUN] = read_run(file.getvalue(), file.name)
-    except HeadlightError as problem:
-        state[REFUSED] = text("own_run")["refused"].format(problem=literal(sentence(problem)))
-    else:
-        for name in (FRAME, LAYER, HEAD):
-            state.pop(name, None)
 
 
 def _pick_frame(run: OwnRun) -> int:

@@ -1,0 +1,58 @@
+"""A file that a visitor opens on a page. It stays in the session, until another one is opened or the page is loaded again."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.shell.error_boundary import sentence
+from pages.shell.view.turns import aside
+from pages.ui.escaping import literal
+from pages.ui.limits import UPLOAD_MEGABYTES
+from transformer import HeadlightError
+
+Value = TypeVar("Value")
+
+
+def opened_file(name: str) -> Any:
+    """What was read from the file that is open under this name; None if there is none."""
+    return st.session_state.get(name)
+
+
+def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str], Value], forget: tuple[str, ...] = ()) -> None:
+    """Draw the box for a file. A file that is refused leaves the open one as it is.
+
+    Args:
+        name: the name under which the file is open.
+        words: texts `file` (its `{megabytes}` is filled in), `file_help`.
+        read: makes a value from the contents and the name of a file. What it raises is said by `show_refused`.
+        forget: keys of the session that belong to the file that was open before.
+    """
+    key = f"{name}_box_{st.session_state.get(f'{name}_count', 0)}"
+    label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
+    asked = (name, key, read, forget)
+    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=asked, help=words["file_help"])
+
+
+def show_refused(name: str, template: str) -> None:
+    """Say why the last file was refused, if it was. `template` has a place for the `{problem}`."""
+    if problem := st.session_state.get(f"{name}_refused"):
+        st.error(template.format(problem=problem), icon=":material/block:")
+
+
+def _take(name: str, key: str, read: Callable[[bytes, str], object], forget: tuple[str, ...]) -> None:
+    """Read the file. Called before the app runs again."""
+    state = st.session_state
+    file = state.get(key)
+    if file is None:
+        return
+    # The number is part of the key of the box, because Streamlit forgets the file when the box has a new key.
+    state[f"{name}_count"], state[f"{name}_refused"] = state.get(f"{name}_count", 0) + 1, ""
+    try:
+        with aside():
+            state[name] = read(file.getvalue(), file.name)
+    except HeadlightError as problem:
+        state[f"{name}_refused"] = literal(sentence(problem))
+        return
+    for each in forget:
+        state.pop(each, None)
