@@ -42,10 +42,13 @@ def scalings(setting: Setting) -> Iterator[Candidate]:
         "scaled by √heads": ("scores are divided by the root of the number of heads", math.sqrt(config.heads)),
         "multiplied by √d_head": ("scores are multiplied by √d_head instead of divided", 1 / math.sqrt(config.d_head)),
     }
-    for name, (words, number) in numbers.items():
+    grouped: dict[float, list[str]] = {}  # with some sizes, two mistakes have equal numbers
+    for name, (_, number) in numbers.items():
         if abs(number - divisor) > 1e-6:
-            change = partial(_times, divisor / number)
-            yield from _each(setting, name, words, "scaled_scores", change, *Kind)
+            grouped.setdefault(round(number, 6), []).append(name)
+    for names in grouped.values():
+        name, words = " or ".join(names), ", or ".join(numbers[each][0] for each in names)
+        yield from _each(setting, name, words, "scaled_scores", partial(_times, divisor / numbers[names[0]][1]), *Kind)
     words = "scores are divided by the root of the number of keys, so by another axis than d_head"
     yield from _each(
         setting, "scaled by √keys", words, "scaled_scores", lambda x, _: x * divisor / math.sqrt(x.shape[-1]), *Kind
@@ -188,12 +191,13 @@ def after_softmax(setting: Setting) -> Iterator[Candidate]:
 def axes(setting: Setting) -> Iterator[Candidate]:
     """Softmax over another axis than that of the keys."""
     for axis, of in ((2, "queries"), (1, "heads"), (0, "texts of the batch")):
-        for least in (LOW, -math.inf):
+        for least, empty in ((LOW, None), (-math.inf, 0.0), (-math.inf, None)):
 
-            def change(path: str, axis: int = axis, least: float = least) -> Change:
+            def change(path: str, axis: int = axis, least: float = least, empty: float | None = empty) -> Change:
                 def function(_: Tensor, scope: Scope) -> Tensor:
                     scores, keep = scope.values[f"{path}.scaled_scores"], scope.values.masks[path]
-                    return scores.masked_fill(~keep, least).softmax(axis)
+                    weights = scores.masked_fill(~keep, least).softmax(axis)
+                    return weights if empty is None else weights.nan_to_num(empty)
 
                 return Change(f"{path}.weights", function)
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformer.analysis.checks import check_id_tensor, check_model
 from transformer.errors import InputError, shortened
 from transformer.network.model import Transformer
-from transformer.tracing.paths import TensorPath
+from transformer.tracing.paths import Kind, TensorPath
 from transformer.watching.alterations import Alteration, Candidate, run_altered
 from transformer.watching.attention_mistakes import attention_mistakes
 from transformer.watching.comparison import Comparison, Reason
@@ -20,7 +20,7 @@ from transformer.watching.operations import tensors_in
 from transformer.watching.other_mistakes import other_mistakes
 from transformer.watching.passes import Pass
 from transformer.watching.places import Setting, sublayer_words
-from transformer.watching.placing import Placed, layouts, place
+from transformer.watching.placing import ALL_LAYOUTS, Layout, Placed, place
 from transformer.watching.recorder import run_recorded
 from transformer.watching.watch import check_module
 
@@ -177,20 +177,24 @@ class _Compared:
             model = Transformer(placed.config).to(dtype).eval()
         compared = cls(model, source, target, logits, Library(recorder.values), placed, recorder, tolerance)
         compared.load(placed)
-        best = compared.standing(())
-        for layout, join in layouts():
-            if best.path is None:
-                break
-            try:
-                other = place(recorder, mine, ours, layout, join, mapping)
-            except InputError:
-                continue
-            compared.load(other)
-            reached = compared.standing(())
-            if reached.path is None or reached.place > best.place + 1:
-                best, compared.placed = reached, other
-        compared.load(compared.placed)
+        compared.find_layouts(mine, ours, mapping)
         return compared
+
+    def find_layouts(self, mine: nn.Module, ours: Transformer, mapping: Mapping[str, str] | None) -> None:
+        """Where an attention is the first difference, find the order of its rows with which more of it agrees."""
+        best, chosen = self.standing(()), dict[Kind, Layout]()
+        for kind in Kind:
+            if best.path is None or TensorPath.parse(best.path).kind != kind:
+                continue
+            for layout in ALL_LAYOUTS[1:]:
+                other = place(self.recorder, mine, ours, {**chosen, kind: layout}, mapping)
+                self.load(other)
+                reached = self.standing((), best)
+                if reached.path is None or reached.place > best.place + 1:
+                    best, self.placed, chosen[kind] = reached, other, layout
+                if best.path is None:
+                    break
+        self.load(self.placed)
 
     def load(self, placed: Placed) -> None:
         """Give the copy these weights."""
@@ -198,13 +202,13 @@ class _Compared:
         for name, values in placed.tensors.items():
             parameters[name].copy_(values)
 
-    def standing(self, alterations: Sequence[Alteration]) -> Standing:
-        """How far ours agrees with theirs under these changes."""
+    def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
+        """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
         logits, recording = run_altered(self.model, self.source, self.target, alterations)
         distance = float(relative(self.logits, logits)) if logits.shape == self.logits.shape else float("inf")
         pads = self._source(alterations) == self.model.config.source_pad
         axes = {path: tap.axes for path, tap in self.model.taps.items()}
-        return standing(recording, axes, self.library, distance, self.tolerance, pads)
+        return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
 
     def search(self, base: Standing) -> tuple[list[tuple[Candidate, float]], Standing]:
         """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest."""
@@ -234,8 +238,8 @@ class _Compared:
                 continue
             alteration = candidate.make()
             try:
-                after = self.standing([*alterations, alteration])
-            except (RuntimeError, ValueError, IndexError):  # this mistake cannot be made with these lengths
+                after = self.standing([*alterations, alteration], reached)
+            except (RuntimeError, ValueError, LookupError):  # this mistake cannot be made with these lengths
                 continue
             if after.path is None:
                 return candidate, alteration, after
@@ -262,7 +266,6 @@ class _Compared:
 
     def _near(self, path: str) -> set[str]:
         """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
-        config = self.model.config
         sublayers = Setting(self.model, self.source, self.target, {}, (), ()).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
@@ -273,7 +276,6 @@ class _Compared:
             near |= {"encoder"}
         if own in ("logits", "decoder"):
             near |= {"decoder", "logits", order[order.index("decoder") - 1]}
-        del config
         return near
 
 

@@ -15,6 +15,8 @@ from transformer.tracing.paths import TensorPath
 # Tensors of our network that are looked for, by the last part of their path. Others may be computed in another way.
 MILESTONES = {"sum", "masked_scores", "weights", "head_output", "concatenated", "output", "normalized", "hidden", "activated"}
 MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
+# A change that does not help leaves at least so many tensors different.
+LOOK_AHEAD = 6
 FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
 
 
@@ -131,7 +133,13 @@ class Standing:
 
 
 def standing(
-    recording: Recording, axes: Mapping[str, tuple[str, ...]], library: Library, logits: float, tolerance: float, pads: Tensor
+    recording: Recording,
+    axes: Mapping[str, tuple[str, ...]],
+    library: Library,
+    logits: float,
+    tolerance: float,
+    pads: Tensor,
+    reached: Standing | None = None,
 ) -> Standing:
     """Where our run first differs from theirs.
 
@@ -145,14 +153,18 @@ def standing(
         logits: the difference of the logits.
         tolerance: differences up to this are none.
         pads: True at padding of the source, [batch, source].
+        reached: the standing without a change; if theirs still lacks the tensors there, nothing else is looked for.
     """
     paths = [path for path in recording if is_milestone(path)]
     if logits <= tolerance:
         return Standing(logits, len(paths), None, logits)
-    distances = []
-    for path in paths:
-        keep, key = region(recording, path, axes[path], pads)
-        distances.append(library.distance(recording[path], axes[path], keep, key))
+
+    def distance(path: str) -> float:
+        return library.distance(recording[path], axes[path], *region(recording, path, axes[path], pads))
+
+    if reached is not None and all(distance(path) > tolerance for path in paths[reached.place : reached.place + LOOK_AHEAD]):
+        return reached
+    distances = [*map(distance, paths)]
     first_cross = paths.index(FIRST_CROSS) if FIRST_CROSS in paths else 0
     has = [distance <= tolerance for distance in distances]
     for place, path in enumerate(paths):
@@ -169,6 +181,10 @@ def is_milestone(path: str) -> bool:
 
 def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bool:
     """Whether a later tensor of ours is computed from an earlier one."""
+    if paths[one].startswith(("target", "decoder")) and paths[other].endswith(
+        ("cross_attention.key.heads", "cross_attention.value.heads")
+    ):
+        return False  # these are made of the encoder's output
     if (
         paths[one].endswith(".heads")
         and paths[other].endswith(".heads")

@@ -73,6 +73,7 @@ class Pass(Operations):
         for name, tensor in parameters.items():
             self.parameters[tensor] = frozenset([name])
         self._made_by: Any = WeakTensorKeyDictionary()  # tensor → the use whose result it is a part of
+        self._norm_of: Any = WeakTensorKeyDictionary()  # tensor → the norm, written by hand, that it is made by
         self._averages: Any = WeakTensorKeyDictionary()  # tensor → numbers of the attentions whose averages it has
         self._order = 0
 
@@ -125,6 +126,9 @@ class Pass(Operations):
     def _pass_on(self, name: str, given: list[Tensor], output: Tensor) -> None:
         if name not in PASSING:
             return
+        norm = next((self._norm_of[each] for each in given if each in self._norm_of), None)
+        if norm is not None and norm.bias is None and output not in self._norm_of:  # scaled again, before its bias is added
+            self._norm_of[output] = norm
         use = next((self._made_by[each] for each in given if each in self._made_by), None)
         if use is not None and output not in self._made_by:
             self._made_by[output] = use
@@ -170,9 +174,9 @@ class Pass(Operations):
         elif parameter.squeeze().ndim != 1:
             return
         elif name == "mul" and parameter.numel() == other.shape[-1]:
-            self._add("norm", parameter.flatten(), None, [parameter], result)
+            self._norm_of[result] = self._add("norm", parameter.flatten(), None, [parameter], result)
         elif name == "add":
-            before = next((use for use in reversed(self.uses) if use.output is other), None)
+            before = self._norm_of.get(other) or next((use for use in reversed(self.uses) if use.output is other), None)
             if before is not None and before.bias is None and before.kind in ("linear", "norm"):
                 before.bias, before.output = parameter.flatten(), result
                 before.names |= self.parameters[parameter]

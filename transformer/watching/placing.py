@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
+from transformer.network.embedding import sinusoid
 from transformer.network.model import Transformer
 from transformer.tracing.paths import BRANCHES, Branch, Kind
 from transformer.watching.passes import Pass, Use
@@ -22,6 +23,9 @@ from transformer.watching.passes import Pass, Use
 # How the rows of a projection are ordered: parts are queries, keys and values in one matrix.
 LAYOUTS = tuple(permutations(("part", "head", "d_head")))
 JOINS = (("head", "d_head"), ("d_head", "head"))
+Layout = tuple[Sequence[str], Sequence[str]]
+# Every order of rows and of columns, the usual one first.
+ALL_LAYOUTS: tuple[Layout, ...] = tuple(product(LAYOUTS, JOINS))
 COUNTS = "Your module has {mine} {what}; our network of {encoder} + {decoder} layers has {ours}."
 
 
@@ -81,8 +85,7 @@ def place(
     run: Pass,
     mine: nn.Module,
     ours: Transformer,
-    layout: Sequence[str] = LAYOUTS[0],
-    join: Sequence[str] = JOINS[0],
+    layouts: Mapping[Kind, Layout] | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> Placed:
     """Place the weights of theirs.
@@ -90,7 +93,7 @@ def place(
     Args:
         run: a pass of theirs.
         mine, ours: both networks.
-        layout, join: the order of the rows of a projection, and of the columns of the layer that joins the heads.
+        layouts: kind of attention → its layout; by default the usual one.
         mapping: name of theirs → name of ours, where the caller knows better.
 
     Raises:
@@ -99,7 +102,7 @@ def place(
     placed = Placed(copy_config(ours.config))
     problem = None
     try:
-        _place_all(placed, run, mine, layout, join)
+        _place_all(placed, run, mine, layouts or {})
     except InputError as error:
         if not mapping:
             raise
@@ -112,9 +115,9 @@ def place(
     return placed
 
 
-def _place_all(placed: Placed, run: Pass, mine: nn.Module, layout: Sequence[str], join: Sequence[str]) -> None:
+def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind, Layout]) -> None:
     config = placed.config
-    groups = _groups(run)
+    groups = _groups(run, config.d_model)
     layers = [(kind, layer) for layer in range(config.encoder_layers) for kind in (Kind.ENCODER,)]
     layers += [(kind, layer) for layer in range(config.decoder_layers) for kind in (Kind.DECODER, Kind.CROSS)]
     _same_number(config, "attentions", len(groups), len(layers))
@@ -124,14 +127,14 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layout: Sequence[str]
     others = [*{use.names: use for use in reversed(others)}.values()][::-1] if len(others) > _linears(config) else others
     _same_number(config, "linear layers outside of attentions", len(others), _linears(config))
     for (kind, layer), group in zip(layers, groups, strict=True):
-        _place_attention(placed, str(kind.path(layer)), group, layout, join)
+        _place_attention(placed, str(kind.path(layer)), group, *layouts.get(kind, ALL_LAYOUTS[0]))
     networks = [f"encoder.layers.{layer}" for layer in range(config.encoder_layers)]
     networks += [f"decoder.layers.{layer}" for layer in range(config.decoder_layers)]
     for path, up, down in zip(networks, others[0::2], others[1::2], strict=False):
         _put_linear(placed, f"{path}.feed_forward.up_projection", up)
         _put_linear(placed, f"{path}.feed_forward.down_projection", down)
     _put_linear(placed, "output_projection", others[-1])
-    _place_tables(placed, run)
+    _place_tables(placed, run, mine)
     _place_norms(placed, run, mine, layers, groups, others)
 
 
@@ -147,7 +150,7 @@ def _same_number(config: TransformerConfig, what: str, mine: int, ours: int) -> 
 # --- attentions ------------------------------------------------------------------------------------------------------------
 
 
-def _groups(run: Pass) -> list[Group]:
+def _groups(run: Pass, width: int) -> list[Group]:
     """The attentions of theirs. Heads whose averages are read by one linear layer belong together."""
     readers: dict[int, Use] = {}
     for use in run.uses:
@@ -158,8 +161,8 @@ def _groups(run: Pass) -> list[Group]:
         reader = readers.get(number)
         operands = (attention.product.query, attention.product.key, attention.value)
         uses = [run.made_by(tensor) for tensor in operands]
-        joins = groups and reader is not None and groups[-1].output is reader
-        if not joins:
+        before = groups[-1] if groups else None
+        if before is None or before.output is not reader or (reader is None and not _is_head(before, uses, run, width)):
             groups.append(Group([], {branch: [] for branch in BRANCHES}, reader))
         groups[-1].attentions.append(number)
         for branch, use in zip(BRANCHES, uses, strict=True):
@@ -170,6 +173,13 @@ def _groups(run: Pass) -> list[Group]:
     for group in groups:
         _by_name(group)
     return groups
+
+
+def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) -> bool:
+    """Whether an attention whose averages no layer reads is one more head of a group."""
+    rows = sum(len(use.weight) for use in group.branches["query"])
+    inner = uses[0]
+    return inner is not None and rows + len(inner.weight) <= width and run.attentions[group.attentions[-1]].weights.ndim == 3
 
 
 def _by_name(group: Group) -> None:
@@ -227,8 +237,7 @@ def _place_attention(placed: Placed, path: str, group: Group, layout: Sequence[s
         given = [bias for bias in biases if bias is not None]
         if len(given) == len(uses):
             placed.put(f"{path}.{branch}.projection.bias", torch.cat(given), names)
-    if group.output is None:
-        placed.put(f"{path}.output_projection.weight", torch.eye(config.d_model), ())
+    if group.output is None:  # our own weights stay, so that it is a difference
         return
     weight = group.output.weight
     if tuple(join) != JOINS[0] and weight.shape[-1] == config.d_model:
@@ -264,7 +273,7 @@ def _put_linear(placed: Placed, path: str, use: Use) -> None:
     placed.put(f"{path}.bias", use.bias, use.names)
 
 
-def _place_tables(placed: Placed, run: Pass) -> None:
+def _place_tables(placed: Placed, run: Pass, mine: nn.Module) -> None:
     width = placed.config.d_model
     tables = [use for use in run.uses if use.kind == "table" and use.weight.shape[-1] == width]
     source = next((use for use in tables if "target" not in use.origin), None)
@@ -272,11 +281,24 @@ def _place_tables(placed: Placed, run: Pass) -> None:
     for side, use in (("source", source), ("target", target)):
         if use is not None:
             placed.put(f"{side}_embedding.table.weight", use.weight, use.names)
+    positions = [use for use in run.uses if use.kind == "positions" and use.weight.shape[-1] == width]
+    trained = dict(mine.named_parameters())
     if placed.config.position == "learned":
-        positions = [use for use in run.uses if use.kind == "positions" and use.weight.shape[-1] == width]
         for side, found in (("source", positions[:1]), ("target", positions[-1:])):
             for use in found:
-                placed.put(f"{side}_embedding.positions.table.weight", use.weight, use.names)
+                whole = trained.get(next(iter(use.names)), use.weight).detach().squeeze()  # theirs may read only some rows
+                placed.put(f"{side}_embedding.positions.table.weight", whole if whole.ndim == 2 else use.weight, use.names)
+        return
+    for use in positions:
+        if use.names & trained.keys() and not _is_sinusoid(use.weight):
+            message = "Your module has trained positions, {names}; ours are sinusoidal. Use position='learned' for ours."
+            raise InputError(message, names=", ".join(sorted(use.names)))
+
+
+def _is_sinusoid(table: Tensor) -> bool:
+    """Whether a table of positions is one that is computed."""
+    orders = ("alternating", "halves")
+    return any(torch.allclose(table.double(), sinusoid(*table.shape, order), atol=1e-4) for order in orders)
 
 
 def _place_norms(
@@ -412,8 +434,9 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     """
     known = {name for names in placed.names.values() for name in names}
     placed.left = [name for name, _ in mine.named_parameters() if name not in known]
-    missing = [name for name in shapes if name not in placed.tensors and not name.endswith(".bias")]
-    if missing or (problem is not None and missing):
+    optional = (".bias", ".positions.table.weight", "attention.output_projection.weight")
+    missing = [name for name in shapes if name not in placed.tensors and not name.endswith(optional)]
+    if missing:
         raise InputError(
             "These tensors of our network got no weights of yours: {missing}. Of yours are left: {left}. {problem}"
             " Name them with `mapping={{their name: our name}}`.",
@@ -424,7 +447,8 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     for name, shape in shapes.items():
         values = placed.tensors.get(name)
         if values is None:
-            placed.tensors[name] = torch.zeros(shape)
+            if name.endswith(".bias"):
+                placed.tensors[name] = torch.zeros(shape)
         elif "positions" in name and values.shape[1:] == shape[1:]:
             whole = torch.zeros(shape)
             whole[: len(values)] = values[: len(whole)]
@@ -437,8 +461,3 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
                 name=name,
                 needs=shape,
             )
-
-
-def layouts() -> Iterable[tuple[Sequence[str], Sequence[str]]]:
-    """Every order of rows and of columns, the usual one first."""
-    return product(LAYOUTS, JOINS)
