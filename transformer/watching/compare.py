@@ -25,7 +25,9 @@ from transformer.watching.recorder import run_recorded
 from transformer.watching.watch import check_module
 
 TOLERANCE = 1e-4
-MOST_MISTAKES = 6
+MOST_MISTAKES = 8
+# How often all mistakes are tried, and at how many places each mistake is tried first.
+MOST_LOOKS, MOST_OPTIONS = 24, 4
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
 Run = Callable[[nn.Module, Tensor, Tensor], Any]
@@ -79,8 +81,8 @@ def compare(
     with torch.no_grad():
         compared = _Compared.of(mine, ours, source, target, first, logits, mapping, tolerance)
         base = compared.standing(())
-        chosen, last = compared.search(base)
-    reasons, notes = _reasons(chosen), []
+        found = compared.search(base) if base.path is not None else Found((), base)
+    reasons, notes, last = _reasons(found), [], found.reached
     again = None if first.dropped else _their_pass(mine, source, target, run, ours)[1]
     if first.dropped:
         where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
@@ -143,6 +145,30 @@ def _their_pass(mine: nn.Module, source: Tensor, target: Tensor, run: Run | None
         result=tuple(result.shape) if isinstance(result, Tensor) else shortened(result),
         vocab=vocab,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A mistake that was added to those before.
+
+    Attributes:
+        candidate, alteration: the mistake, and the change that makes it.
+        remaining: the difference of the logits with it.
+        progress: by how many tensors it moved the first difference.
+    """
+
+    candidate: Candidate
+    alteration: Alteration
+    remaining: float
+    progress: int
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Mistakes, and how far ours agrees with theirs with all of them."""
+
+    steps: tuple[Step, ...]
+    reached: Standing
 
 
 @dataclass
@@ -210,29 +236,29 @@ class _Compared:
         axes = {path: tap.axes for path, tap in self.model.taps.items()}
         return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
 
-    def search(self, base: Standing) -> tuple[list[tuple[Candidate, float]], Standing]:
-        """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest."""
-        chosen: list[tuple[Candidate, float]] = []
-        alterations: list[Alteration] = []
-        reached, progress = base, []
-        while reached.path is not None and len(chosen) < MOST_MISTAKES:
-            best = self._best(alterations, reached)
-            if best is None:
-                break
-            candidate, alteration, after = best
-            chosen.append((candidate, after.logits))
-            alterations.append(alteration)
-            progress.append(after.place - reached.place)
-            reached = after
-        if reached.path is not None:  # a mistake that moved the difference only a little is a guess
-            while chosen and progress[-1] < LEAST_PROGRESS:
-                chosen.pop()
-                progress.pop()
-        return chosen, reached
+    def search(self, base: Standing) -> "Found":
+        """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
+        of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
+        furthest, open_ends, looks = Found((), base), [Found((), base)], 0
+        while open_ends and looks < MOST_LOOKS:
+            found = open_ends.pop()
+            looks += 1
+            for option in reversed(self._options(found)):
+                if option.reached.path is None:
+                    return option
+                if len(option.steps) < MOST_MISTAKES:
+                    open_ends.append(option)
+                if option.reached.place >= furthest.reached.place and option.steps:
+                    furthest = option if option.reached.place > furthest.reached.place else furthest
+        steps = [*furthest.steps]
+        while steps and steps[-1].progress < LEAST_PROGRESS:  # what moved the difference only a little is a guess
+            steps.pop()
+        return Found(tuple(steps), furthest.reached)
 
-    def _best(self, alterations: Sequence[Alteration], reached: Standing) -> tuple[Candidate, Alteration, Standing] | None:
-        best: tuple[Candidate, Alteration, Standing] | None = None
-        near = self._near(reached.path or "")
+    def _options(self, found: "Found") -> list["Found"]:
+        """The mistakes that move the first difference furthest, at each place where they do; or one that explains everything."""
+        alterations, reached = [step.alteration for step in found.steps], found.reached
+        near, options = self._near(reached.path or ""), list["Found"]()
         for candidate in self._candidates(alterations):
             if not near & {*candidate.parts}:
                 continue
@@ -241,11 +267,14 @@ class _Compared:
                 after = self.standing([*alterations, alteration], reached)
             except (RuntimeError, ValueError, LookupError):  # this mistake cannot be made with these lengths
                 continue
+            step = Step(candidate, alteration, after.logits, after.place - reached.place)
+            option = Found((*found.steps, step), after)
             if after.path is None:
-                return candidate, alteration, after
-            if after.place > (reached if best is None else best[2]).place:
-                best = candidate, alteration, after
-        return best
+                return [option]
+            if after.place > reached.place:
+                options.append(option)
+        most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
+        return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
 
     def _candidates(self, alterations: Sequence[Alteration]) -> Iterator[Candidate]:
         target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
@@ -287,12 +316,15 @@ def part_of(path: str) -> str:
     return path.rpartition(".")[0] if "." in path else path
 
 
-def _reasons(chosen: Sequence[tuple[Candidate, float]]) -> list[Reason]:
-    return [
-        Reason(name, words, candidate.where, remaining)
-        for candidate, remaining in chosen
-        for name, words in zip(candidate.names, candidate.words, strict=True)
-    ]
+def _reasons(found: Found) -> list[Reason]:
+    """The reasons. A mistake that was found at several places, one after the other, is one reason."""
+    reasons: dict[str, Reason] = {}
+    for step in found.steps:
+        for name, words in zip(step.candidate.names, step.candidate.words, strict=True):
+            before = reasons.get(name)
+            where = step.candidate.where if before is None else f"{before.where}, and in {step.candidate.where}"
+            reasons[name] = Reason(name, words, where, step.remaining)
+    return [*reasons.values()]
 
 
 def _place_words(path: str | None) -> str:

@@ -15,6 +15,8 @@ from transformer.tracing.paths import TensorPath
 # Tensors of our network that are looked for, by the last part of their path. Others may be computed in another way.
 MILESTONES = {"sum", "masked_scores", "weights", "head_output", "concatenated", "output", "normalized", "hidden", "activated"}
 MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
+# A number this many times larger than the usual one, such as a fill of −10⁹, does not set the unit of differences.
+OUTLIER = 30.0
 # A change that does not help leaves at least so many tensors different.
 LOOK_AHEAD = 6
 FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
@@ -75,12 +77,14 @@ class Library:
 
 
 def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
-    """The largest difference in units of the largest number of ours. A NaN differs from everything but a NaN."""
-    finite = ours[ours.isfinite()]
-    scale = float(finite.abs().max()) if finite.numel() else 1.0
-    difference = (theirs - ours).abs()
+    """The largest difference, in units of the numbers of ours: of the largest one, unless a few are far larger than the others.
+    A NaN differs from everything but a NaN."""
+    sizes = ours.abs()
+    usual = sizes[sizes.isfinite() & (sizes > 0)]
+    unit = torch.minimum(usual.amax(), OUTLIER * usual.median()) if usual.numel() else sizes.new_ones(())
+    difference = (theirs - ours).abs() / sizes.nan_to_num(0.0, 0.0).clamp(min=unit)
     same = (theirs == ours) | (theirs.isnan() & ours.isnan())
-    difference = torch.where(same, torch.zeros_like(difference), difference.nan_to_num(math.inf, math.inf)) / (scale or 1.0)
+    difference = torch.where(same, torch.zeros_like(difference), difference.nan_to_num(math.inf, math.inf))
     return difference.amax() if axis is None else difference.amax(axis)
 
 
@@ -124,12 +128,14 @@ class Standing:
         place: number of the first tensor of ours that theirs does not have.
         path: its path; None if the logits agree.
         difference: how far the nearest tensor of theirs is from it.
+        present: how many tensors of ours theirs has.
     """
 
     logits: float
     place: int
     path: str | None
     difference: float
+    present: int
 
 
 def standing(
@@ -157,7 +163,7 @@ def standing(
     """
     paths = [path for path in recording if is_milestone(path)]
     if logits <= tolerance:
-        return Standing(logits, len(paths), None, logits)
+        return Standing(logits, len(paths), None, logits, len(paths))
 
     def distance(path: str) -> float:
         return library.distance(recording[path], axes[path], *region(recording, path, axes[path], pads))
@@ -170,8 +176,8 @@ def standing(
     for place, path in enumerate(paths):
         later = range(place + 1, len(paths))
         if not has[place] and not any(has[other] and _derives(paths, place, other, first_cross) for other in later):
-            return Standing(logits, place, path, distances[place])
-    return Standing(logits, len(paths) - 1, paths[-1], logits)
+            return Standing(logits, place, path, distances[place], sum(has))
+    return Standing(logits, len(paths) - 1, paths[-1], logits, sum(has))
 
 
 def is_milestone(path: str) -> bool:
