@@ -27,7 +27,7 @@ from transformer.watching.watch import check_module
 TOLERANCE = 1e-4
 MOST_MISTAKES = 8
 # How often all mistakes are tried, and at how many places each mistake is tried first.
-MOST_LOOKS, MOST_OPTIONS = 24, 4
+MOST_LOOKS, MOST_OPTIONS = 16, 3
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
 Run = Callable[[nn.Module, Tensor, Tensor], Any]

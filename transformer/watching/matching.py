@@ -19,6 +19,8 @@ MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
 OUTLIER = 30.0
 # A change that does not help leaves at least so many tensors different.
 LOOK_AHEAD = 6
+# Tensors inside of an attention, from which it does not follow that its queries are the same.
+INSIDE = tuple(f"attention.{name}" for name in ("masked_scores", "weights", "head_output", "concatenated", "output"))
 FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
 
 
@@ -197,6 +199,9 @@ def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bo
         and paths[one].split(".")[:-2] == paths[other].split(".")[:-2]
     ):
         return False
+    place, later = TensorPath.parse(paths[one]), TensorPath.parse(paths[other])
+    if (place.stack, place.layer, place.part) != (later.stack, later.layer, later.part) and paths[other].endswith(INSIDE):
+        return False  # with a wrong mask, an attention can give the same for all queries
     in_encoder = paths[one].startswith(("source", "encoder"))
     return not (in_encoder and paths[other].startswith(("target", "decoder")) and other < first_cross)
 

@@ -298,7 +298,7 @@ def _place_tables(placed: Placed, run: Pass, mine: nn.Module) -> None:
 def _is_sinusoid(table: Tensor) -> bool:
     """Whether a table of positions is one that is computed."""
     orders = ("alternating", "halves")
-    return any(torch.allclose(table.double(), sinusoid(*table.shape, order), atol=1e-4) for order in orders)
+    return any(torch.allclose(table.double(), sinusoid(len(table), table.shape[1], order), atol=1e-4) for order in orders)
 
 
 def _place_norms(
