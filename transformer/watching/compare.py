@@ -1,7 +1,7 @@
 """`compare`: the first difference between somebody's Transformer and ours, and its reason, which is found by trying."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,25 +11,16 @@ from torch import Tensor, nn
 from transformer.analysis.checks import check_id_tensor, check_model
 from transformer.errors import InputError, shortened
 from transformer.network.model import Transformer
-from transformer.tracing.paths import Kind, TensorPath
-from transformer.watching.alterations import Alteration, Candidate, run_altered
-from transformer.watching.attention_mistakes import attention_mistakes
 from transformer.watching.comparison import Comparison, Reason
-from transformer.watching.matching import Library, Standing, relative, standing
+from transformer.watching.matching import relative
 from transformer.watching.operations import tensors_in
-from transformer.watching.other_mistakes import other_mistakes
 from transformer.watching.passes import Pass
-from transformer.watching.places import Setting, sublayer_words
-from transformer.watching.placing import ALL_LAYOUTS, Layout, Placed, place
+from transformer.watching.places import sublayer_words
 from transformer.watching.recorder import run_recorded
+from transformer.watching.search import Compared, Found, part_of
 from transformer.watching.watch import check_module
 
 TOLERANCE = 1e-4
-MOST_MISTAKES = 8
-# How often all mistakes are tried, and at how many places each mistake is tried first.
-MOST_LOOKS, MOST_OPTIONS = 16, 3
-# A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
-LEAST_PROGRESS = 6
 Run = Callable[[nn.Module, Tensor, Tensor], Any]
 TENSOR_WORDS = {
     "sum": "the sum of token and position",
@@ -77,20 +68,21 @@ def compare(
             message names the tensors that are left.
     """
     _check(mine, ours, source, target, mapping, run, tolerance)
-    first, logits = _their_pass(mine, source, target, run, ours)
+    compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
     with torch.no_grad():
-        compared = _Compared.of(mine, ours, source, target, first, logits, mapping, tolerance)
         base = compared.standing(())
+        if base.path is None:  # fresh norms and biases hide differences: a second norm, for example, changes nothing
+            other = _with_other_norms(mine, compared)
+            if other is not None:
+                varied = _compared(other, ours, source, target, mapping, run, tolerance)
+                if varied.standing(()).path is not None:
+                    compared, base = varied, varied.standing(())
+                    notes.append("With your present weights the logits agree, but not with other norms and biases.")
         found = compared.search(base) if base.path is not None else Found((), base)
-    reasons, notes, last = _reasons(found), [], found.reached
-    again = None if first.dropped else _their_pass(mine, source, target, run, ours)[1]
-    if first.dropped:
-        where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
-        reasons.insert(0, Reason("dropout on", f"dropout is on: your module is {where}", "", last.logits))
+    reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
+    if compared.recorder.dropped:
         notes.append("Everything else was compared without dropout.")
-    elif again is not None and not torch.equal(again, logits) and float(relative(again, logits)) > tolerance:
-        reasons.insert(0, Reason("random", "two runs of your module differ, so something in it is random", "", last.logits))
-    if bool(logits.isnan().any()):
+    if bool(compared.logits.isnan().any()):
         notes.append("Your logits contain NaN, for example because a softmax row had every key hidden by −∞.")
     return Comparison(
         agrees=base.path is None and not reasons,
@@ -99,11 +91,49 @@ def compare(
         first_difference=base.difference,
         place=_place_words(base.path),
         reasons=tuple(reasons),
-        explained=last.path is None,
-        remaining=last.logits,
+        explained=found.reached.path is None,
+        remaining=found.reached.logits,
         notes=tuple(notes),
         weights={name: tuple(sorted(names)) for name, names in compared.placed.names.items() if names},
     )
+
+
+def _compared(
+    mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, mapping: Any, run: Run | None, tolerance: float
+) -> Compared:
+    """A pass of theirs, and ours with their weights."""
+    recorder, logits = _their_pass(mine, source, target, run, ours)
+    with torch.no_grad():
+        return Compared.of(mine, ours, source, target, recorder, logits, mapping, tolerance)
+
+
+def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
+    """A copy of theirs, in which norms and biases that are all 1 or 0 have other values. None if it cannot be copied."""
+    try:
+        other = copy.deepcopy(mine)
+    except Exception:  # noqa: BLE001 (a module may refuse in any way)
+        return None
+    known = {name for names in compared.placed.names.values() for name in names}
+    generator, changed = torch.Generator().manual_seed(0), False
+    with torch.no_grad():
+        for name, values in other.named_parameters():
+            if name in known and values.ndim == 1 and len(values) > 1 and bool((values == values[0]).all()):
+                values.add_((torch.randn(values.shape, generator=generator) / 4).to(values))
+                changed = True
+    return other if changed else None
+
+
+def _randomness(
+    mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, compared: Compared, found: Found
+) -> list[Reason]:
+    """Dropout that is on, or anything else that makes two runs differ."""
+    if compared.recorder.dropped:
+        where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
+        return [Reason("dropout on", f"dropout is on: your module is {where}", "", found.reached.logits)]
+    one, other = (_their_pass(mine, source, target, run, ours, seed)[1] for seed in (0, 1))
+    if one.shape != other.shape or float(relative(one, other)) > compared.tolerance:
+        return [Reason("random", "two runs of your module differ, so something in it is random", "", found.reached.logits)]
+    return []
 
 
 def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: Any, tolerance: Any) -> None:
@@ -125,12 +155,19 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
         raise InputError("tolerance is {tolerance!r}; it must be a number between 0 and 1.", tolerance=tolerance)
 
 
-def _their_pass(mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer) -> tuple[Pass, Tensor]:
+def _their_pass(
+    mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
+) -> tuple[Pass, Tensor]:
     """Every tensor of a pass of theirs, and its logits [batch, position, vocab]."""
     inputs = {"source": source.clone(), "target": target.clone()}
     recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
     call: Run = run or (lambda module, source, target: module(source, target))
-    result = run_recorded(mine, recorder, lambda: call(mine, inputs["source"], inputs["target"]))
+
+    def seeded() -> Any:
+        torch.manual_seed(seed)  # within `run_recorded`, random numbers are restored afterwards
+        return call(mine, inputs["source"], inputs["target"])
+
+    result = run_recorded(mine, recorder, seeded)
     vocab, batch = ours.config.target_vocab, len(target)
     for each in tensors_in(result if isinstance(result, Tensor | list | tuple | dict) else list(vars(result).values())):
         if each.shape[-1:] != (vocab,) or not each.is_floating_point():
@@ -145,175 +182,6 @@ def _their_pass(mine: nn.Module, source: Tensor, target: Tensor, run: Run | None
         result=tuple(result.shape) if isinstance(result, Tensor) else shortened(result),
         vocab=vocab,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """A mistake that was added to those before.
-
-    Attributes:
-        candidate, alteration: the mistake, and the change that makes it.
-        remaining: the difference of the logits with it.
-        progress: by how many tensors it moved the first difference.
-    """
-
-    candidate: Candidate
-    alteration: Alteration
-    remaining: float
-    progress: int
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Mistakes, and how far ours agrees with theirs with all of them."""
-
-    steps: tuple[Step, ...]
-    reached: Standing
-
-
-@dataclass
-class _Compared:
-    """Both networks with the same weights, and their tensors."""
-
-    model: Transformer
-    source: Tensor
-    target: Tensor
-    logits: Tensor
-    library: Library
-    placed: Placed
-    recorder: Pass
-    tolerance: float
-
-    @classmethod
-    def of(
-        cls,
-        mine: nn.Module,
-        ours: Transformer,
-        source: Tensor,
-        target: Tensor,
-        recorder: Pass,
-        logits: Tensor,
-        mapping: Mapping[str, str] | None,
-        tolerance: float,
-    ) -> "_Compared":
-        """Ours with the weights of theirs, in the layout of theirs that agrees furthest."""
-        placed = place(recorder, mine, ours, mapping=mapping)
-        dtype = next((each.dtype for each in mine.parameters()), torch.float32)
-        with torch.random.fork_rng():
-            model = Transformer(placed.config).to(dtype).eval()
-        compared = cls(model, source, target, logits, Library(recorder.values), placed, recorder, tolerance)
-        compared.load(placed)
-        compared.find_layouts(mine, ours, mapping)
-        return compared
-
-    def find_layouts(self, mine: nn.Module, ours: Transformer, mapping: Mapping[str, str] | None) -> None:
-        """Where an attention is the first difference, find the order of its rows with which more of it agrees."""
-        best, chosen = self.standing(()), dict[Kind, Layout]()
-        for kind in Kind:
-            if best.path is None or TensorPath.parse(best.path).kind != kind:
-                continue
-            for layout in ALL_LAYOUTS[1:]:
-                other = place(self.recorder, mine, ours, {**chosen, kind: layout}, mapping)
-                self.load(other)
-                reached = self.standing((), best)
-                if reached.path is None or reached.place > best.place + 1:
-                    best, self.placed, chosen[kind] = reached, other, layout
-                if best.path is None:
-                    break
-        self.load(self.placed)
-
-    def load(self, placed: Placed) -> None:
-        """Give the copy these weights."""
-        parameters = dict(self.model.named_parameters())
-        for name, values in placed.tensors.items():
-            parameters[name].copy_(values)
-
-    def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
-        """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
-        logits, recording = run_altered(self.model, self.source, self.target, alterations)
-        distance = float(relative(self.logits, logits)) if logits.shape == self.logits.shape else float("inf")
-        pads = self._source(alterations) == self.model.config.source_pad
-        axes = {path: tap.axes for path, tap in self.model.taps.items()}
-        return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
-
-    def search(self, base: Standing) -> "Found":
-        """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
-        of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
-        furthest, open_ends, looks = Found((), base), [Found((), base)], 0
-        while open_ends and looks < MOST_LOOKS:
-            found = open_ends.pop()
-            looks += 1
-            for option in reversed(self._options(found)):
-                if option.reached.path is None:
-                    return option
-                if len(option.steps) < MOST_MISTAKES:
-                    open_ends.append(option)
-                if option.reached.place >= furthest.reached.place and option.steps:
-                    furthest = option if option.reached.place > furthest.reached.place else furthest
-        steps = [*furthest.steps]
-        while steps and steps[-1].progress < LEAST_PROGRESS:  # what moved the difference only a little is a guess
-            steps.pop()
-        return Found(tuple(steps), furthest.reached)
-
-    def _options(self, found: "Found") -> list["Found"]:
-        """The mistakes that move the first difference furthest, at each place where they do; or one that explains everything."""
-        alterations, reached = [step.alteration for step in found.steps], found.reached
-        near, options = self._near(reached.path or ""), list["Found"]()
-        for candidate in self._candidates(alterations):
-            if not near & {*candidate.parts}:
-                continue
-            alteration = candidate.make()
-            try:
-                after = self.standing([*alterations, alteration], reached)
-            except (RuntimeError, ValueError, LookupError):  # this mistake cannot be made with these lengths
-                continue
-            step = Step(candidate, alteration, after.logits, after.place - reached.place)
-            option = Found((*found.steps, step), after)
-            if after.path is None:
-                return [option]
-            if after.place > reached.place:
-                options.append(option)
-        most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
-        return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
-
-    def _candidates(self, alterations: Sequence[Alteration]) -> Iterator[Candidate]:
-        target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
-        fills = [float(each.applied.min()) for each in self.recorder.attentions if each.applied is not None]
-        setting = Setting(
-            self.model,
-            self._source(alterations),
-            target,
-            self.placed.extra_norms,
-            tuple(dict.fromkeys(use.eps for use in self.recorder.uses if use.eps is not None)),
-            tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
-        )
-        yield from attention_mistakes(setting)
-        yield from other_mistakes(setting)
-
-    def _source(self, alterations: Sequence[Alteration]) -> Tensor:
-        return next((each.source for each in reversed(alterations) if each.source is not None), self.source)
-
-    def _near(self, path: str) -> set[str]:
-        """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
-        sublayers = Setting(self.model, self.source, self.target, {}, (), ()).sublayers
-        encoder = [each for each in sublayers if each.startswith("encoder")]
-        order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
-        own = part_of(path)
-        place = order.index(own)
-        near = {own, order[place - 1]} if place else {own}
-        if own.endswith("cross_attention"):
-            near |= {"encoder"}
-        if own in ("logits", "decoder"):
-            near |= {"decoder", "logits", order[order.index("decoder") - 1]}
-        return near
-
-
-def part_of(path: str) -> str:
-    """The sub-layer, embedding or stack that a tensor of ours belongs to."""
-    place = TensorPath.parse(path)
-    if place.layer is not None:
-        return str(place.whole)
-    return path.rpartition(".")[0] if "." in path else path
 
 
 def _reasons(found: Found) -> list[Reason]:

@@ -138,7 +138,7 @@ class Pass(Operations):
     def _is_parameter(self, tensor: Any) -> bool:
         return isinstance(tensor, Tensor) and bool(self.parameters.get(tensor)) and not self.origin(tensor)
 
-    def _use(self, name: str, args: tuple[Any, ...], result: Tensor) -> None:
+    def _use(self, name: str, args: Any, result: Tensor) -> None:
         if name == "linear" and self._is_parameter(args[1]):
             self._linear(args[1], args[2] if len(args) > 2 else None, args[0], result)
         elif name in ("matmul", "bmm", "mm") and self._is_parameter(args[1]) and args[1].ndim in (2, 3):

@@ -101,7 +101,8 @@ class ClassicLayer(nn.Module):
     def forward(self, x: Tensor, memory: Tensor | None, own: Tensor, other: Tensor | None) -> Tensor:
         x = self.add(x, lambda x: self.self_attn(x, x, x, own), self.norm1)
         if self.decoder:
-            assert memory is not None and other is not None
+            assert memory is not None
+            assert other is not None
             if "cross reads the decoder" in self.wrong:
                 x = self.add(x, lambda x: self.cross_attn(x, x, x, own), self.norm2)
             else:
@@ -430,7 +431,8 @@ class HeadsLayer(nn.Module):
         y = self.ln1(x)
         x = x + self.sa(y, y, mask)
         if self.ca is not None:
-            assert memory is not None and other is not None
+            assert memory is not None
+            assert other is not None
             y = self.ln2(x)
             x = x + self.ca(
                 y,
