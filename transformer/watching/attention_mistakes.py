@@ -224,6 +224,10 @@ def projections(setting: Setting) -> Iterator[Candidate]:
                 owners = [setting.module(f"{path}.{branch}") for branch in BRANCHES]
                 parts += [(owners[place], "projection", maps[other]) for place, other in enumerate(order)]
             yield Candidate((name,), (words,), where, paths, partial(Alteration, (), tuple(parts)))
+    words = "query and key are exchanged in the product, so the scores are transposed"
+    for where, paths in setting.attention_places():
+        edits = [Change(f"{path}.scores", lambda values, _: values.mT) for path in paths]
+        yield Candidate(("query and key exchanged",), (words,), where, paths, partial(_edits, edits))
     for branch in (*(f"{branch}.projection" for branch in BRANCHES), "output_projection"):
         part = branch.partition(".")[0].replace("_", " ")
         for where, paths in setting.attention_places():
@@ -262,11 +266,12 @@ def _joined(path: str) -> Change:
 
 def memories(setting: Setting) -> Iterator[Candidate]:
     """Keys and values of cross-attention, or the memory, that come from elsewhere."""
+    encoder = tuple(path for path in setting.sublayers if path.startswith("encoder"))
     words = "the decoder reads the encoder's input (the embeddings) instead of its output"
     edit = Change("encoder.output", lambda _, scope: scope.values["source_embedding.sum"])
     cross = tuple(path for path, kind in setting.attentions.items() if kind == Kind.CROSS)
     yield Candidate(
-        ("memory is the encoder's input",), (words,), "cross-attention", ("encoder", *cross), partial(_edits, [edit])
+        ("memory is the encoder's input",), (words,), "cross-attention", ("encoder", *encoder, *cross), partial(_edits, [edit])
     )
     words = "cross-attention takes its keys and values from the decoder instead of the encoder"
     square = setting.source.shape[1] == setting.target.shape[1]
@@ -276,6 +281,10 @@ def memories(setting: Setting) -> Iterator[Candidate]:
     source = [Mask.of(source_mask(setting.source, setting.config))] if square else []
     for mask in (everything, own, keys, *source):
         yield from _rewired(setting, "cross-attention reads the decoder", words, mask, ("x", "x"))
+        layers = [setting.module(path.rpartition(".")[0]) for path in cross]
+        parts = tuple((layer, "forward", partial(_read_own_input, layer.forward, mask)) for layer in layers)
+        name, make = "cross-attention reads the decoder", partial(Alteration, (), parts)
+        yield Candidate((name,), (f"{words}: the input of the layer",), "cross-attention", cross, make)
     for mask in source:
         words = "cross-attention takes its values from the decoder instead of the encoder"
         yield from _rewired(setting, "values from the decoder", words, mask, ("memory", "x"))
@@ -290,19 +299,15 @@ def _rewired(
     setting: Setting, name: str, words: str, mask: Mask, inputs: tuple[str, str], query: str = "x"
 ) -> Iterator[Candidate]:
     for where, paths in setting.attention_places(Kind.CROSS):
-        parts = []
-        for path in paths:
-            module = setting.module(path)
-            parts.append((module, "forward", partial(_read, module.forward, mask, query, inputs[0])))
-            if inputs[0] != inputs[1]:
-                value = setting.module(f"{path}.value")
-                owner = setting.module(path.replace("cross_attention", "cross_attention_add_norm"))
-                del value, owner
+        modules = [setting.module(path) for path in paths]
+        parts = [(module, "forward", partial(_read, module.forward, mask, query, inputs[0])) for module in modules]
         if inputs[0] == inputs[1]:
             yield Candidate((name,), (words,), where, paths, partial(Alteration, (), tuple(parts)))
             continue
-        changes = [_from_queries(setting, path, "key" if inputs[0] == "x" else "value") for path in paths]
-        yield Candidate((name,), (words,), where, paths, partial(_edits, changes))
+        branch = "key" if inputs[0] == "x" else "value"
+        for layer_input in (False, True):
+            changes = [_from_decoder(setting, path, branch, layer_input) for path in paths]
+            yield Candidate((name,), (words,), where, paths, partial(_edits, changes))
 
 
 def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x: Tensor, own: Tensor, *_: object) -> Tensor:
@@ -311,14 +316,22 @@ def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x
     return forward(given[query], given[memory], mask)
 
 
-def _from_queries(setting: Setting, path: str, branch: str) -> Change:
-    """Keys or values of cross-attention that are made of what the queries are made of."""
-    layer = path.rpartition(".")[0]
-    owner = "cross_attention_add_norm" if setting.config.norm_first else "self_attention_add_norm"
+def _read_own_input(forward: Callable[..., Tensor], mask: Mask, x: Tensor, _memory: Tensor, own: Mask, *_: object) -> Tensor:
+    """A layer of the decoder whose cross-attention reads the input of the layer."""
+    return forward(x, x, own, mask)
+
+
+def _from_decoder(setting: Setting, path: str, branch: str, layer_input: bool) -> Change:
+    """Keys or values of cross-attention that are made of the decoder's vectors: of those of the queries, or of the input of the
+    layer."""
+    layer, number = path.rpartition(".")[0], int(path.split(".")[2])
+    first = setting.config.norm_first
+    before = f"decoder.layers.{number - 1}.feed_forward_add_norm.{'sum' if first else 'normalized'}"
+    own = f"{layer}.{'cross' if first else 'self'}_attention_add_norm.normalized"
+    read = own if not layer_input else before if number else "target_embedding.sum"
     projection = setting.module(f"{path}.{branch}.projection")
 
     def function(values: Tensor, scope: Scope) -> Tensor:
-        projected = projection(scope.values[f"{layer}.{owner}.normalized"])
-        return projected.unflatten(-1, (values.shape[1], -1)).transpose(1, 2)
+        return projection(scope.values[read]).unflatten(-1, (values.shape[1], -1)).transpose(1, 2)
 
     return Change(f"{path}.{branch}.heads", function)

@@ -165,15 +165,7 @@ def norms(setting: Setting) -> Iterator[Candidate]:
     )
     yield from _replaced(setting, name, words, lambda path: [(path, "norm_first", not first)])
     yield from _replaced(setting, "no norm", "the norm is left out", lambda path: [(path, "norm", nn.Identity())])
-    for eps in dict.fromkeys((*setting.eps, *EPS)):
-        words = f"the ε of the norm is {eps:g}, ours is {setting.config.norm_eps:g}"
-        places = [("every norm", setting.sublayers)]
-        for where, paths in places:
-            parts = [(setting.module(f"{path}_add_norm.norm"), "eps", eps) for path in paths]
-            parts += [
-                (norm, "eps", eps) for norm in (setting.model.encoder.norm, setting.model.decoder.norm) if hasattr(norm, "eps")
-            ]
-            yield Candidate(("another ε",), (words,), where, tuple(paths), partial(Alteration, (), tuple(parts)))
+    yield from _epsilons(setting)
     forms = {
         "unbiased": "the norm divides by the standard deviation of d_model − 1 numbers (torch's `std`), and adds ε to it",
         "biased": "the norm adds ε to the standard deviation instead of the variance",
@@ -190,6 +182,22 @@ def norms(setting: Setting) -> Iterator[Candidate]:
             ]
             made = tuple((owner, key, OtherNorm(owner.norm, kind, least)) for owner, key, kind, least in parts)
             yield Candidate(("another norm",), (words,), "every norm", tuple(setting.sublayers), partial(Alteration, (), made))
+
+
+def _epsilons(setting: Setting) -> Iterator[Candidate]:
+    """Another ε: of each norm, that of theirs, if it is seen; otherwise usual ones."""
+    sublayers = [f"{path}_add_norm.norm" for path in setting.sublayers]
+    last = [f"{stack}.norm" for stack in ("encoder", "decoder") if setting.config.final_norm]
+    own = setting.config.norm_eps
+    choices = [{path: eps for path, eps in setting.eps.items() if eps != own}]
+    choices += [dict.fromkeys(paths, eps) for eps in EPS for paths in ([*sublayers, *last], sublayers)]
+    for choice in filter(None, choices):
+        numbers = ", ".join(f"{eps:g}" for eps in dict.fromkeys(choice.values()))
+        parts = tuple((setting.module(path), "eps", eps) for path, eps in choice.items())
+        where = "every norm" if len(choice) == len(sublayers + last) else f"{len(choice)} norms"
+        touched = tuple(path.removesuffix("_add_norm.norm").removesuffix(".norm") for path in choice)
+        words = f"the ε of the norm is {numbers}; ours is {own:g}"
+        yield Candidate(("another ε",), (words,), where, touched, partial(Alteration, (), parts))
 
 
 def _replaced(
@@ -274,7 +282,7 @@ def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
     """A norm with the weights of theirs, as far as it has such a norm."""
     if left_out:
         return nn.Identity()
-    norm = nn.LayerNorm(setting.config.d_model, eps=setting.eps[0] if setting.eps else 1e-5)
+    norm = nn.LayerNorm(setting.config.d_model, eps=next(iter(setting.eps.values()), 1e-5))
     weight, bias = setting.extra_norms.get(name, (None, None))
     with torch.no_grad():
         for parameter, values in ((norm.weight, weight), (norm.bias, bias)):
@@ -328,8 +336,11 @@ def ids(setting: Setting) -> Iterator[Candidate]:
         for variant in variants:
             if variant.shape[1] and not torch.equal(variant, target):
                 listed = (f"the target is not shifted as for ours: {words}",)
-                make = partial(Alteration, target=variant)
-                yield Candidate(("target not shifted",), listed, "", ("target_embedding",), make)
+                makes = [partial(Alteration, target=variant)]
+                if variant.shape == target.shape:  # the mask may be made of the ids that were given
+                    makes.append(partial(Alteration, (_embedded(setting, "target", variant),)))
+                for make in makes:
+                    yield Candidate(("target not shifted",), listed, "", ("target_embedding",), make)
     if source.shape != target.shape or not torch.equal(source, target):
         make = partial(Alteration, target=source)
         yield Candidate(
@@ -349,6 +360,14 @@ def ids(setting: Setting) -> Iterator[Candidate]:
         )
     make = partial(Alteration, source=source.flip(1))
     yield Candidate(("source backwards",), ("the source is read backwards",), "", ("source_embedding",), make)
+
+
+def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:
+    """The embedding of other ids, under the masks of the ids that were given."""
+    name = "scaled" if setting.config.scale_embedding else "token"
+    factor = math.sqrt(setting.config.d_model) if setting.config.scale_embedding else 1.0
+    table = setting.module(f"{side}_embedding.table")
+    return Change(f"{side}_embedding.{name}", lambda _values, _scope: table(ids) * factor)
 
 
 def outputs() -> Iterator[Candidate]:

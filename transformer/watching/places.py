@@ -25,7 +25,7 @@ class Setting:
         model: a copy of our network with the weights of theirs.
         source, target: the ids that ours reads.
         extra_norms: LayerNorms of theirs that ours has no place for.
-        eps: each ε of theirs, as far as it is seen.
+        eps: path of a norm of ours → ε of theirs, as far as it is seen.
         fills: numbers that theirs writes into its weights after softmax.
     """
 
@@ -33,7 +33,7 @@ class Setting:
     source: Tensor
     target: Tensor
     extra_norms: Mapping[str, tuple[Tensor, Tensor | None]]
-    eps: tuple[float, ...]
+    eps: Mapping[str, float]
     fills: tuple[float, ...]
 
     @property

@@ -52,6 +52,8 @@ class Placed:
         tensors: name of ours → values.
         names: name of ours → names of theirs.
         extra_norms: LayerNorms of theirs that ours has no place for: name of the place → weight and bias.
+        eps: path of a norm of ours → ε of theirs, as far as it is seen.
+        no_encoder: whether the encoder of theirs did not run.
         left: names of their parameters without a place.
     """
 
@@ -59,6 +61,8 @@ class Placed:
     tensors: dict[str, Tensor] = field(default_factory=dict)
     names: dict[str, frozenset[str]] = field(default_factory=dict)
     extra_norms: dict[str, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+    eps: dict[str, float] = field(default_factory=dict)
+    no_encoder: bool = False
     left: list[str] = field(default_factory=list)
 
     def put(self, name: str, values: Tensor | None, names: Iterable[str]) -> None:
@@ -118,17 +122,18 @@ def place(
 def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind, Layout]) -> None:
     config = placed.config
     groups = _groups(run, config.d_model)
-    layers = [(kind, layer) for layer in range(config.encoder_layers) for kind in (Kind.ENCODER,)]
+    placed.no_encoder = len(groups) == 2 * config.decoder_layers != 0
+    encoder_layers = 0 if placed.no_encoder else config.encoder_layers
+    layers = [(kind, layer) for layer in range(encoder_layers) for kind in (Kind.ENCODER,)]
     layers += [(kind, layer) for layer in range(config.decoder_layers) for kind in (Kind.DECODER, Kind.CROSS)]
     _same_number(config, "attentions", len(groups), len(layers))
     in_groups = {id(use) for group in groups for uses in group.branches.values() for use in uses}
     in_groups |= {id(group.output) for group in groups}
     others = [use for use in run.uses if use.kind == "linear" and id(use) not in in_groups]
-    others = [*{use.names: use for use in reversed(others)}.values()][::-1] if len(others) > _linears(config) else others
-    _same_number(config, "linear layers outside of attentions", len(others), _linears(config))
+    _same_number(config, "linear layers outside of attentions", len(others), 2 * (encoder_layers + config.decoder_layers) + 1)
     for (kind, layer), group in zip(layers, groups, strict=True):
         _place_attention(placed, str(kind.path(layer)), group, *layouts.get(kind, ALL_LAYOUTS[0]))
-    networks = [f"encoder.layers.{layer}" for layer in range(config.encoder_layers)]
+    networks = [f"encoder.layers.{layer}" for layer in range(encoder_layers)]
     networks += [f"decoder.layers.{layer}" for layer in range(config.decoder_layers)]
     for path, up, down in zip(networks, others[0::2], others[1::2], strict=False):
         _put_linear(placed, f"{path}.feed_forward.up_projection", up)
@@ -136,10 +141,6 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
     _put_linear(placed, "output_projection", others[-1])
     _place_tables(placed, run, mine)
     _place_norms(placed, run, mine, layers, groups, others)
-
-
-def _linears(config: TransformerConfig) -> int:
-    return 2 * (config.encoder_layers + config.decoder_layers) + 1
 
 
 def _same_number(config: TransformerConfig, what: str, mine: int, ours: int) -> None:
@@ -308,7 +309,7 @@ def _place_norms(
     width = placed.config.d_model
     norms = {use.names: use for use in reversed(run.uses) if use.kind == "norm" and use.weight.shape == (width,)}
     unused = _unused_norms(run, mine, width)
-    for stack in ("encoder", "decoder"):
+    for stack in ("decoder",) if placed.no_encoder else ("encoder", "decoder"):
         own = [use for use in reversed(norms.values()) if ("target" in run.origin(use.output)) == (stack == "decoder")]
         _fill_stack(placed, stack, _sublayers(placed.config, stack, layers, groups, others), own, unused)
 
@@ -318,7 +319,8 @@ def _sublayers(
 ) -> dict[str, tuple[int, int]]:
     """Path of each sub-layer of a stack → the numbers of the operations with which it begins and ends."""
     result = {}
-    of_stack, first = (config.encoder_layers, 0) if stack == "encoder" else (config.decoder_layers, config.encoder_layers)
+    of_stack = config.encoder_layers if stack == "encoder" else config.decoder_layers
+    first = 0 if stack == "encoder" else len(others) // 2 - config.decoder_layers
     for layer in range(of_stack):
         for (kind, number), group in zip(layers, groups, strict=True):
             if kind.stack == stack and number == layer:
@@ -347,6 +349,9 @@ def _fill_stack(
     for use in rest:
         ended = sum(end < use.order for _, end in sublayers.values())
         place = ended if pre else ended - 1
+        outside = all(module and not f"{use.module}.".startswith(f"{module}.") for module in modules.values())
+        if outside and ended in (0, len(slots)):
+            place = -1
         if 0 <= place < len(slots) and slots[place] not in filled:
             filled[slots[place]] = use
         elif ended == len(slots) and placed.config.final_norm:
@@ -366,6 +371,8 @@ def _fill_stack(
 def _put_norm(placed: Placed, path: str, use: Use) -> None:
     placed.put(f"{path}.weight", use.weight, use.names)
     placed.put(f"{path}.bias", use.bias, use.names)
+    if use.eps is not None:
+        placed.eps[path] = use.eps
 
 
 def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | None:
@@ -436,6 +443,7 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     placed.left = [name for name, _ in mine.named_parameters() if name not in known]
     optional = (".bias", ".positions.table.weight", "attention.output_projection.weight")
     missing = [name for name in shapes if name not in placed.tensors and not name.endswith(optional)]
+    missing = [name for name in missing if not (placed.no_encoder and name.startswith("encoder."))]
     if missing:
         raise InputError(
             "These tensors of our network got no weights of yours: {missing}. Of yours are left: {left}. {problem}"

@@ -161,7 +161,7 @@ class Compared:
             self._source(alterations),
             target,
             self.placed.extra_norms,
-            tuple(dict.fromkeys(use.eps for use in self.recorder.uses if use.eps is not None)),
+            self.placed.eps,
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
         )
         yield from attention_mistakes(setting)
@@ -172,7 +172,7 @@ class Compared:
 
     def _near(self, path: str) -> set[str]:
         """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
-        sublayers = Setting(self.model, self.source, self.target, {}, (), ()).sublayers
+        sublayers = Setting(self.model, self.source, self.target, {}, {}, ()).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
         own = part_of(path)

@@ -11,6 +11,8 @@ from einops import einsum, rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer import Transformer, TransformerConfig
+
 PAD = 0
 
 
@@ -470,3 +472,31 @@ class Heads(nn.Module):
         for layer in self.decoder:
             y = layer(y, future, memory, mask)
         return self.lm_head(self.ln_f(y))
+
+
+# --- our network of the same sizes -------------------------------------------------------------------------------------------
+
+SIZES = {"source_vocab": 13, "target_vocab": 13, "max_len": 60, "norm_eps": 1e-5}
+OURS: dict[type[nn.Module], dict[str, object]] = {
+    Classic: {"d_model": 16, "heads": 4, "d_ff": 24, "scale_embedding": True, "target_padding": "keys"},
+    Einops: {
+        **{"d_model": 16, "heads": 2, "d_ff": 20, "position": "learned", "norm_first": True, "final_norm": True},
+        **{"activation": "gelu", "target_padding": "keys", "mask_fill": -math.inf},
+    },
+    Fused: {"d_model": 12, "heads": 3, "d_ff": 20, "scale_embedding": True, "target_padding": "nothing"},
+    Torch: {"d_model": 16, "heads": 2, "d_ff": 20, "scale_embedding": True, "target_padding": "keys", "final_norm": True},
+    Heads: {
+        **{"d_model": 12, "heads": 3, "d_ff": 20, "position": "learned", "norm_first": True, "final_norm": True},
+        "target_padding": "nothing",
+    },
+}
+
+
+def both(
+    kind: type[nn.Module], layers: int = 1, ours: dict[str, object] | None = None, **given: object
+) -> tuple[nn.Module, Transformer]:
+    """A module of a tutorial, and our network of the same sizes with other weights."""
+    torch.manual_seed(0)
+    mine = kind(layers=layers, **given).eval()
+    config = {"encoder_layers": layers, "decoder_layers": layers, **SIZES, **OURS[kind], **(ours or {})}
+    return mine, Transformer(TransformerConfig(**config)).eval()  # pyright: ignore[reportArgumentType]
