@@ -71,14 +71,17 @@ def compare(
     compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
     with torch.no_grad():
         base = compared.standing(())
-        if base.path is None:  # fresh norms and biases hide differences: a second norm, for example, changes nothing
-            other = _with_other_norms(mine, compared)
-            if other is not None:
-                varied = _compared(other, ours, source, target, mapping, run, tolerance)
-                if varied.standing(()).path is not None:
-                    compared, base = varied, varied.standing(())
-                    notes.append("With your present weights the logits agree, but not with other norms and biases.")
-        found = compared.search(base) if base.path is not None else Found((), base)
+        searched, start = compared, base
+        other = _with_other_norms(mine, compared)
+        if other is not None:
+            # Fresh norms and biases hide differences: a second norm changes nothing, for example.
+            varied = _compared(other, ours, source, target, mapping, run, tolerance)
+            if (reached := varied.standing(())).path is not None:
+                searched, start = varied, reached
+        if base.path is None and start.path is not None:
+            base = start
+            notes.append("With your present weights the logits agree, but not with other norms and biases.")
+        found = searched.search(start) if start.path is not None else Found((), base)
     reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
     if compared.recorder.dropped:
         notes.append("Everything else was compared without dropout.")
@@ -169,7 +172,9 @@ def _their_pass(
 
     result = run_recorded(mine, recorder, seeded)
     vocab, batch = ours.config.target_vocab, len(target)
-    for each in tensors_in(result if isinstance(result, Tensor | list | tuple | dict) else list(vars(result).values())):
+    for each in tensors_in(
+        result if isinstance(result, Tensor | list | tuple | dict) else [*getattr(result, "__dict__", {}).values()]
+    ):
         if each.shape[-1:] != (vocab,) or not each.is_floating_point():
             continue
         logits = each.unflatten(0, (batch, -1)) if each.ndim == 2 and len(each) % batch == 0 else each

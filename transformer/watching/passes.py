@@ -143,11 +143,11 @@ class Pass(Operations):
             self._linear(args[1], args[2] if len(args) > 2 else None, args[0], result)
         elif name in ("matmul", "bmm", "mm") and self._is_parameter(args[1]) and args[1].ndim in (2, 3):
             weight = args[1].mT if args[1].ndim == 2 or len(args[1]) == 1 else args[1].mT.flatten(0, 1)
-            self._linear(weight.reshape(-1, weight.shape[-1]), None, args[0], result)
+            self._linear(weight.reshape(-1, weight.shape[-1]), None, args[0], result, args[1])
         elif name == "addmm" and self._is_parameter(args[2]):
-            self._linear(args[2].mT, args[0], args[1], result)
+            self._linear(args[2].mT, args[0], args[1], result, args[2])
         elif name in CONVOLUTIONS and self._is_parameter(args[1]) and args[1].shape[2:] == (1,):
-            self._linear(args[1][..., 0], args[2], args[0], result)
+            self._linear(args[1][..., 0], args[2], args[0], result, args[1])
         elif name == "einsum" and len(args[1]) == 2:
             self._einsum(args[0], args[1], result)
         elif name in ("embedding", "index") and self._is_parameter(args[0]):
@@ -199,11 +199,21 @@ class Pass(Operations):
         columns = 1
         for size in sizes:
             columns *= size
-        self._linear(ordered.reshape(columns, -1), None, factors[1 - own[0]], result)
+        self._linear(ordered.reshape(columns, -1), None, factors[1 - own[0]], result, weight)
 
-    def _linear(self, weight: Tensor, bias: Tensor | None, given: Tensor, result: Tensor) -> None:
+    def _linear(
+        self, weight: Tensor, bias: Tensor | None, given: Tensor, result: Tensor, parameter: Tensor | None = None
+    ) -> None:
         reads = self._averages.get(given, frozenset())
-        use = self._add("linear", weight, bias, [weight, bias], result, origin=self.origin(given), reads=reads)
+        use = self._add(
+            "linear",
+            weight,
+            bias,
+            [weight if parameter is None else parameter, bias],
+            result,
+            origin=self.origin(given),
+            reads=reads,
+        )
         self._made_by[result] = use
 
     def _add(self, kind: Any, weight: Tensor, bias: Tensor | None, named: list[Any], output: Tensor, **more: Any) -> Use:

@@ -196,7 +196,7 @@ class Odd(nn.Module):
 
 def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
     mine, ours = both(Heads)
-    mine.get_submodule("decoder.0").ffwd[1] = Odd()  # pyright: ignore[reportIndexIssue]
+    mine.get_submodule("decoder.0.ffwd").register_module("1", Odd())
     found = compare(mine, ours, SOURCE, TARGET)
     assert found.first == "decoder.layers.0.feed_forward.activated"
     assert not found.reasons
@@ -235,7 +235,7 @@ def test_weights_that_cannot_be_placed_are_named() -> None:
 
 def test_arguments_of_another_form_are_refused() -> None:
     mine, ours = both(Classic)
-    given: dict[str, Any] = {"mine": mine, "ours": ours, "source": SOURCE, "target": TARGET}
+    given: Any = {"mine": mine, "ours": ours, "source": SOURCE, "target": TARGET}
     for change in (
         {"mine": None},
         {"ours": mine},
@@ -270,5 +270,5 @@ def test_the_weights_of_heads_that_share_a_map_are_placed() -> None:
     _, ours = both(Classic, ours={"head_projection": "shared"})
     assert compare(Shared().eval(), ours, SOURCE, TARGET).agrees
     wrong = Shared().eval()
-    wrong.inner.decoder.layers[0].feed_forward.activation = F.gelu  # pyright: ignore[reportIndexIssue, reportAttributeAccessIssue]
+    vars(wrong.get_submodule("inner.decoder.layers.0.feed_forward"))["activation"] = F.gelu
     assert [reason.name for reason in compare(wrong, ours, SOURCE, TARGET).reasons] == ["another activation: GELU"]

@@ -4,7 +4,8 @@
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import torch
 from einops import einsum, rearrange
@@ -87,9 +88,8 @@ class ClassicLayer(nn.Module):
             return self.fc2(hidden)
         return self.fc2(F.gelu(hidden) if "GELU" in self.wrong else torch.relu(hidden))
 
-    def add(self, x: Tensor, function: object, norm: nn.Module, last: bool = False) -> Tensor:
+    def add(self, x: Tensor, function: Callable[[Tensor], Tensor], norm: nn.Module, last: bool = False) -> Tensor:
         wrong = self.wrong
-        assert callable(function)
         if "pre-norm" in wrong:
             return x + function(norm(x))
         if "norm before the sum" in wrong:
@@ -254,12 +254,12 @@ class Einops(nn.Module):
         if "no causal mask" in self.wrong:
             hidden = hidden & ~later
         memory = self.embed(0, source)
-        for block in self.blocks["enc"]:
+        for block in cast(nn.ModuleList, self.blocks["enc"]):
             memory = block(memory, None, [padding])
         memory = memory if "no final norm" in self.wrong else self.encoder_norm(memory)
         x = self.embed(1, target)
         cross = torch.zeros_like(padding) if "source padding attended in cross" in self.wrong else padding
-        for block in self.blocks["dec"]:
+        for block in cast(nn.ModuleList, self.blocks["dec"]):
             x = block(x, memory, [hidden, cross])
         return self.head(x if "no final norm" in self.wrong else self.decoder_norm(x))
 
