@@ -31,6 +31,8 @@ from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
+from transformer.watching.compare import compare
+from transformer.watching.comparison import Comparison
 from transformer.watching.watch import watch
 from transformer.watching.watched import Watched
 
@@ -40,6 +42,7 @@ __all__ = [
     "Activation",
     "Block",
     "CheckpointError",
+    "Comparison",
     "ConfigError",
     "HeadlightError",
     "InputError",
@@ -55,6 +58,7 @@ __all__ = [
     "TransformerConfig",
     "Vocabulary",
     "Watched",
+    "compare",
     "open_model",
     "run_traced",
     "save_huggingface",
