@@ -32,6 +32,8 @@ from transformer.text.vocabulary import Vocabulary
 from transformer.tracing.interventions import Ablate, Block, Change, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
 from transformer.training.own_film import Film
+from transformer.watching.compare import compare
+from transformer.watching.comparison import Comparison
 from transformer.watching.watch import watch
 from transformer.watching.watched import Watched
 
@@ -42,6 +44,7 @@ __all__ = [
     "Block",
     "Change",
     "CheckpointError",
+    "Comparison",
     "ConfigError",
     "Film",
     "HeadlightError",
@@ -58,6 +61,7 @@ __all__ = [
     "TransformerConfig",
     "Vocabulary",
     "Watched",
+    "compare",
     "open_model",
     "run_traced",
     "save_huggingface",

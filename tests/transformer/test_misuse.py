@@ -94,6 +94,13 @@ REFUSED = {
     "hesitation(np.ones((3, 1)))": "probabilities has shape (3, 1); a choice needs at least 2 tokens.",
     "guessed_token(np.ones(3), True)": "guess is True; allowed are 0 to 2",
     # watching
+    "compare(None, strict, source, target)": "mine must be a torch.nn.Module, not None",
+    "compare(model, None, source, target)": "The model must be a Transformer, not None",
+    "compare(model, strict, None, target)": "source must be a tensor of int64 or int32",
+    "compare(model, strict, source, target, mapping=[])": "mapping must map names of yours to names of ours, not []",
+    "compare(model, strict, source, target, run='me')": "run must be a function of the module, the source and the target",
+    "compare(model, strict, source, target, tolerance='low')": "it must be a number between 0 and 1",
+    "compare(torch.nn.Linear(2, 2), strict, source, target)": "Your module fails on these inputs",
     "watch(None)": "module must be a torch.nn.Module, not None",
     "watch(strict, source, target, names=['logits'])": "names must map paths to axes",
     "watch(strict, source, target).weights(None)": "no attention at None; nearest are",

@@ -6,6 +6,7 @@
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,12 +89,22 @@ class Operations(TorchDispatchMode):
     def __init__(self, inputs: dict[str, Tensor]) -> None:
         super().__init__()
         self.modules: list[str] = []
+        self.calls: Counter[str] = Counter()
         self.attentions: list[Attention] = []
         self.products: Any = WeakTensorKeyDictionary()
         self.origins: Any = WeakTensorKeyDictionary()
         self.head_first: Any = WeakTensorKeyDictionary()
         for name, tensor in inputs.items():
             self.origins[tensor] = self.origin(tensor) | {name}
+
+    def entered(self, path: str, given: Any, named: dict[str, Any]) -> None:
+        """Called before each call of a submodule. The second call of a module gets the path `path#2`."""
+        self.calls[path] += 1
+        self.modules.append(path if self.calls[path] == 1 else f"{path}#{self.calls[path]}")
+
+    def left(self, result: Any) -> None:
+        """Called after each call of a submodule."""
+        self.modules.pop()
 
     def origin(self, tensor: Tensor) -> frozenset[str]:
         """The names of the inputs that a tensor derives from."""
@@ -122,6 +133,10 @@ class Operations(TorchDispatchMode):
 
     def done(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         """Called after each operation."""
+
+    def same(self, view: Tensor, tensor: Tensor) -> None:
+        """Let a view that the module does not have count as the tensor that it is a view of."""
+        self.origins[view] = self.origin(tensor)
 
     def found(self, attention: Attention) -> None:
         """Called for each attention, when its weights are known."""
@@ -163,7 +178,9 @@ class Operations(TorchDispatchMode):
             axes = default_axes(result.ndim)
             product = Product(factors[0], factors[1].mT, tuple(self.modules), axes) if factors[1].ndim > 1 else None
         # A product with a parameter is a linear layer. Its result depends on an input only through the first factor.
-        if product is not None and self.origin(product.key) | self.origin(factors[1]) and result.ndim >= 2:
+        if product is not None and self.origin(factors[1]) and result.ndim >= 2:
+            self.same(product.query, factors[0])
+            self.same(product.key, factors[1])
             self.products[result] = product
 
     def _normalised(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], weights: Tensor) -> None:

@@ -1,7 +1,6 @@
 """Records the tensors of one pass of a module: inputs and outputs of its submodules, and its attentions."""
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +24,6 @@ class Recorder(Operations):
         super().__init__(inputs)
         self.tensors: dict[str, Tensor] = {}
         self.bases: dict[str, Attention] = {}
-        self.calls: Counter[str] = Counter()
 
     def keep(self, path: str, tensor: Tensor) -> None:
         """Keep a tensor under a path."""
@@ -61,10 +59,8 @@ class Recorder(Operations):
         self.keep(tensor_path(base, "weights"), attention.weights)
 
     def entered(self, path: str, given: Any, named: dict[str, Any]) -> None:
-        """Called before each call of a submodule."""
-        self.calls[path] += 1
-        call = path if self.calls[path] == 1 else f"{path}#{self.calls[path]}"
-        self.modules.append(call)
+        super().entered(path, given, named)
+        call = self.modules[-1]
         for name, tensor in numbered(given):
             self.keep(tensor_path(call, f"input{name}"), tensor)
         for argument, value in named.items():
@@ -72,8 +68,8 @@ class Recorder(Operations):
                 self.keep(tensor_path(call, f"input.{argument}{name}"), tensor)
 
     def left(self, result: Any) -> None:
-        """Called after each call of a submodule."""
-        call = self.modules.pop()
+        call = self.modules[-1]
+        super().left(result)
         for name, tensor in numbered(result):
             self.keep(tensor_path(call, f"output{name}"), tensor)
 
@@ -91,7 +87,7 @@ def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 @contextmanager
-def hooked(module: nn.Module, recorder: Recorder) -> Iterator[None]:
+def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
     """Within this context, the recorder is told of each call of a submodule in this thread."""
     thread, handles = threading.get_ident(), []
 
@@ -142,7 +138,7 @@ def unchanged(module: nn.Module) -> Iterator[None]:
                     buffer.copy_(values)
 
 
-def run_recorded(module: nn.Module, recorder: Recorder, call: Callable[[], Any]) -> Any:
+def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any]) -> Any:
     """What `call` returns, with every tensor in the recorder.
 
     Raises:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import einops
 import pytest
@@ -124,7 +125,7 @@ def test_a_transformer_of_torch_has_every_attention_in_spite_of_its_fast_path() 
     model = nn.Transformer(12, 2, 2, 2, 20, batch_first=True).eval()
     source, target = torch.randn(2, 5, 12), torch.randn(2, 6, 12)
     padding = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
-    masks = {"src_key_padding_mask": padding, "memory_key_padding_mask": padding}
+    masks: Any = {"src_key_padding_mask": padding, "memory_key_padding_mask": padding}
     fast = torch.backends.mha.get_fastpath_enabled()
     watched = watch(model, source, target, **masks)
     assert torch.backends.mha.get_fastpath_enabled() == fast

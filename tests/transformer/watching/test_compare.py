@@ -1,0 +1,274 @@
+"""Tests of `compare`: mistakes planted into Transformers of several styles are found and named, and right ones agree."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tests.transformer.watching.tutorials import Classic, Einops, Fused, Heads, Torch, both
+from transformer import HeadlightError, InputError, Transformer
+from transformer.watching.compare import compare
+
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+SOURCE = torch.tensor([[3, 5, 7, 2, 9, 4], [6, 8, 2, 11, 0, 0]])
+TARGET = torch.tensor([[1, 4, 9, 12, 3, 5, 7], [1, 7, 3, 2, 10, 0, 0]])
+
+# Style, planted mistake, name of the reason, and a part of its place.
+PLANTED: list[tuple[type[nn.Module], str, str, str]] = [
+    (Classic, "no scaling", "no scaling", "every attention"),
+    (Classic, "√d_model", "scaled by √d_model", "every attention"),
+    (Classic, "d_head", "scaled by d_head", "every attention"),
+    (Classic, "q and k exchanged", "query and key exchanged", "both self-attentions"),
+    (Classic, "split by view", "heads split without transposition", "every attention"),
+    (Classic, "joined by view", "heads joined without transposition", "every attention"),
+    (Classic, "inverted mask", "inverted mask", "every attention"),
+    (Classic, "added after softmax", "mask after softmax", "every attention"),
+    (Classic, "multiplied after softmax", "mask after softmax", "every attention"),
+    (Classic, "hidden scores 0", "hidden scores are 0", "every attention"),
+    (Classic, "softmax over queries", "softmax over queries", "every attention"),
+    (Classic, "softmax over heads", "softmax over heads", "every attention"),
+    (Classic, "no activation", "no activation", "every feed-forward network"),
+    (Classic, "GELU", "another activation: GELU", "every feed-forward network"),
+    (Classic, "pre-norm", "norm before the sub-layer", "every sub-layer"),
+    (Classic, "norm before the sum", "norm before the residual sum", "every sub-layer"),
+    (Classic, "no residual", "no residual", "every sub-layer"),
+    (Classic, "no residual of feed-forward", "no residual", "every feed-forward network"),
+    (Classic, "no norm", "no norm", "every sub-layer"),
+    (Classic, "cross reads the decoder", "cross-attention reads the decoder", "cross-attention"),
+    (Classic, "final norm", "extra final norm", "the decoder"),
+    (Classic, "no scale", "embedding not scaled", "both embeddings"),
+    (Classic, "no positions", "positions not added", "both embeddings"),
+    (Classic, "positions twice", "positions added twice", "both embeddings"),
+    (Classic, "halves", "positions in another order", "both embeddings"),
+    (Classic, "positions off by one", "positions off by one", "both embeddings"),
+    (Classic, "next token", "target not shifted", ""),
+    (Classic, "shifts inside", "target not shifted", ""),
+    (Classic, "source padding attended", "source padding attended", "encoder and cross-attention"),
+    (Classic, "target padding attended", "target padding attended", "the decoder's self-attention"),
+    (Classic, "no causal mask", "no causal mask", "the decoder's self-attention"),
+    (Classic, "memory is the input", "memory is the encoder's input", "cross-attention"),
+    (Classic, "softmax", "softmax of the logits", ""),
+    (Einops, "no scaling", "no scaling", "every attention"),
+    (Einops, "softmax over queries", "softmax over queries", "every attention"),
+    (Einops, "no residual", "no residual", "every sub-layer"),
+    (Einops, "residual of the normalised", "residual of the normalised", "every sub-layer"),
+    (Einops, "positions off by one", "positions off by one", "both embeddings"),
+    (Einops, "no positions", "positions not added", "both embeddings"),
+    (Einops, "no causal mask", "no causal mask", "the decoder's self-attention"),
+    (Einops, "source padding attended in cross", "source padding attended", "cross-attention"),
+    (Einops, "no final norm", "no final norm", "both stacks"),
+    (Fused, "q and k exchanged", "query and key exchanged", "both self-attentions"),
+    (Fused, "no scaling", "no scaling", "every attention"),
+    (Fused, "joined by view", "heads joined without transposition", "every attention"),
+    (Fused, "no output projection", "no output projection", "every attention"),
+    (Fused, "ε", "another ε", "every norm"),
+    (Fused, "positions along the batch", "positions along the batch", "both embeddings"),
+    (Fused, "no positions in the target", "positions not added", "the target"),
+    (Fused, "causal one late", "causal mask one token late", "the decoder's self-attention"),
+    (Fused, "encoder padding", "source padding attended", "the encoder's self-attention"),
+    (Torch, "GELU", "another activation: GELU", "every feed-forward network"),
+    (Torch, "other norm", "norm before the sub-layer", "every sub-layer"),
+    (Torch, "no scale", "embedding not scaled", "both embeddings"),
+    (Torch, "no causal mask", "no causal mask", "the decoder's self-attention"),
+    (Torch, "encoder padding", "source padding attended", "the encoder's self-attention"),
+    (Torch, "memory padding", "source padding attended", "cross-attention"),
+    (Heads, "no scaling", "no scaling", "every attention"),
+    (Heads, "cross reads the decoder", "cross-attention reads the decoder", "cross-attention"),
+    (Heads, "no norm of feed-forward", "no norm", "every feed-forward network"),
+    (Heads, "memory is the input", "memory is the encoder's input", "cross-attention"),
+    (Heads, "no encoder norm", "no final norm", "the encoder"),
+]
+
+
+@pytest.mark.parametrize(("kind", "wrong", "name", "where"), PLANTED)
+def test_a_planted_mistake_is_found_and_named(kind: type[nn.Module], wrong: str, name: str, where: str) -> None:
+    mine, ours = both(kind, wrong=[wrong])
+    found = compare(mine, ours, SOURCE, TARGET)
+    assert not found.agrees
+    assert found.explained
+    assert [name in reason.name for reason in found.reasons] == [True]
+    assert where in found.reasons[0].where
+    assert found.remaining < 1e-5 < found.difference
+    assert found.first in ours.taps
+    assert found.reasons[0].words[1:] in str(found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "where", "first"),
+    [
+        (
+            "no residual in one place",
+            "no residual",
+            "self-attention of layer 1",
+            "decoder.layers.0.self_attention_add_norm.sum",
+        ),
+        ("SiLU in the last layer", "another activation: SiLU", "network of layer 2", "decoder.layers.1.feed_forward.activated"),
+    ],
+)
+def test_a_mistake_in_one_place_has_this_place(wrong: str, name: str, where: str, first: str) -> None:
+    found = compare(*both(Fused, layers=2, wrong=[wrong]), SOURCE, TARGET)
+    assert found.explained
+    assert found.first == first
+    assert [reason.name for reason in found.reasons] == [name]
+    assert where in found.reasons[0].where
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "names"),
+    [
+        (Classic, ["no scaling", "no causal mask"], ["no scaling", "no causal mask"]),
+        (Classic, ["no scale", "halves"], ["embedding not scaled", "positions in another order"]),
+        (Fused, ["no scaling", "encoder padding", "joined by view"], ["no scaling", "source padding", "heads joined"]),
+        (Torch, ["no scale", "GELU", "memory padding"], ["embedding not scaled", "GELU", "source padding attended"]),
+    ],
+)
+def test_several_mistakes_are_named_in_order(kind: type[nn.Module], wrong: list[str], names: list[str]) -> None:
+    found = compare(*both(kind, wrong=wrong), SOURCE, TARGET)
+    assert found.explained
+    assert len(found.reasons) == len(names)
+    assert all(name in reason.name for name, reason in zip(names, found.reasons, strict=True))
+
+
+RIGHT: list[tuple[type[nn.Module], dict[str, Any], dict[str, Any]]] = [
+    *((kind, {}, {}) for kind in (Classic, Einops, Fused, Torch, Heads)),
+    (Classic, {"d_model": 24, "heads": 6, "d_ff": 10}, {"d_model": 24, "heads": 6, "d_ff": 10}),
+    (Classic, {"layers": 3}, {}),
+    (Einops, {"heads": 4, "layers": 2}, {"heads": 4}),
+    (Fused, {"interleaved": True, "layers": 2}, {}),
+    (Torch, {"batch_first": False}, {}),
+    (Torch, {"norm_first": True}, {"norm_first": True}),
+    (Torch, {"bias": False}, {}),
+    (Heads, {"heads": 2, "layers": 2}, {"heads": 2}),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "config"), RIGHT)
+def test_a_right_network_agrees(kind: type[nn.Module], given: dict[str, Any], config: dict[str, Any]) -> None:
+    mine, ours = both(kind, ours=config, **given)
+    state = {name: values.clone() for name, values in mine.state_dict().items()}
+    other = {name: values.clone() for name, values in ours.state_dict().items()}
+    found = compare(mine, ours, SOURCE, TARGET)
+    assert found.agrees
+    assert found.first is None
+    assert not found.reasons
+    assert found.difference < 1e-5
+    assert all(torch.equal(values, state[name]) for name, values in mine.state_dict().items())
+    assert all(torch.equal(values, other[name]) for name, values in ours.state_dict().items())
+    assert found.weights["encoder.layers.0.feed_forward.up_projection.weight"]
+
+
+def test_dropout_that_is_on_is_a_reason() -> None:
+    mine, ours = both(Classic)
+    found = compare(mine.train(), ours, SOURCE, TARGET)
+    assert mine.training
+    assert not found.agrees
+    assert [reason.name for reason in found.reasons] == ["dropout on"]
+    assert "eval()" in str(found)
+    mine, ours = both(Classic, wrong=["no scaling"])
+    assert [reason.name for reason in compare(mine.train(), ours, SOURCE, TARGET).reasons] == ["dropout on", "no scaling"]
+
+
+class Noisy(nn.Module):
+    """Adds noise to the logits."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        logits = self.inner(source, target)
+        return logits + torch.rand_like(logits)
+
+
+def test_a_random_network_is_said_to_be_random() -> None:
+    mine, ours = both(Classic)
+    assert compare(Noisy(mine), ours, SOURCE, TARGET).reasons[0].name == "random"
+
+
+class Odd(nn.Module):
+    """A mistake that is not in the list: half of the feed-forward network is dropped."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([x[..., :10].relu(), x[..., 10:] * 0.3], -1)
+
+
+def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
+    mine, ours = both(Heads)
+    mine.get_submodule("decoder.0.ffwd").register_module("1", Odd())
+    found = compare(mine, ours, SOURCE, TARGET)
+    assert found.first == "decoder.layers.0.feed_forward.activated"
+    assert not found.reasons
+    assert not found.explained
+    assert "No mistake that was tried" in str(found)
+
+
+def test_another_way_to_call_and_a_mapping() -> None:
+    mine, ours = both(Torch)
+    calls = []
+
+    def run(module: nn.Module, source: Tensor, target: Tensor) -> dict[str, Tensor]:
+        calls.append(module)
+        return {"logits": module(src=source, tgt=target)}
+
+    assert compare(mine, ours, SOURCE, TARGET, run=run).agrees
+    assert calls[0] is mine
+    exchanged = {
+        "src_tok_emb.weight": "target_embedding.table.weight",
+        "tgt_tok_emb.weight": "source_embedding.table.weight",
+    }
+    assert compare(mine, ours, SOURCE, TARGET, mapping=exchanged).first == "source_embedding.sum"
+
+
+def test_weights_that_cannot_be_placed_are_named() -> None:
+    mine, ours = both(Classic, ours={"d_ff": 20})
+    with pytest.raises(InputError, match=r"fc1\.weight has the shape \(24, 16\); our .*up_projection\.weight needs \(20, 16\)"):
+        compare(mine, ours, SOURCE, TARGET)
+    mine, _ = both(Classic, layers=2)
+    with pytest.raises(InputError, match="attentions"):
+        compare(mine, both(Classic)[1], SOURCE, TARGET)
+    mine, ours = both(Heads, ours={"position": "sinusoidal"})
+    with pytest.raises(InputError, match="position_embedding_table"):
+        compare(mine, ours, SOURCE, TARGET)
+
+
+def test_arguments_of_another_form_are_refused() -> None:
+    mine, ours = both(Classic)
+    given: Any = {"mine": mine, "ours": ours, "source": SOURCE, "target": TARGET}
+    for change in (
+        {"mine": None},
+        {"ours": mine},
+        {"source": None},
+        {"source": SOURCE.float()},
+        {"source": SOURCE[:1]},
+        {"source": SOURCE + 20},
+        {"target": TARGET[:, :0]},
+        {"mapping": 3},
+        {"mapping": {"nothing": "logits"}},
+        {"mapping": {"fc.weight": "nothing"}},
+        {"run": 3},
+        {"run": lambda *_: None},
+        {"run": lambda *_: torch.zeros(2, 7, 5)},
+        {"tolerance": 0},
+        {"tolerance": float("nan")},
+        {"mine": nn.Linear(3, 3)},
+    ):
+        with pytest.raises(HeadlightError):
+            compare(**(given | change))
+
+
+def test_the_weights_of_heads_that_share_a_map_are_placed() -> None:
+    class Shared(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Transformer(both(Classic, ours={"head_projection": "shared"})[1].config)
+
+        def forward(self, source: Tensor, target: Tensor) -> Tensor:
+            return self.inner(source, target)
+
+    _, ours = both(Classic, ours={"head_projection": "shared"})
+    assert compare(Shared().eval(), ours, SOURCE, TARGET).agrees
+    wrong = Shared().eval()
+    vars(wrong.get_submodule("inner.decoder.layers.0.feed_forward"))["activation"] = F.gelu
+    assert [reason.name for reason in compare(wrong, ours, SOURCE, TARGET).reasons] == ["another activation: GELU"]

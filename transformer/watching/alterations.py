@@ -1,0 +1,105 @@
+"""A change of our network's pass, as `compare` tries them: edits, replaced parts of the copy, other ids."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.network.model import Transformer
+from transformer.network.tap import Edit, Recording, Scope, Tap, Traceable, tracing
+
+
+@dataclass(frozen=True, eq=False)
+class Change(Edit):
+    """An edit that computes a tensor again from others of the pass.
+
+    Attributes:
+        path: path of the tap.
+        function: gets the tensor and the scope, and returns the new tensor.
+    """
+
+    path: str
+    function: Callable[[Tensor, Scope], Tensor]
+
+    def place(self, model: Traceable) -> str:
+        return self.path
+
+    def needs(self, model: Traceable) -> Iterable[str]:
+        return model.taps
+
+    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+        return self.function(values, scope)
+
+
+@dataclass(frozen=True, eq=False)
+class Alteration:
+    """A change of a pass.
+
+    Attributes:
+        edits: of tensors.
+        parts: (module of the copy, name of an attribute, its value while the pass runs).
+        source, target: other ids, if not None.
+        logits: a function of the logits, if not None.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    parts: tuple[tuple[nn.Module, str, Any], ...] = ()
+    source: Tensor | None = None
+    target: Tensor | None = None
+    logits: Callable[[Tensor], Tensor] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A mistake that somebody may have made, at one place.
+
+    Attributes:
+        names: short names of the mistake, or of the mistakes, if two are made at once.
+        words: the mistakes in words, one for each name.
+        where: the place in words; empty if the mistake has only one place.
+        parts: the sub-layers that it changes, or `source_embedding`, `target_embedding`, `encoder`, `decoder`.
+        make: returns the change.
+    """
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    where: str
+    parts: tuple[str, ...]
+    make: Callable[[], Alteration]
+
+
+def run_altered(
+    model: Transformer, source: Tensor, target: Tensor, alterations: Sequence[Alteration]
+) -> tuple[Tensor, Recording]:
+    """The logits and the tensors of a pass with changes."""
+    for each in alterations:
+        source = source if each.source is None else each.source
+        target = target if each.target is None else each.target
+    edits = [edit for each in alterations for edit in each.edits]
+    with torch.inference_mode(), ExitStack() as stack:
+        for each in alterations:
+            for part in each.parts:
+                stack.enter_context(replaced(*part))
+        recording = stack.enter_context(tracing(model, edits))
+        logits = model(source, target)
+        for each in alterations:
+            logits = logits if each.logits is None else each.logits(logits)
+    return logits, recording
+
+
+@contextmanager
+def replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
+    """Within this context, an attribute or a part of a module has another value."""
+    own = name in vars(module) or name in module._modules
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        if own:
+            setattr(module, name, before)
+        else:
+            delattr(module, name)

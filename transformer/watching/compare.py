@@ -1,0 +1,209 @@
+"""`compare`: the first difference between somebody's Transformer and ours, and its reason, which is found by trying."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer.analysis.checks import check_id_tensor, check_model
+from transformer.errors import InputError, shortened
+from transformer.network.model import Transformer
+from transformer.watching.comparison import Comparison, Reason
+from transformer.watching.matching import relative
+from transformer.watching.operations import tensors_in
+from transformer.watching.passes import Pass
+from transformer.watching.places import sublayer_words
+from transformer.watching.recorder import run_recorded
+from transformer.watching.search import Compared, Found, part_of
+from transformer.watching.watch import check_module
+
+TOLERANCE = 1e-4
+Run = Callable[[nn.Module, Tensor, Tensor], Any]
+TENSOR_WORDS = {
+    "sum": "the sum of token and position",
+    "masked_scores": "the scores before softmax",
+    "weights": "the attention weights after softmax",
+    "head_output": "the averages of the values",
+    "concatenated": "the joined heads",
+    "output": "the result",
+    "normalized": "the result of the norm",
+    "hidden": "the result of the first linear layer",
+    "activated": "the result of the activation function",
+    "heads": "the vectors of each head",
+    "logits": "the logits",
+}
+
+
+def compare(
+    mine: nn.Module,
+    ours: Transformer,
+    source: Int[Tensor, "batch source"],
+    target: Int[Tensor, "batch target"],
+    mapping: Mapping[str, str] | None = None,
+    run: Run | None = None,
+    tolerance: float = TOLERANCE,
+) -> Comparison:
+    """Where somebody's encoder–decoder Transformer first differs from ours, and why.
+
+        print(compare(my_transformer, Transformer(config), source, target))
+
+    Both run on the same ids with the same weights: theirs are copied into a copy of ours. Then ours is run with every mistake
+    of a list, one at a time; the mistake with which ours gives their numbers is the reason. Neither network is changed.
+
+    Args:
+        mine: the module, called as `mine(source, target)`, which returns logits.
+        ours: our network of the same sizes; its weights do not matter.
+        source, target: ids; best a batch of two texts with padding at the end of the source. The target is what the decoder
+            reads.
+        mapping: name of a parameter of mine → name of a parameter of ours, where names and the order of computation are not
+            enough.
+        run: called as `run(mine, source, target)` if the module is called in another way, for example with masks.
+        tolerance: differences of up to this part of the largest number are none.
+
+    Raises:
+        InputError: an argument has another form, the module fails, it returns no logits, or its weights cannot be placed; the
+            message names the tensors that are left.
+    """
+    _check(mine, ours, source, target, mapping, run, tolerance)
+    compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
+    with torch.no_grad():
+        base = compared.standing(())
+        searched, start = compared, base
+        other = _with_other_norms(mine, compared)
+        if other is not None:
+            # Fresh norms and biases hide differences: a second norm changes nothing, for example.
+            varied = _compared(other, ours, source, target, mapping, run, tolerance)
+            if (reached := varied.standing(())).path is not None:
+                searched, start = varied, reached
+        if base.path is None and start.path is not None:
+            base = start
+            notes.append("With your present weights the logits agree, but not with other norms and biases.")
+        found = searched.search(start) if start.path is not None else Found((), base)
+    reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
+    if compared.recorder.dropped:
+        notes.append("Everything else was compared without dropout.")
+    if bool(compared.logits.isnan().any()):
+        notes.append("Your logits contain NaN, for example because a softmax row had every key hidden by −∞.")
+    return Comparison(
+        agrees=base.path is None and not reasons,
+        difference=base.logits,
+        first=base.path,
+        first_difference=base.difference,
+        place=_place_words(base.path),
+        reasons=tuple(reasons),
+        explained=found.reached.path is None,
+        remaining=found.reached.logits,
+        notes=tuple(notes),
+        weights={name: tuple(sorted(names)) for name, names in compared.placed.names.items() if names},
+    )
+
+
+def _compared(
+    mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, mapping: Any, run: Run | None, tolerance: float
+) -> Compared:
+    """A pass of theirs, and ours with their weights."""
+    recorder, logits = _their_pass(mine, source, target, run, ours)
+    with torch.no_grad():
+        return Compared.of(mine, ours, source, target, recorder, logits, mapping, tolerance)
+
+
+def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
+    """A copy of theirs, in which norms and biases that are all 1 or 0 have other values. None if it cannot be copied."""
+    try:
+        other = copy.deepcopy(mine)
+    except Exception:  # noqa: BLE001 (a module may refuse in any way)
+        return None
+    known = {name for names in compared.placed.names.values() for name in names}
+    generator, changed = torch.Generator().manual_seed(0), False
+    with torch.no_grad():
+        for name, values in other.named_parameters():
+            if name in known and values.ndim == 1 and len(values) > 1 and bool((values == values[0]).all()):
+                values.add_((torch.randn(values.shape, generator=generator) / 4).to(values))
+                changed = True
+    return other if changed else None
+
+
+def _randomness(
+    mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, compared: Compared, found: Found
+) -> list[Reason]:
+    """Dropout that is on, or anything else that makes two runs differ."""
+    if compared.recorder.dropped:
+        where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
+        return [Reason("dropout on", f"dropout is on: your module is {where}", "", found.reached.logits)]
+    one, other = (_their_pass(mine, source, target, run, ours, seed)[1] for seed in (0, 1))
+    if one.shape != other.shape or float(relative(one, other)) > compared.tolerance:
+        return [Reason("random", "two runs of your module differ, so something in it is random", "", found.reached.logits)]
+    return []
+
+
+def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: Any, tolerance: Any) -> None:
+    check_module("mine", mine)
+    check_model(ours)
+    check_id_tensor("source", source, "batch source")
+    check_id_tensor("target", target, "batch target")
+    ours.source_embedding.check(source)
+    ours.target_embedding.check(target)
+    if len(source) != len(target):
+        raise InputError(
+            "The source has {one} rows and the target {two}; they must be equal.", one=len(source), two=len(target)
+        )
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise InputError("mapping must map names of yours to names of ours, not {mapping!r}.", mapping=mapping)
+    if run is not None and not callable(run):
+        raise InputError("run must be a function of the module, the source and the target, not {run!r}.", run=run)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
+        raise InputError("tolerance is {tolerance!r}; it must be a number between 0 and 1.", tolerance=tolerance)
+
+
+def _their_pass(
+    mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
+) -> tuple[Pass, Tensor]:
+    """Every tensor of a pass of theirs, and its logits [batch, position, vocab]."""
+    inputs = {"source": source.clone(), "target": target.clone()}
+    recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
+    call: Run = run or (lambda module, source, target: module(source, target))
+
+    def seeded() -> Any:
+        torch.manual_seed(seed)  # within `run_recorded`, random numbers are restored afterwards
+        return call(mine, inputs["source"], inputs["target"])
+
+    result = run_recorded(mine, recorder, seeded)
+    vocab, batch = ours.config.target_vocab, len(target)
+    for each in tensors_in(
+        result if isinstance(result, Tensor | list | tuple | dict) else [*getattr(result, "__dict__", {}).values()]
+    ):
+        if each.shape[-1:] != (vocab,) or not each.is_floating_point():
+            continue
+        logits = each.unflatten(0, (batch, -1)) if each.ndim == 2 and len(each) % batch == 0 else each
+        if logits.ndim == 3 and logits.shape[0] != batch and logits.shape[1] == batch:
+            logits = logits.transpose(0, 1)
+        if logits.ndim == 3 and len(logits) == batch:
+            return recorder, logits.clone()
+    raise InputError(
+        "Your module returned {result}; it must return logits [batch, target, {vocab}].",
+        result=tuple(result.shape) if isinstance(result, Tensor) else shortened(result),
+        vocab=vocab,
+    )
+
+
+def _reasons(found: Found) -> list[Reason]:
+    """The reasons. A mistake that was found at several places, one after the other, is one reason."""
+    reasons: dict[str, Reason] = {}
+    for step in found.steps:
+        for name, words in zip(step.candidate.names, step.candidate.words, strict=True):
+            before = reasons.get(name)
+            where = step.candidate.where if before is None else f"{before.where}, and in {step.candidate.where}"
+            reasons[name] = Reason(name, words, where, step.remaining)
+    return [*reasons.values()]
+
+
+def _place_words(path: str | None) -> str:
+    if path is None:
+        return ""
+    part, words = part_of(path), TENSOR_WORDS.get(path.rpartition(".")[2], path.rpartition(".")[2])
+    if part.count(".") > 2:
+        return f"in {sublayer_words(part)}, {words}"
+    return words if part == "logits" else f"in the {part.replace('_', ' ')}, {words}"

@@ -1,0 +1,228 @@
+"""Which tensors of our network somebody's module has too, in whatever layout it keeps them."""
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+from transformer.network.tap import Recording
+from transformer.tracing.paths import TensorPath
+
+# Tensors of our network that are looked for, by the last part of their path. Others may be computed in another way.
+MILESTONES = {"sum", "masked_scores", "weights", "head_output", "concatenated", "output", "normalized", "hidden", "activated"}
+MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
+# A number this many times larger than the usual one, such as a fill of −10⁹, does not set the unit of differences.
+OUTLIER = 30.0
+# A change that does not help leaves at least so many tensors different.
+LOOK_AHEAD = 6
+# Tensors inside of an attention, from which it does not follow that its queries are the same.
+INSIDE = tuple(f"attention.{name}" for name in ("masked_scores", "weights", "head_output", "concatenated", "output"))
+FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
+
+
+class Library:
+    """The tensors of one pass of theirs, to be searched by their numbers.
+
+    Args:
+        values: every tensor.
+    """
+
+    def __init__(self, values: Sequence[Tensor]) -> None:
+        self._by_size: dict[int, list[Tensor]] = {}
+        known = set()
+        for each in values:
+            form = (each.data_ptr(), tuple(each.shape), each.stride())
+            if form not in known and each.numel() > 1:
+                known.add(form)
+                self._by_size.setdefault(each.numel(), []).append(each)
+        self._stacks: dict[tuple[object, ...], Tensor] = {}
+
+    def distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None) -> float:
+        """The largest difference of the numbers to the nearest tensor of theirs, in units of the largest number; ∞ if theirs
+        has no tensor of this size.
+
+        Args:
+            values: a tensor of ours.
+            axes: the names of its axes.
+            keep: True where the numbers count; None for everywhere. The same for equal `key` and shape.
+            key: names `keep`.
+        """
+        direct = self._distance(values, axes, keep, key)
+        if "head" not in axes or direct < 1e-3:
+            return direct
+        place, rest = axes.index("head"), tuple(axis for axis in axes if axis != "head")  # heads may be tensors of their own
+        heads = [
+            self._distance(head, rest, None if keep is None else keep.expand(values.shape).select(place, number), (key, number))
+            for number, head in enumerate(values.unbind(place))
+        ]
+        return min(direct, max(heads))
+
+    def _distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object) -> float:
+        form = (axes, tuple(values.shape), key)
+        flat = values.flatten() if keep is None else values[keep.expand(values.shape)]
+        if form not in self._stacks:
+            found = [each for theirs in self._by_size.get(values.numel(), ()) for each in aligned(theirs, values.shape, axes)]
+            stack = (
+                torch.stack([each.reshape(values.shape) for each in found]).to(values.dtype) if found else values.new_empty(0)
+            )
+            self._stacks[form] = stack.flatten(1) if found and keep is None else stack
+            if found and keep is not None:
+                self._stacks[form] = stack[:, keep.expand(values.shape)]
+        stack = self._stacks[form]
+        if not len(stack):
+            return math.inf
+        return min(relative(stack, flat, 1).tolist()) if flat.numel() else 0.0
+
+
+def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
+    """The largest difference, in units of the numbers of ours: of the largest one, unless a few are far larger than the others.
+    A NaN differs from everything but a NaN."""
+    sizes = ours.abs()
+    usual = sizes[sizes.isfinite() & (sizes > 0)]
+    unit = torch.minimum(usual.amax(), OUTLIER * usual.median()) if usual.numel() else sizes.new_ones(())
+    difference = (theirs - ours).abs() / sizes.nan_to_num(0.0, 0.0).clamp(min=unit)
+    same = (theirs == ours) | (theirs.isnan() & ours.isnan())
+    difference = torch.where(same, torch.zeros_like(difference), difference.nan_to_num(math.inf, math.inf))
+    return difference.amax() if axis is None else difference.amax(axis)
+
+
+@functools.lru_cache(256)
+def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """The orders of axes in which theirs may have a tensor. Scores with queries and keys exchanged are other scores."""
+    orders = permutations(range(len(axes)))
+    if "query" in axes and "key" in axes:
+        query, key = axes.index("query"), axes.index("key")
+        return tuple(order for order in orders if order.index(query) < order.index(key))
+    return tuple(orders)
+
+
+def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iterator[Tensor]:
+    """A tensor of theirs in our order of axes, for each order that its shape allows. Neighbouring axes may be joined to one."""
+    for order in _orders(axes):
+        sizes = [shape[place] for place in order]
+        if _joins(theirs.shape, sizes):
+            inverse = [order.index(place) for place in range(len(order))]
+            yield theirs.reshape(sizes).permute(inverse)
+
+
+def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Whether a shape is made of these sizes, in this order, with some neighbours multiplied."""
+    rest = [size for size in sizes if size != 1]
+    for size in (each for each in theirs if each != 1):
+        part = 1
+        while part < size and rest:
+            part *= rest.pop(0)
+        if part != size:
+            return False
+    return not rest
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a run of ours agrees with theirs.
+
+    Attributes:
+        logits: the largest difference of the logits, in units of the largest logit; ∞ if their shapes differ.
+        place: number of the first tensor of ours that theirs does not have.
+        path: its path; None if the logits agree.
+        difference: how far the nearest tensor of theirs is from it.
+        present: how many tensors of ours theirs has.
+    """
+
+    logits: float
+    place: int
+    path: str | None
+    difference: float
+    present: int
+
+
+def standing(
+    recording: Recording,
+    axes: Mapping[str, tuple[str, ...]],
+    library: Library,
+    logits: float,
+    tolerance: float,
+    pads: Tensor,
+    reached: Standing | None = None,
+) -> Standing:
+    """Where our run first differs from theirs.
+
+    A tensor of ours that theirs does not have is no difference if theirs has a later one that derives from it: then theirs
+    computes it in another way.
+
+    Args:
+        recording: our run.
+        axes: path → axes.
+        library: their tensors.
+        logits: the difference of the logits.
+        tolerance: differences up to this are none.
+        pads: True at padding of the source, [batch, source].
+        reached: the standing without a change; if theirs still lacks the tensors there, nothing else is looked for.
+    """
+    paths = [path for path in recording if is_milestone(path)]
+    if logits <= tolerance:
+        return Standing(logits, len(paths), None, logits, len(paths))
+
+    def distance(path: str) -> float:
+        return library.distance(recording[path], axes[path], *region(recording, path, axes[path], pads))
+
+    if reached is not None and all(distance(path) > tolerance for path in paths[reached.place : reached.place + LOOK_AHEAD]):
+        return reached
+    distances = [*map(distance, paths)]
+    first_cross = paths.index(FIRST_CROSS) if FIRST_CROSS in paths else 0
+    has = [distance <= tolerance for distance in distances]
+    for place, path in enumerate(paths):
+        later = range(place + 1, len(paths))
+        if not has[place] and not any(has[other] and _derives(paths, place, other, first_cross) for other in later):
+            return Standing(logits, place, path, distances[place], sum(has))
+    return Standing(logits, len(paths) - 1, paths[-1], logits, sum(has))
+
+
+def is_milestone(path: str) -> bool:
+    """Whether a tensor of ours is looked for in theirs."""
+    return path.rpartition(".")[2] in MILESTONES or ".".join(path.split(".")[-2:]) in MILESTONES
+
+
+def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bool:
+    """Whether a later tensor of ours is computed from an earlier one."""
+    if paths[one].startswith(("target", "decoder")) and paths[other].endswith(
+        ("cross_attention.key.heads", "cross_attention.value.heads")
+    ):
+        return False  # these are made of the encoder's output
+    if (
+        paths[one].endswith(".heads")
+        and paths[other].endswith(".heads")
+        and paths[one].split(".")[:-2] == paths[other].split(".")[:-2]
+    ):
+        return False
+    place, later = TensorPath.parse(paths[one]), TensorPath.parse(paths[other])
+    if (place.stack, place.layer, place.part) != (later.stack, later.layer, later.part) and paths[other].endswith(INSIDE):
+        return False  # with a wrong mask, an attention can give the same for all queries
+    in_encoder = paths[one].startswith(("source", "encoder"))
+    return not (in_encoder and paths[other].startswith(("target", "decoder")) and other < first_cross)
+
+
+def region(recording: Recording, path: str, axes: tuple[str, ...], pads: Tensor) -> tuple[Tensor | None, object]:
+    """Where the numbers of a tensor count: not at padding of the source, whose vectors nobody reads; and of scores, where the
+    mask allows a key. And a key for it."""
+    place = TensorPath.parse(path)
+    kind = place.kind
+    sides = {"source": pads} if kind is None else {}
+    if kind is not None and kind.queries == "source":
+        sides["query"] = pads
+    if kind is not None and kind.keys == "source" and not path.endswith(("weights", "query.heads")):
+        sides["key"] = pads
+    shape = recording.shape(path)
+    keep = torch.ones(shape, dtype=torch.bool)
+    for axis, hidden in sides.items():
+        if axis in axes and bool(hidden.any()) and hidden.shape[1] == shape[axes.index(axis)]:
+            size = [1] * len(shape)
+            size[0], size[axes.index(axis)] = hidden.shape
+            keep &= ~hidden.view(size)
+    if path.endswith("masked_scores"):
+        keep &= recording.masks[path.rpartition(".")[0]]
+    return (None, None) if bool(keep.all()) else (keep, (str(kind), path.rpartition(".")[2]))

@@ -1,0 +1,130 @@
+"""What a mistake needs of our network, and the places where it can be made."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch import Tensor, nn
+
+from transformer.network.config import TransformerConfig
+from transformer.network.model import Transformer
+from transformer.tracing.paths import Kind
+
+KIND_WORDS = {
+    Kind.ENCODER: "the encoder's self-attention",
+    Kind.DECODER: "the decoder's self-attention",
+    Kind.CROSS: "cross-attention",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What mistakes are made of.
+
+    Attributes:
+        model: a copy of our network with the weights of theirs.
+        source, target: the ids that ours reads.
+        extra_norms: LayerNorms of theirs that ours has no place for.
+        eps: path of a norm of ours → ε of theirs, as far as it is seen.
+        fills: numbers that theirs writes into its weights after softmax.
+    """
+
+    model: Transformer
+    source: Tensor
+    target: Tensor
+    extra_norms: Mapping[str, tuple[Tensor, Tensor | None]]
+    eps: Mapping[str, float]
+    fills: tuple[float, ...]
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The configuration of the copy."""
+        return self.model.config
+
+    def module(self, path: str) -> nn.Module:
+        """The module of the copy at a path."""
+        return self.model.get_submodule(path)
+
+    @cached_property
+    def attentions(self) -> dict[str, Kind]:
+        """Path of each attention → its kind."""
+        config = self.config
+        listed = {str(Kind.ENCODER.path(layer)): Kind.ENCODER for layer in range(config.encoder_layers)}
+        for layer in range(config.decoder_layers):
+            listed |= {str(kind.path(layer)): kind for kind in (Kind.DECODER, Kind.CROSS)}
+        return listed
+
+    @cached_property
+    def sublayers(self) -> list[str]:
+        """The path of every sub-layer, in order."""
+        config = self.config
+        listed = [
+            f"encoder.layers.{layer}.{part}"
+            for layer in range(config.encoder_layers)
+            for part in ("self_attention", "feed_forward")
+        ]
+        decoder = ("self_attention", "cross_attention", "feed_forward")
+        return listed + [f"decoder.layers.{layer}.{part}" for layer in range(config.decoder_layers) for part in decoder]
+
+    def attention_places(self, *kinds: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Words and paths for each group of attentions in which a mistake may be made, the largest first."""
+        kinds = kinds or tuple(Kind)
+        groups: list[tuple[str, tuple[Kind, ...]]] = [("every attention", tuple(Kind))]
+        groups += [
+            ("both self-attentions", (Kind.ENCODER, Kind.DECODER)),
+            ("encoder and cross-attention", (Kind.ENCODER, Kind.CROSS)),
+        ]
+        groups += [("the decoder", (Kind.DECODER, Kind.CROSS)), *((words, (kind,)) for kind, words in KIND_WORDS.items())]
+        for words, group in groups:
+            if {*group} <= {*kinds}:
+                yield words, tuple(path for path, kind in self.attentions.items() if kind in group)
+        for path, kind in self.attentions.items():
+            if kind in kinds and self._layers(path) > 1:
+                yield f"{KIND_WORDS[kind]} of layer {int(path.split('.')[2]) + 1}", (path,)
+
+    def sublayer_places(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Words and paths for each group of sub-layers in which a mistake may be made, the largest first."""
+        yield "every sub-layer", tuple(self.sublayers)
+        for stack in ("encoder", "decoder"):
+            yield f"every sub-layer of the {stack}", tuple(path for path in self.sublayers if path.startswith(stack))
+        yield "every attention", tuple(path for path in self.sublayers if "attention" in path)
+        yield from self.feed_forward_places(all_of_them=True)
+        for path in self.sublayers:
+            yield sublayer_words(path), (path,)
+        for end in ("self_attention", "cross_attention"):
+            yield f"every {end.replace('_', '-')}", tuple(path for path in self.sublayers if path.endswith(end))
+        for layer in range(max(self.config.encoder_layers, self.config.decoder_layers)):
+            for stack in ("encoder", "decoder"):
+                paths = tuple(path for path in self.sublayers if path.startswith(f"{stack}.layers.{layer}."))
+                if paths and self._layers(paths[0]) > 1:
+                    yield f"layer {layer + 1} of the {stack}", paths
+        for end in ("self_attention", "feed_forward"):
+            for stack in ("encoder", "decoder"):
+                paths = tuple(path for path in self.sublayers if path.endswith(end) and path.startswith(stack))
+                if len(paths) > 1:
+                    yield f"every {end.replace('_', '-')} of the {stack}", paths
+        for left_out in self.sublayers:
+            if len(self.sublayers) > 4:
+                yield (
+                    f"every sub-layer but {sublayer_words(left_out)}",
+                    tuple(path for path in self.sublayers if path != left_out),
+                )
+
+    def feed_forward_places(self, all_of_them: bool = False) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Words and paths for groups of feed-forward networks, the largest first."""
+        networks = [path for path in self.sublayers if path.endswith("feed_forward")]
+        yield "every feed-forward network", tuple(networks)
+        for stack in () if all_of_them else ("encoder", "decoder"):
+            yield f"the feed-forward networks of the {stack}", tuple(path for path in networks if path.startswith(stack))
+        for path in () if all_of_them else networks:
+            if self._layers(path) > 1:
+                yield sublayer_words(path), (path,)
+
+    def _layers(self, path: str) -> int:
+        return self.config.encoder_layers if path.startswith("encoder") else self.config.decoder_layers
+
+
+def sublayer_words(path: str) -> str:
+    """A sub-layer in words: `the decoder's cross-attention of layer 2`."""
+    stack, _, layer, part = path.split(".")[:4]
+    return f"the {stack}'s {part.replace('_', '-').replace('feed-forward', 'feed-forward network')} of layer {int(layer) + 1}"

@@ -1,0 +1,193 @@
+"""The search of `compare`: which mistakes, made in our network, give the numbers of theirs."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer.network.model import Transformer
+from transformer.tracing.paths import Kind, TensorPath
+from transformer.watching.alterations import Alteration, Candidate, run_altered
+from transformer.watching.attention_mistakes import attention_mistakes
+from transformer.watching.matching import Library, Standing, relative, standing
+from transformer.watching.other_mistakes import other_mistakes
+from transformer.watching.passes import Pass
+from transformer.watching.places import Setting
+from transformer.watching.placing import ALL_LAYOUTS, Layout, Placed, place
+
+MOST_MISTAKES = 8
+# How often all mistakes are tried, and at how many places each mistake is tried first.
+MOST_LOOKS, MOST_OPTIONS = 16, 3
+# A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
+LEAST_PROGRESS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A mistake that was added to those before.
+
+    Attributes:
+        candidate, alteration: the mistake, and the change that makes it.
+        remaining: the difference of the logits with it.
+        progress: by how many tensors it moved the first difference.
+    """
+
+    candidate: Candidate
+    alteration: Alteration
+    remaining: float
+    progress: int
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Mistakes, and how far ours agrees with theirs with all of them."""
+
+    steps: tuple[Step, ...]
+    reached: Standing
+
+
+@dataclass
+class Compared:
+    """Both networks with the same weights, and their tensors."""
+
+    model: Transformer
+    source: Tensor
+    target: Tensor
+    logits: Tensor
+    library: Library
+    placed: Placed
+    recorder: Pass
+    tolerance: float
+
+    @classmethod
+    def of(
+        cls,
+        mine: nn.Module,
+        ours: Transformer,
+        source: Tensor,
+        target: Tensor,
+        recorder: Pass,
+        logits: Tensor,
+        mapping: Mapping[str, str] | None,
+        tolerance: float,
+    ) -> "Compared":
+        """Ours with the weights of theirs, in the layout of theirs that agrees furthest."""
+        placed = place(recorder, mine, ours, mapping=mapping)
+        dtype = next((each.dtype for each in mine.parameters()), torch.float32)
+        with torch.random.fork_rng():
+            model = Transformer(placed.config).to(dtype).eval()
+        compared = cls(model, source, target, logits, Library(recorder.values), placed, recorder, tolerance)
+        compared.load(placed)
+        compared.find_layouts(mine, ours, mapping)
+        return compared
+
+    def find_layouts(self, mine: nn.Module, ours: Transformer, mapping: Mapping[str, str] | None) -> None:
+        """Where an attention is the first difference, find the order of its rows with which more of it agrees."""
+        best, chosen = self.standing(()), dict[Kind, Layout]()
+        for kind in Kind:
+            if best.path is None or TensorPath.parse(best.path).kind != kind:
+                continue
+            for layout in ALL_LAYOUTS[1:]:
+                other = place(self.recorder, mine, ours, {**chosen, kind: layout}, mapping)
+                self.load(other)
+                reached = self.standing((), best)
+                if reached.path is None or reached.place > best.place + 1:
+                    best, self.placed, chosen[kind] = reached, other, layout
+                if best.path is None:
+                    break
+        self.load(self.placed)
+
+    def load(self, placed: Placed) -> None:
+        """Give the copy these weights."""
+        parameters = dict(self.model.named_parameters())
+        for name, values in placed.tensors.items():
+            parameters[name].copy_(values)
+
+    def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
+        """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
+        logits, recording = run_altered(self.model, self.source, self.target, alterations)
+        distance = float(relative(self.logits, logits)) if logits.shape == self.logits.shape else math.inf
+        pads = self._source(alterations) == self.model.config.source_pad
+        axes = {path: tap.axes for path, tap in self.model.taps.items()}
+        return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
+
+    def search(self, base: Standing) -> "Found":
+        """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
+        of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
+        furthest, open_ends, looks = Found((), base), [Found((), base)], 0
+        while open_ends and looks < MOST_LOOKS:
+            found = open_ends.pop()
+            looks += 1
+            for option in reversed(self._options(found)):
+                if option.reached.path is None:
+                    return option
+                if len(option.steps) < MOST_MISTAKES:
+                    open_ends.append(option)
+                if option.reached.place >= furthest.reached.place and option.steps:
+                    furthest = option if option.reached.place > furthest.reached.place else furthest
+        steps = [*furthest.steps]
+        while steps and steps[-1].progress < LEAST_PROGRESS:  # what moved the difference only a little is a guess
+            steps.pop()
+        return Found(tuple(steps), furthest.reached)
+
+    def _options(self, found: "Found") -> list["Found"]:
+        """The mistakes that move the first difference furthest, at each place where they do; or one that explains all."""
+        alterations, reached = [step.alteration for step in found.steps], found.reached
+        near, options = self._near(reached.path or ""), list["Found"]()
+        for candidate in self._candidates(alterations):
+            if not near & {*candidate.parts}:
+                continue
+            alteration = candidate.make()
+            try:
+                after = self.standing([*alterations, alteration], reached)
+            except (RuntimeError, ValueError, LookupError):  # this mistake cannot be made with these lengths
+                continue
+            step = Step(candidate, alteration, after.logits, after.place - reached.place)
+            option = Found((*found.steps, step), after)
+            if after.path is None:
+                return [option]
+            if after.place > reached.place:
+                options.append(option)
+        most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
+        return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
+
+    def _candidates(self, alterations: Sequence[Alteration]) -> Iterator[Candidate]:
+        target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
+        fills = [float(each.applied.min()) for each in self.recorder.attentions if each.applied is not None]
+        setting = Setting(
+            self.model,
+            self._source(alterations),
+            target,
+            self.placed.extra_norms,
+            self.placed.eps,
+            tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
+        )
+        yield from attention_mistakes(setting)
+        yield from other_mistakes(setting)
+
+    def _source(self, alterations: Sequence[Alteration]) -> Tensor:
+        return next((each.source for each in reversed(alterations) if each.source is not None), self.source)
+
+    def _near(self, path: str) -> set[str]:
+        """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
+        sublayers = Setting(self.model, self.source, self.target, {}, {}, ()).sublayers
+        encoder = [each for each in sublayers if each.startswith("encoder")]
+        order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
+        own = part_of(path)
+        place = order.index(own)
+        near = {own, order[place - 1]} if place else {own}
+        if own.endswith("cross_attention"):
+            near |= {"encoder"}
+        if own in ("logits", "decoder"):
+            near |= {"decoder", "logits", order[order.index("decoder") - 1]}
+        return near
+
+
+def part_of(path: str) -> str:
+    """The sub-layer, embedding or stack that a tensor of ours belongs to."""
+    place = TensorPath.parse(path)
+    if place.layer is not None:
+        return str(place.whole)
+    return path.rpartition(".")[0] if "." in path else path
