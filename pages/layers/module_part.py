@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
 from pages.ui.charts import passing_chart, show
 from pages.ui.escaping import literal
+from pages.ui.file_heads import pick_head, show_head
 from pages.ui.format import named_shape, number
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -58,18 +59,27 @@ def _show_watched(watched: Watched) -> None:
     step = watched[path]
     texts = step.shape[step.axes.index("batch")] if "batch" in step.axes else 1
     item = pick(words["text"], range(1, texts + 1), ITEM, as_list=texts > 8) - 1 if texts > 1 else 0
-    st.markdown(f"`{literal(path)}` {literal(named_shape(step.axes, step.shape))}")
+    st.markdown(f"**{literal(path)}** {literal(named_shape(step.axes, step.shape))}")
     if np.prod(step.shape) / texts > MOST_CELLS:
         st.info(words["large"].format(most=MOST_CELLS), icon=":material/zoom_out_map:")
         return
     named = next((each for each in watched.attentions if watched[each].path == path), None)
-    drawn = draw.watched_heads(watched, named, item) if named is not None else draw.watched_tensor(watched, path, item)
-    show(passing_chart(lambda: drawn.figure), "own-tensor", words["alt"].format(path=path))
+    if named is None:
+        show(
+            passing_chart(lambda: draw.watched_tensor(watched, path, item).figure), "own-tensor", words["alt"].format(path=path)
+        )
+        return
+    weights, allowed = watched.weights(named)[item, None].float().numpy(), watched.allowed(named)[item, None].numpy()
+    queries, keys = watched.labels(named, item)
+    layer, head = pick_head("module", weights, allowed, queries, keys)
+    st.markdown(f"**{text('attention')['head']} {head + 1}**")
+    show_head("own-tensor", weights[layer, head], allowed[layer, head], queries, keys, words["alt"].format(path=path))
 
 
 def _show_compared(run: ComparedRun) -> None:
     words = text("module")
-    st.markdown("\n".join(f"- {literal(line.removeprefix('- '))}" for line in run.says))
+    lines = [f"- {literal(line[2:])}" if line.startswith("- ") else f"\n{literal(line)}\n" for line in run.says]
+    st.markdown("\n".join(lines))
     by_path = {tensor.path: tensor for tensor in run.tensors}
     labels = {path: f"{_sign(run, tensor)} {path}" for path, tensor in by_path.items()}
     first = run.first if run.first in by_path else None

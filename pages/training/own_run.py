@@ -7,21 +7,17 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
-from pages.ui.charts import chart, passing_chart, show
+from pages.ui.charts import chart, show
+from pages.ui.file_heads import pick_head, show_head
 from pages.ui.format import fixed, whole
-from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.pickers import pick
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.head_measures import SHARES, measure
-from transformer.figures import KIND_COLORS
-from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.training_figures import Series, step_lines
 from transformer.training.film_file import OwnRun, read_run
 
 # Session keys.
-RUN, FRAME, HEADS = "own_run", "own_frame", "own_heads"
-LAYER, HEAD = "own_layer", "own_head"
-NUMBERS = 9  # most tokens of a map in half of the page whose cells have numbers
+RUN, FRAME, LAYER, HEAD = "own_run", "own_frame", "own_layer", "own_head"
 NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
 
 
@@ -84,29 +80,17 @@ def _groups(run: OwnRun) -> list[Group]:
 def _show_heads(run: OwnRun, group: Group, frame: int) -> None:
     """Draw all heads of a group in the frame, and the picked one large, with its history."""
     words, labels = text("own_run"), run.labels[group.name]
-    layers, heads = len(group.paths), run.levels[group.name].shape[2]
-    with st.container(horizontal=True):
-        item = pick(words["text"], range(1, len(labels) + 1), "own_text") - 1 if len(labels) > 1 else 0
-        layer = pick(words["layer"], range(1, layers + 1), LAYER) - 1
-        head = pick(words["head"], range(1, heads + 1), HEAD) - 1
+    item = pick(words["text"], range(1, len(labels) + 1), "own_text") - 1 if len(labels) > 1 else 0
     queries, keys = labels[item]
     weights = np.stack([run.weights(path, frame, item) for path in group.paths])
     allowed = np.ones(weights.shape, dtype=bool)
-    overview(weights, allowed, queries, keys, (layer, head), KIND_COLORS["encoder"], HEADS, _pick_head)
+    layer, head = pick_head("own", weights, allowed, queries, keys)
     st.markdown(words["head_title"].format(path=group.paths[layer], head=head + 1, step=whole(run.steps[frame])))
     left, right = st.columns(2)
-    one = weights[layer, head]
     with left:
-        draw = head_map if max(one.shape) <= NUMBERS else small_head_map
-        figure = passing_chart(draw, one, allowed[layer, head], queries, keys, labels=figure_labels())
-        show(figure, "own-map", f"{words['map_alt']} {strongest_rows(one, allowed[layer, head], queries, keys)}", tells=True)
+        show_head("own-map", weights[layer, head], allowed[layer, head], queries, keys, words["map_alt"])
     with right:
         _show_history(run, group.paths[layer], head, item, frame)
-
-
-def _pick_head() -> None:
-    if tile := picked(HEADS):
-        st.session_state[LAYER], st.session_state[HEAD] = tile[0] + 1, tile[1] + 1
 
 
 def _show_history(run: OwnRun, path: str, head: int, item: int, frame: int) -> None:

@@ -18,6 +18,7 @@ from transformer.watching.passes import Pass
 from transformer.watching.places import sublayer_words
 from transformer.watching.recorder import run_recorded
 from transformer.watching.search import Compared, Found, part_of
+from transformer.watching.side_by_side import side_by_side
 from transformer.watching.watch import check_module
 
 TOLERANCE = 1e-4
@@ -71,7 +72,7 @@ def compare(
     compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
     with torch.no_grad():
         base = compared.standing(())
-        searched, start = compared, base
+        searched, start, start_of = compared, base, compared
         other = _with_other_norms(mine, compared)
         if other is not None:
             # Fresh norms and biases hide differences: a second norm changes nothing, for example.
@@ -79,7 +80,7 @@ def compare(
             if (reached := varied.standing(())).path is not None:
                 searched, start = varied, reached
         if base.path is None and start.path is not None:
-            base = start
+            base, start_of = start, searched
             notes.append("With your present weights the logits agree, but not with other norms and biases.")
         found = searched.search(start) if start.path is not None else Found((), base)
     reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
@@ -98,6 +99,9 @@ def compare(
         remaining=found.reached.logits,
         notes=tuple(notes),
         weights={name: tuple(sorted(names)) for name, names in compared.placed.names.items() if names},
+        tolerance=tolerance,
+        tensors=side_by_side(start_of),
+        labels={side: tuple(map(str, ids[0].tolist())) for side, ids in (("source", source), ("target", target))},
     )
 
 

@@ -1,7 +1,11 @@
 """What `compare` returns: whether two networks agree, where they first differ, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transformer.pipeline.checkpoint import as_path, write_whole
+from transformer.watching.compared_file import ComparedRun, ComparedTensor, compared_bytes
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,9 @@ class Comparison:
         remaining: the difference of the logits with all reasons.
         notes: remarks, each a sentence.
         weights: name of each weight of ours → names of theirs, which it was copied from.
+        tolerance: differences up to this are none.
+        tensors: tensors of ours beside the nearest ones of theirs, for the first text, in the order of computation.
+        labels: side → its ids as labels, for the first text.
     """
 
     agrees: bool
@@ -51,16 +58,32 @@ class Comparison:
     remaining: float
     notes: tuple[str, ...]
     weights: Mapping[str, tuple[str, ...]]
+    tolerance: float = field(repr=False)
+    tensors: tuple[ComparedTensor, ...] = field(repr=False)
+    labels: Mapping[str, tuple[str, ...]] = field(repr=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the file of `to_bytes`.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        write_whole(as_path(path), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The contents of a safetensors file that the page Layers opens: the tensors, and what is said of them."""
+        says = tuple(str(self).splitlines())
+        return compared_bytes(ComparedRun(says, self.first, self.tolerance, self.tensors, self.labels))
 
     def __str__(self) -> str:
         if self.agrees:
-            return f"Both networks give the same logits (largest difference {self.difference:.1e} of the largest logit)."
+            return f"Both networks give the same logits (largest difference {self.difference:.2g} of the largest logit)."
         lines = []
         if self.first is not None:
-            lines.append(f"The logits differ by {self.difference:.1e} of the largest logit.")
+            lines.append(f"The logits differ by {self.difference:.2g} of the largest logit.")
             lines.append(
                 f"The first tensor of ours that yours does not have is {self.first}: {self.place}. The nearest tensor of yours"
-                f" differs by {self.first_difference:.1e} of its largest number."
+                f" differs by {self.first_difference:.2g} of its largest number."
             )
         lines += [f"- {reason}" for reason in self.reasons]
         if self.reasons and self.explained:

@@ -41,6 +41,10 @@ class Library:
                 self._by_size.setdefault(each.numel(), []).append(each)
         self._stacks: dict[tuple[object, ...], Tensor] = {}
 
+    def of_size(self, count: int) -> Sequence[Tensor]:
+        """The tensors with so many numbers."""
+        return self._by_size.get(count, ())
+
     def distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None) -> float:
         """The largest difference of the numbers to the nearest tensor of theirs, in units of the largest number; ∞ if theirs
         has no tensor of this size.

@@ -1,0 +1,58 @@
+"""All heads of attentions that were read from a file: a picker, and a grid in which a click picks one, too."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from pages.ui.charts import passing_chart, show
+from pages.ui.head_grid import overview, picked, strongest_rows
+from pages.ui.pickers import pick
+from pages.ui.text import figure_labels, text
+from transformer.figures import KIND_COLORS
+from transformer.figures.attention_figures import head_map, small_head_map
+
+NUMBERS = 9  # most tokens of a map in half of the page whose cells have numbers
+
+
+def pick_head(
+    name: str,
+    weights: Float[ndarray, "layer head query key"],
+    allowed: Bool[ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+) -> tuple[int, int]:
+    """Draw the grid, and pickers of layer and head; returns both, counted from 0.
+
+    Args:
+        name: the start of the keys in the session: `{name}_layer`, `{name}_head`, and `{name}_heads` of the grid.
+        weights: the weights, 0 to 1.
+        allowed: False where a query may not attend to a key.
+        queries, keys: the tokens.
+    """
+    words, (layers, heads) = text("attention"), weights.shape[:2]
+    with st.container(horizontal=True):
+        layer = pick(words["layer"], range(1, layers + 1), f"{name}_layer") - 1 if layers > 1 else 0
+        head = pick(words["head"], range(1, heads + 1), f"{name}_head") - 1
+
+    def act() -> None:
+        if tile := picked(f"{name}_heads"):
+            st.session_state[f"{name}_layer"], st.session_state[f"{name}_head"] = tile[0] + 1, tile[1] + 1
+
+    overview(weights, allowed, queries, keys, (layer, head), KIND_COLORS["encoder"], f"{name}_heads", act)
+    return layer, head
+
+
+def show_head(
+    name: str,
+    weights: Float[ndarray, "query key"],
+    allowed: Bool[ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    alt: str,
+) -> None:
+    """Draw the map of one head in half of the page, with numbers if there is room. `name` is the key of the chart."""
+    draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
+    figure = passing_chart(draw, weights, allowed, queries, keys, labels=figure_labels())
+    show(figure, name, f"{alt} {strongest_rows(weights, allowed, queries, keys)}", tells=True)
