@@ -80,7 +80,7 @@ def masks(setting: Setting) -> Iterator[Candidate]:
     decoder = {
         "no causal mask": (
             "there is no causal mask: a token attends to later ones",
-            [base | ~own, pad_keys & everything, everything],
+            [base | ~own, pad_keys & everything, pad_rows & everything, everything],
         ),
         "target padding attended": ("padding of the target is attended", [own & everything]),
         "target padding hidden as keys": ("padding of the target is hidden from all tokens, as keys", [own & pad_keys]),
@@ -164,6 +164,10 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
         "mask with the wrong sign": (
             "the mask is added with the wrong sign: hidden keys get all attention",
             lambda scores, keep: scores.masked_fill(~keep, -LOW).softmax(-1),
+        ),
+        "softmax twice": (
+            "softmax is applied twice",
+            lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1).softmax(-1),
         ),
         "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
     }

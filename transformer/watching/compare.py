@@ -12,7 +12,7 @@ from transformer.analysis.checks import check_id_tensor, check_model
 from transformer.errors import InputError, shortened
 from transformer.network.model import Transformer
 from transformer.watching.comparison import Comparison, Reason
-from transformer.watching.matching import relative
+from transformer.watching.matching import Standing, relative
 from transformer.watching.operations import tensors_in
 from transformer.watching.passes import Pass
 from transformer.watching.places import sublayer_words
@@ -78,10 +78,13 @@ def compare(
             varied = _compared(other, ours, source, target, mapping, run, tolerance)
             if (reached := varied.standing(())).path is not None:
                 searched, start = varied, reached
+        found = Found((), base)
+        if start.path is not None:
+            start, found = searched.explained(start)
         if base.path is None and start.path is not None:
-            base = start
             notes.append("With your present weights the logits agree, but not with other norms and biases.")
-        found = searched.search(start) if start.path is not None else Found((), base)
+    if start.path is not None:
+        base = Standing(base.logits if base.path else start.logits, start.place, start.path, start.difference, start.present)
     reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
     if compared.recorder.dropped:
         notes.append("Everything else was compared without dropout.")

@@ -150,6 +150,8 @@ class OtherNorm(nn.Module):
             scaled = centred / (x.std(-1, keepdim=True) + self.eps)
         elif self.form == "unbiased variance":
             scaled = centred / (x.var(-1, keepdim=True) + self.eps).sqrt()
+        elif self.form == "variance":
+            scaled = centred / (x.var(-1, keepdim=True, unbiased=False) + self.eps)
         else:
             scaled = centred / (x.std(-1, keepdim=True, unbiased=False) + self.eps)
         return scaled * self.norm.weight + self.norm.bias
@@ -170,6 +172,7 @@ def norms(setting: Setting) -> Iterator[Candidate]:
         "unbiased": "the norm divides by the standard deviation of d_model − 1 numbers (torch's `std`), and adds ε to it",
         "biased": "the norm adds ε to the standard deviation instead of the variance",
         "unbiased variance": "the norm divides by the root of a variance of d_model − 1 numbers",
+        "variance": "the norm divides by the variance instead of its root",
         "rms": "the norm does not subtract the mean (RMSNorm)",
     }
     for form, words in forms.items():

@@ -26,6 +26,8 @@ JOINS = (("head", "d_head"), ("d_head", "head"))
 Layout = tuple[Sequence[str], Sequence[str]]
 # Every order of rows and of columns, the usual one first.
 ALL_LAYOUTS: tuple[Layout, ...] = tuple(product(LAYOUTS, JOINS))
+# Other layouts that are usual: the numbers of a head far apart; queries, keys and values side by side for each head.
+USUAL_LAYOUTS: tuple[Layout, ...] = ((("part", "d_head", "head"), JOINS[1]), (("head", "part", "d_head"), JOINS[0]))
 COUNTS = "Your module has {mine} {what}; our network of {encoder} + {decoder} layers has {ours}."
 
 
@@ -167,10 +169,13 @@ def _groups(run: Pass, width: int) -> list[Group]:
             groups.append(Group([], {branch: [] for branch in BRANCHES}, reader))
         groups[-1].attentions.append(number)
         for branch, use in zip(BRANCHES, uses, strict=True):
-            if use is None:
-                message = "The {branch} of attention {number} of your module comes from no linear layer that is seen."
-                raise InputError(message, branch=branch, number=number + 1)
-            groups[-1].branches[branch].append(use)
+            if use is not None:  # otherwise our own weights stay, so that it is a difference
+                groups[-1].branches[branch].append(use)
+        if uses.count(None) > 1:
+            message = (
+                "The queries, keys and values of attention {number} of your module come from no linear layers that are seen."
+            )
+            raise InputError(message, number=number + 1)
     for group in groups:
         _by_name(group)
     return groups
@@ -185,6 +190,8 @@ def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) ->
 
 def _by_name(group: Group) -> None:
     """Let names decide which layers are query, key and value, if they do. An exchange of them is then a difference."""
+    if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
+        return
     heads = [[group.branches[branch][head] for branch in BRANCHES] for head in range(len(group.attentions))]
     for head, uses in enumerate(heads):
         if len({id(use) for use in uses}) < 3:
@@ -228,6 +235,8 @@ def _place_attention(placed: Placed, path: str, group: Group, layout: Sequence[s
     config, names = placed.config, frozenset[str]()
     for branch in BRANCHES:
         uses = group.branches[branch]
+        if len(uses) != len(group.attentions):
+            continue
         weights, biases = zip(*(_branch_rows(config, group, branch, use, layout) for use in uses), strict=True)
         names = frozenset[str]().union(*(use.names for use in uses))
         weight = torch.cat(weights)
@@ -324,7 +333,7 @@ def _sublayers(
     for layer in range(of_stack):
         for (kind, number), group in zip(layers, groups, strict=True):
             if kind.stack == stack and number == layer:
-                begin = min(use.order for use in group.branches["query"])
+                begin = min(use.order for use in group.branches["query"] or group.branches["key"])
                 result[str(kind.path(layer))] = begin, begin + 1 if group.output is None else group.output.order
         up, down = others[2 * (first + layer) : 2 * (first + layer) + 2]
         result[f"{stack}.layers.{layer}.feed_forward"] = up.order, down.order
@@ -441,7 +450,7 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     """
     known = {name for names in placed.names.values() for name in names}
     placed.left = [name for name, _ in mine.named_parameters() if name not in known]
-    optional = (".bias", ".positions.table.weight", "attention.output_projection.weight")
+    optional = (".bias", ".positions.table.weight", "attention.output_projection.weight", ".projection.weight")
     missing = [name for name in shapes if name not in placed.tensors and not name.endswith(optional)]
     missing = [name for name in missing if not (placed.no_encoder and name.startswith("encoder."))]
     if missing:
