@@ -102,6 +102,8 @@ class Compared:
                 reached = self.standing((), best)
                 if reached.path is None or reached.place > best.place + 1:
                     best, self.placed, chosen = reached, other, {**known, **later}
+                if best.path is None:
+                    break
         self.load(self.placed)
 
     def load(self, placed: Placed) -> None:
