@@ -14,8 +14,10 @@ from transformer.watching.attention_mistakes import attention_mistakes
 from transformer.watching.matching import Library, Standing, relative, standing
 from transformer.watching.other_mistakes import other_mistakes
 from transformer.watching.passes import Pass
+from transformer.watching.placed import Placed
 from transformer.watching.places import Setting
-from transformer.watching.placing import ALL_LAYOUTS, USUAL_LAYOUTS, Layout, Placed, place
+from transformer.watching.placing import place
+from transformer.watching.placing_attentions import ALL_LAYOUTS, USUAL_LAYOUTS, Layout
 
 MOST_MISTAKES = 8
 # How often all mistakes are tried, and at how many places each mistake is tried first.
@@ -159,7 +161,7 @@ class Compared:
         """The mistakes that move the first difference furthest, at each place where they do; or one that explains all."""
         alterations, reached = [step.alteration for step in found.steps], found.reached
         near, options = self._near(reached.path or ""), list["Found"]()
-        for candidate in self._candidates(alterations):
+        for candidate in self._candidates(alterations, part_of(reached.path or "")):
             if not near & {*candidate.parts}:
                 continue
             alteration = candidate.make()
@@ -176,7 +178,7 @@ class Compared:
         most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
         return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
 
-    def _candidates(self, alterations: Sequence[Alteration]) -> Iterator[Candidate]:
+    def _candidates(self, alterations: Sequence[Alteration], part: str) -> Iterator[Candidate]:
         target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
         fills = [float(each.applied.min()) for each in self.recorder.attentions if each.applied is not None]
         setting = Setting(
@@ -187,8 +189,10 @@ class Compared:
             self.placed.eps,
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
         )
-        yield from attention_mistakes(setting)
-        yield from other_mistakes(setting)
+        # The more likely ones first: a mistake that explains everything ends the search.
+        makers = (attention_mistakes, other_mistakes)
+        for mistakes in makers if "attention" in part else reversed(makers):
+            yield from mistakes(setting)
 
     def _source(self, alterations: Sequence[Alteration]) -> Tensor:
         return next((each.source for each in reversed(alterations) if each.source is not None), self.source)
