@@ -4,6 +4,7 @@ Names decide between query, key and value. Everything else follows from the pass
 layer made the queries of an attention, and which one reads its result.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,12 +50,19 @@ def place(
         if not mapping:
             raise
         problem = error
-    own = Transformer(placed.config.replace(max_len=1) if placed.config.position == "sinusoidal" else placed.config)
-    shapes = {name: tuple(parameter.shape) for name, parameter in own.named_parameters()}
+    shapes = weight_shapes(placed.config)
     for theirs, name in (mapping or {}).items():
         _map(placed, dict(mine.named_parameters()) | dict(mine.named_buffers()), shapes, theirs, name)
     _complete(placed, shapes, mine, problem)
     return placed
+
+
+@functools.lru_cache(8)
+def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
+    """Name → shape, for each weight of our network. The random numbers of others are left as they are."""
+    with torch.random.fork_rng():
+        model = Transformer(config.replace(max_len=1) if config.position == "sinusoidal" else config)
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
 
 
 def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind, Layout]) -> None:

@@ -149,7 +149,9 @@ def test_a_right_network_agrees(kind: type[nn.Module], given: dict[str, Any], co
     mine, ours = both(kind, ours=config, **given)
     state = {name: values.clone() for name, values in mine.state_dict().items()}
     other = {name: values.clone() for name, values in ours.state_dict().items()}
+    random = torch.get_rng_state()
     found = compare(mine, ours, SOURCE, TARGET)
+    assert torch.equal(torch.get_rng_state(), random)
     assert found.agrees
     assert found.first is None
     assert not found.reasons
