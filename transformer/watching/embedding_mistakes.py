@@ -147,8 +147,9 @@ def ids(setting: Setting) -> Iterator[Candidate]:
             ("source_embedding",),
             make,
         )
-    make = partial(Alteration, source=source.flip(1))
-    yield Candidate(("source backwards",), ("the source is read backwards",), "", ("source_embedding",), make)
+    backwards = source.flip(1)
+    for make in (partial(Alteration, source=backwards), partial(Alteration, (_embedded(setting, "source", backwards),))):
+        yield Candidate(("source backwards",), ("the source is read backwards",), "", ("source_embedding",), make)
 
 
 def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:

@@ -20,10 +20,10 @@ def place_norms(
 ) -> None:
     """Place norms: those in the module of a layer by their order, others by the sub-layer that they stand before or after."""
     width = placed.config.d_model
-    norms = {use.names: use for use in reversed(run.uses) if use.kind == "norm" and use.weight.shape == (width,)}
+    norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
     for stack in ("decoder",) if placed.no_encoder else ("encoder", "decoder"):
-        own = [use for use in reversed(norms.values()) if ("target" in run.origin(use.output)) == (stack == "decoder")]
+        own = [use for use in norms if ("target" in run.origin(use.output)) == (stack == "decoder")]
         _fill_stack(placed, stack, _sublayers(placed.config, stack, layers, groups, others), own, unused)
 
 
