@@ -8,15 +8,12 @@ from itertools import permutations
 import torch
 from torch import Tensor, nn
 
-from transformer.network.masks import Mask, causal, padding_keys, padding_queries, source_mask, target_mask
+from transformer.network.masks import Mask, padding_keys, source_mask, target_mask
 from transformer.network.tap import Scope
 from transformer.tracing.paths import BRANCHES, Kind
 from transformer.watching.alterations import Alteration, Candidate, Change
+from transformer.watching.mask_mistakes import after_softmax, axes, edited, masks
 from transformer.watching.places import Setting
-
-LOW = -1e9
-# A function of the scaled scores, of the mask (True where a query may attend to a key) and of the softmax over all keys.
-Weighing = Callable[[Tensor, Tensor], Tensor]
 
 
 def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
@@ -68,148 +65,6 @@ def _each(
         yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
 
 
-# --- masks -----------------------------------------------------------------------------------------------------------------
-
-
-def masks(setting: Setting) -> Iterator[Candidate]:
-    """Another mask, or a mask that is used in another way."""
-    own, target = causal(setting.target.shape[1]), setting.target
-    pad_keys, pad_rows = (make(target, setting.config.target_pad) for make in (padding_keys, padding_queries))
-    base = target_mask(target, setting.config)
-    everything = torch.ones_like(base)
-    decoder = {
-        "no causal mask": (
-            "there is no causal mask: a token attends to later ones",
-            [base | ~own, pad_keys & everything, everything],
-        ),
-        "target padding attended": ("padding of the target is attended", [own & everything]),
-        "target padding hidden as keys": ("padding of the target is hidden from all tokens, as keys", [own & pad_keys]),
-        "target padding hidden as queries": ("padded tokens of the target attend to nothing", [own & pad_rows]),
-        "inverted mask": (
-            "the mask is inverted: what should be hidden is attended",
-            [~base, ~own & everything, ~own & pad_keys],
-        ),
-        "causal mask hides the token itself": (
-            "the causal mask also hides the token itself",
-            [base & everything.tril(-1), everything.tril(-1)],
-        ),
-        "causal mask one token late": ("the causal mask lets a token see the next one", [(base | ~own) & everything.tril(1)]),
-        "causal mask the wrong way": (
-            "the causal mask hides earlier tokens instead of later ones",
-            [(base | ~own) & everything.triu()],
-        ),
-    }
-    for name, (words, keeps) in decoder.items():
-        for keep in keeps:
-            if not torch.equal(keep & everything, base):
-                yield from _masked(setting, name, words, keep, Kind.DECODER)
-    pads = source_mask(setting.source, setting.config)
-    for kinds in ((Kind.ENCODER, Kind.CROSS), (Kind.ENCODER,), (Kind.CROSS,)):
-        if not bool(pads.all()):
-            words = "padding of the source is attended"
-            yield from _masked(setting, "source padding attended", words, torch.ones_like(pads), *kinds)
-            words = "the mask of the source is inverted: padding is attended, and tokens are hidden"
-            yield from _masked(setting, "inverted mask", words, ~pads, *kinds)
-    length = setting.source.shape[1]
-    words = "there is a causal mask in the encoder"
-    for keep in (pads & causal(length), causal(length)):
-        yield from _masked(setting, "causal mask in the encoder", words, keep, Kind.ENCODER)
-    yield from _uses_of_the_mask(setting)
-
-
-def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
-    """Weights under another mask. If it hides every key of a query, it matters how: by a number, by adding one, or by −∞."""
-    ways: list[Weighing] = [lambda scores, _: scores.masked_fill(~keep, LOW).softmax(-1)]
-    if not bool(keep.any(-1).all()):
-        ways.append(lambda scores, _: (scores + torch.where(keep, 0.0, -1e4)).softmax(-1))
-        ways.append(lambda scores, _: scores.masked_fill(~keep, -math.inf).softmax(-1).nan_to_num(0.0))
-        ways.append(lambda scores, _: scores.masked_fill(~keep, -math.inf).softmax(-1))
-    for way in ways:
-        yield from _weighed(setting, name, words, way, kinds)
-
-
-def _weighed(setting: Setting, name: str, words: str, way: Weighing, kinds: tuple[Kind, ...]) -> Iterator[Candidate]:
-    """Weights that are computed from the scaled scores and the mask in another way."""
-
-    def change(path: str) -> Change:
-        def function(_: Tensor, scope: Scope) -> Tensor:
-            scores = scope.values[f"{path}.scaled_scores"]
-            return way(scores, scope.values.masks[path].expand(scores.shape))
-
-        return Change(f"{path}.weights", function)
-
-    for where, paths in setting.attention_places(*kinds):
-        yield Candidate((name,), (words,), where, paths, partial(_edits, [change(path) for path in paths]))
-
-
-def _edits(edits: list[Change], parts: tuple[tuple[nn.Module, str, object], ...] = ()) -> Alteration:
-    return Alteration(tuple(edits), parts)
-
-
-def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
-    ways: dict[str, tuple[str, Weighing]] = {
-        "hidden scores are 0": (
-            "hidden scores become 0 (or nearly 0, such as 1e-9) instead of −∞",
-            lambda scores, keep: scores.masked_fill(~keep, 0.0).softmax(-1),
-        ),
-        "mask added as 1 and 0": (
-            "the mask is added as numbers 1 and 0",
-            lambda scores, keep: (scores + keep.float()).softmax(-1),
-        ),
-        "hidden added as 1": (
-            "the mask is added as 1 where a key is hidden",
-            lambda scores, keep: (scores + (~keep).float()).softmax(-1),
-        ),
-        "inverted mask": ("the mask is inverted", lambda scores, keep: scores.masked_fill(keep, LOW).softmax(-1)),
-        "mask with the wrong sign": (
-            "the mask is added with the wrong sign: hidden keys get all attention",
-            lambda scores, keep: scores.masked_fill(~keep, -LOW).softmax(-1),
-        ),
-        "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
-    }
-    for name, (words, way) in ways.items():
-        yield from _weighed(setting, name, words, way, tuple(Kind))
-
-
-def after_softmax(setting: Setting) -> Iterator[Candidate]:
-    """The mask is applied to the weights, so a row does not sum to 1."""
-    words = "the mask is multiplied after softmax, so that the weights of a query no longer sum to 1"
-    yield from _weighed(setting, "mask after softmax", words, lambda scores, keep: scores.softmax(-1) * keep, tuple(Kind))
-    for fill in dict.fromkeys((*setting.fills, LOW, -1e4, -math.inf)):
-        words = "the mask is applied after softmax, to the weights instead of the scores"
-
-        def added(scores: Tensor, keep: Tensor, fill: float = fill) -> Tensor:
-            return scores.softmax(-1) + torch.where(keep, 0.0, fill)
-
-        def filled(scores: Tensor, keep: Tensor, fill: float = fill) -> Tensor:
-            return scores.softmax(-1).masked_fill(~keep, fill)
-
-        yield from _weighed(setting, "mask after softmax", words, filled, tuple(Kind))
-        yield from _weighed(setting, "mask after softmax", words, added, tuple(Kind))
-
-
-def axes(setting: Setting) -> Iterator[Candidate]:
-    """Softmax over another axis than that of the keys."""
-    for axis, of in ((2, "queries"), (1, "heads"), (0, "texts of the batch")):
-        for least, empty in ((LOW, None), (-math.inf, 0.0), (-math.inf, None)):
-
-            def change(path: str, axis: int = axis, least: float = least, empty: float | None = empty) -> Change:
-                def function(_: Tensor, scope: Scope) -> Tensor:
-                    scores, keep = scope.values[f"{path}.scaled_scores"], scope.values.masks[path]
-                    weights = scores.masked_fill(~keep, least).softmax(axis)
-                    return weights if empty is None else weights.nan_to_num(empty)
-
-                return Change(f"{path}.weights", function)
-
-            words = f"softmax runs over the {of} instead of the keys"
-            for where, paths in setting.attention_places():
-                make = partial(_edits, [change(path) for path in paths])
-                yield Candidate((f"softmax over {of}",), (words,), where, paths, make)
-
-
-# --- projections and heads -------------------------------------------------------------------------------------------------
-
-
 def projections(setting: Setting) -> Iterator[Candidate]:
     """Query, key and value exchanged; a projection left out."""
     for order in [*permutations(range(3))][1:]:
@@ -227,7 +82,7 @@ def projections(setting: Setting) -> Iterator[Candidate]:
     words = "query and key are exchanged in the product, so the scores are transposed"
     for where, paths in setting.attention_places():
         edits = [Change(f"{path}.scores", lambda values, _: values.mT) for path in paths]
-        yield Candidate(("query and key exchanged",), (words,), where, paths, partial(_edits, edits))
+        yield Candidate(("query and key exchanged",), (words,), where, paths, partial(edited, edits))
     for branch in (*(f"{branch}.projection" for branch in BRANCHES), "output_projection"):
         part = branch.partition(".")[0].replace("_", " ")
         for where, paths in setting.attention_places():
@@ -244,10 +99,10 @@ def heads(setting: Setting) -> Iterator[Candidate]:
         joined = [_joined(path) for path in paths]
         words = "heads are split by view or reshape without a transposition, which mixes positions"
         other = "heads are joined without transposing them back, which mixes positions"
-        yield Candidate(("heads split without transposition",), (words,), where, paths, partial(_edits, split))
-        yield Candidate(("heads joined without transposition",), (other,), where, paths, partial(_edits, joined))
+        yield Candidate(("heads split without transposition",), (words,), where, paths, partial(edited, split))
+        yield Candidate(("heads joined without transposition",), (other,), where, paths, partial(edited, joined))
         names = ("heads split without transposition", "heads joined without transposition")
-        yield Candidate(names, (words, other), where, paths, partial(_edits, split + joined))
+        yield Candidate(names, (words, other), where, paths, partial(edited, split + joined))
 
 
 def _split(path: str, branch: str) -> Change:
@@ -261,9 +116,6 @@ def _joined(path: str) -> Change:
     return Change(f"{path}.concatenated", lambda values, scope: scope.values[f"{path}.head_output"].reshape(values.shape))
 
 
-# --- what is attended to ---------------------------------------------------------------------------------------------------
-
-
 def memories(setting: Setting) -> Iterator[Candidate]:
     """Keys and values of cross-attention, or the memory, that come from elsewhere."""
     encoder = tuple(path for path in setting.sublayers if path.startswith("encoder"))
@@ -271,7 +123,7 @@ def memories(setting: Setting) -> Iterator[Candidate]:
     edit = Change("encoder.output", lambda _, scope: scope.values["source_embedding.sum"])
     cross = tuple(path for path, kind in setting.attentions.items() if kind == Kind.CROSS)
     yield Candidate(
-        ("memory is the encoder's input",), (words,), "cross-attention", ("encoder", *encoder, *cross), partial(_edits, [edit])
+        ("memory is the encoder's input",), (words,), "cross-attention", ("encoder", *encoder, *cross), partial(edited, [edit])
     )
     words = "cross-attention takes its keys and values from the decoder instead of the encoder"
     square = setting.source.shape[1] == setting.target.shape[1]
@@ -307,7 +159,7 @@ def _rewired(
         branch = "key" if inputs[0] == "x" else "value"
         for layer_input in (False, True):
             changes = [_from_decoder(setting, path, branch, layer_input) for path in paths]
-            yield Candidate((name,), (words,), where, paths, partial(_edits, changes))
+            yield Candidate((name,), (words,), where, paths, partial(edited, changes))
 
 
 def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x: Tensor, own: Tensor, *_: object) -> Tensor:

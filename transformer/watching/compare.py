@@ -12,7 +12,7 @@ from transformer.analysis.checks import check_id_tensor, check_model
 from transformer.errors import InputError, shortened
 from transformer.network.model import Transformer
 from transformer.watching.comparison import Comparison, Reason
-from transformer.watching.matching import relative
+from transformer.watching.matching import Standing, relative
 from transformer.watching.operations import tensors_in
 from transformer.watching.passes import Pass
 from transformer.watching.places import sublayer_words
@@ -72,17 +72,20 @@ def compare(
     compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
     with torch.no_grad():
         base = compared.standing(())
-        searched, start, start_of = compared, base, compared
+        searched, start = compared, base
         other = _with_other_norms(mine, compared)
         if other is not None:
             # Fresh norms and biases hide differences: a second norm changes nothing, for example.
             varied = _compared(other, ours, source, target, mapping, run, tolerance)
             if (reached := varied.standing(())).path is not None:
                 searched, start = varied, reached
+        found = Found((), base)
+        if start.path is not None:
+            start, found = searched.explained(start)
         if base.path is None and start.path is not None:
-            base, start_of = start, searched
             notes.append("With your present weights the logits agree, but not with other norms and biases.")
-        found = searched.search(start) if start.path is not None else Found((), base)
+    if start.path is not None:
+        base = Standing(base.logits if base.path else start.logits, start.place, start.path, start.difference, start.present)
     reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
     if compared.recorder.dropped:
         notes.append("Everything else was compared without dropout.")
@@ -100,7 +103,7 @@ def compare(
         notes=tuple(notes),
         weights={name: tuple(sorted(names)) for name, names in compared.placed.names.items() if names},
         tolerance=tolerance,
-        tensors=side_by_side(start_of),
+        tensors=side_by_side(searched),
         labels={side: tuple(map(str, ids[0].tolist())) for side, ids in (("source", source), ("target", target))},
     )
 

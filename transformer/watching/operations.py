@@ -185,6 +185,9 @@ class Operations(TorchDispatchMode):
 
     def _normalised(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], weights: Tensor) -> None:
         product = self.products.get(args[0])
+        if product is not None and product.weights is not None and name != "div":
+            self.products[weights] = product  # a second softmax
+            return
         if product is None or product.weights is not None or (name == "div" and product.exponent is None):
             return
         if name == "div" and not (isinstance(args[1], Tensor) and args[1].ndim == weights.ndim and 1 in args[1].shape):

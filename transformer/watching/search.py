@@ -1,7 +1,7 @@
 """The search of `compare`: which mistakes, made in our network, give the numbers of theirs."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,12 +14,14 @@ from transformer.watching.attention_mistakes import attention_mistakes
 from transformer.watching.matching import Library, Standing, relative, standing
 from transformer.watching.other_mistakes import other_mistakes
 from transformer.watching.passes import Pass
+from transformer.watching.placed import Placed
 from transformer.watching.places import Setting
-from transformer.watching.placing import ALL_LAYOUTS, Layout, Placed, place
+from transformer.watching.placing import place
+from transformer.watching.placing_attentions import ALL_LAYOUTS, USUAL_LAYOUTS, Layout
 
 MOST_MISTAKES = 8
 # How often all mistakes are tried, and at how many places each mistake is tried first.
-MOST_LOOKS, MOST_OPTIONS = 16, 3
+MOST_LOOKS, MOST_OPTIONS = 12, 3
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
 
@@ -58,6 +60,7 @@ class Compared:
     logits: Tensor
     library: Library
     placed: Placed
+    place: Callable[[Mapping[Kind, Layout] | None], Placed]
     recorder: Pass
     tolerance: float
 
@@ -74,27 +77,33 @@ class Compared:
         tolerance: float,
     ) -> "Compared":
         """Ours with the weights of theirs, in the layout of theirs that agrees furthest."""
-        placed = place(recorder, mine, ours, mapping=mapping)
+
+        def placing(layouts: Mapping[Kind, Layout] | None) -> Placed:
+            return place(recorder, mine, ours, layouts, mapping)
+
+        placed = placing(None)
         dtype = next((each.dtype for each in mine.parameters()), torch.float32)
         with torch.random.fork_rng():
             model = Transformer(placed.config).to(dtype).eval()
-        compared = cls(model, source, target, logits, Library(recorder.values), placed, recorder, tolerance)
+        compared = cls(model, source, target, logits, Library(recorder.values), placed, placing, recorder, tolerance)
         compared.load(placed)
-        compared.find_layouts(mine, ours, mapping)
+        compared.find_layouts()
         return compared
 
-    def find_layouts(self, mine: nn.Module, ours: Transformer, mapping: Mapping[str, str] | None) -> None:
+    def find_layouts(self) -> None:
         """Where an attention is the first difference, find the order of its rows with which more of it agrees."""
         best, chosen = self.standing(()), dict[Kind, Layout]()
         for kind in Kind:
             if best.path is None or TensorPath.parse(best.path).kind != kind:
                 continue
-            for layout in ALL_LAYOUTS[1:]:
-                other = place(self.recorder, mine, ours, {**chosen, kind: layout}, mapping)
+            known = {other: layout for other, layout in chosen.items() if [*Kind].index(other) < [*Kind].index(kind)}
+            for layout in ALL_LAYOUTS:
+                later = {other: layout for other in Kind if other not in known}  # most people use one for all attentions
+                other = self.place({**known, **later})
                 self.load(other)
                 reached = self.standing((), best)
                 if reached.path is None or reached.place > best.place + 1:
-                    best, self.placed, chosen[kind] = reached, other, layout
+                    best, self.placed, chosen = reached, other, {**known, **later}
                 if best.path is None:
                     break
         self.load(self.placed)
@@ -112,6 +121,22 @@ class Compared:
         pads = self._source(alterations) == self.model.config.source_pad
         axes = {path: tap.axes for path, tap in self.model.taps.items()}
         return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
+
+    def explained(self, base: Standing) -> tuple[Standing, "Found"]:
+        """What `search` finds. If that is not enough, also with the other usual orders of rows, which a wrong attention hides.
+        And the standing without mistakes, in the same order of rows."""
+        found = self.search(base)
+        if found.reached.path is None or base.path is None or TensorPath.parse(base.path).kind is None:
+            return base, found
+        before = self.placed
+        for layout in USUAL_LAYOUTS:
+            self.load(self.place(dict.fromkeys(Kind, layout)))
+            start = self.standing(())
+            other = self.search(start)
+            if other.reached.path is None:
+                return start, other
+        self.load(before)
+        return base, found
 
     def search(self, base: Standing) -> "Found":
         """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
@@ -136,7 +161,7 @@ class Compared:
         """The mistakes that move the first difference furthest, at each place where they do; or one that explains all."""
         alterations, reached = [step.alteration for step in found.steps], found.reached
         near, options = self._near(reached.path or ""), list["Found"]()
-        for candidate in self._candidates(alterations):
+        for candidate in self._candidates(alterations, part_of(reached.path or "")):
             if not near & {*candidate.parts}:
                 continue
             alteration = candidate.make()
@@ -153,7 +178,7 @@ class Compared:
         most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
         return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
 
-    def _candidates(self, alterations: Sequence[Alteration]) -> Iterator[Candidate]:
+    def _candidates(self, alterations: Sequence[Alteration], part: str) -> Iterator[Candidate]:
         target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
         fills = [float(each.applied.min()) for each in self.recorder.attentions if each.applied is not None]
         setting = Setting(
@@ -164,8 +189,10 @@ class Compared:
             self.placed.eps,
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
         )
-        yield from attention_mistakes(setting)
-        yield from other_mistakes(setting)
+        # The more likely ones first: a mistake that explains everything ends the search.
+        makers = (attention_mistakes, other_mistakes)
+        for mistakes in makers if "attention" in part else reversed(makers):
+            yield from mistakes(setting)
 
     def _source(self, alterations: Sequence[Alteration]) -> Tensor:
         return next((each.source for each in reversed(alterations) if each.source is not None), self.source)

@@ -149,7 +149,9 @@ def test_a_right_network_agrees(kind: type[nn.Module], given: dict[str, Any], co
     mine, ours = both(kind, ours=config, **given)
     state = {name: values.clone() for name, values in mine.state_dict().items()}
     other = {name: values.clone() for name, values in ours.state_dict().items()}
+    random = torch.get_rng_state()
     found = compare(mine, ours, SOURCE, TARGET)
+    assert torch.equal(torch.get_rng_state(), random)
     assert found.agrees
     assert found.first is None
     assert not found.reasons
@@ -214,11 +216,16 @@ def test_another_way_to_call_and_a_mapping() -> None:
 
     assert compare(mine, ours, SOURCE, TARGET, run=run).agrees
     assert calls[0] is mine
+    mine, ours = both(Classic)
+    theirs, own = "encoder_layers.0.self_attn.w_{}.{}", "encoder.layers.0.self_attention.{}.projection.{}"
     exchanged = {
-        "src_tok_emb.weight": "target_embedding.table.weight",
-        "tgt_tok_emb.weight": "source_embedding.table.weight",
+        theirs.format(letter, part): own.format(branch, part)
+        for letter, branch in (("q", "key"), ("k", "query"))
+        for part in ("weight", "bias")
     }
-    assert compare(mine, ours, SOURCE, TARGET, mapping=exchanged).first == "source_embedding.sum"
+    found = compare(mine, ours, SOURCE, TARGET, mapping=exchanged)
+    assert [reason.name for reason in found.reasons] == ["query and key exchanged"]
+    assert found.weights[own.format("key", "weight")] == (theirs.format("q", "weight"),)
 
 
 def test_weights_that_cannot_be_placed_are_named() -> None:

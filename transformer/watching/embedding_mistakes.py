@@ -1,0 +1,160 @@
+"""Mistakes in what the network reads: scale of the embedding, positions, ids."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer.network.embedding import sinusoid
+from transformer.network.tap import Scope
+from transformer.watching.alterations import Alteration, Candidate, Change
+from transformer.watching.places import Setting
+
+
+def embeddings(setting: Setting) -> Iterator[Candidate]:
+    """Another scale of tokens, other positions, or both."""
+    root = math.sqrt(setting.config.d_model)
+    usual = root if setting.config.scale_embedding else 1.0
+    scales: dict[str, tuple[str, float, float]] = {"": ("", usual, 1.0)}
+    if usual == 1.0:
+        scales["embedding scaled"] = ("token embeddings are multiplied by √d_model, ours are not", root, 1.0)
+    else:
+        scales["embedding not scaled"] = ("token embeddings are not multiplied by √d_model", 1.0, 1.0)
+    scales["positions scaled too"] = ("the sum of token and position is multiplied by √d_model", root, root)
+    scales["embedding divided"] = ("token embeddings are divided by √d_model", 1 / root, 1.0)
+    for sides, where in ((("source", "target"), "both embeddings"), (("source",), "the source"), (("target",), "the target")):
+        for scale, (scale_words, token, position) in scales.items():
+            for name, words, make in (("", "", None), *_positions(setting)):
+                if scale or name:
+                    edits = tuple(_summed(setting, side, token, position, make) for side in sides)
+                    names, listed = (tuple(each for each in pair if each) for pair in ((scale, name), (scale_words, words)))
+                    parts = tuple(f"{side}_embedding" for side in sides)
+                    yield Candidate(names, listed, where, parts, partial(Alteration, edits))
+
+
+def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tensor, Tensor], Tensor]]]:
+    """Name and words of a mistake of positions, and a function of side, positions and ids that returns other positions."""
+    yield "positions not added", "positions are not added", lambda _side, positions, _ids: positions * 0
+    yield "positions added twice", "positions are added twice", lambda _side, positions, _ids: positions * 2
+    config = setting.config
+    width = config.d_model
+    if config.position == "learned":
+        words = "positions are counted from 1 instead of 0"
+
+        def shifted(side: str, positions: Tensor, _ids: Tensor) -> Tensor:
+            table = setting.module(f"{side}_embedding.positions.table").get_parameter("weight")
+            return table[1 : len(positions) + 1] if len(table) > len(positions) else positions
+
+        yield "positions off by one", words, shifted
+        return
+    order = config.sinusoid_order
+    other = "halves" if order == "alternating" else "alternating"
+    tables: dict[str, tuple[str, Callable[[int], Tensor]]] = {
+        "positions in another order": (
+            f"sines and cosines are {'in halves (all sines first, then all cosines)' if other == 'halves' else 'alternating'}",
+            lambda length: sinusoid(length, width, other),
+        ),
+        "positions off by one": (
+            "positions are counted from 1 instead of 0",
+            lambda length: sinusoid(length + 1, width, order)[1:],
+        ),
+        "positions backwards": ("positions are counted backwards", lambda length: sinusoid(length, width, order).flip(0)),
+        "sine and cosine exchanged": (
+            "sine and cosine are exchanged in the positions",
+            lambda length: _angles(length, width, order, 0, True),
+        ),
+        "every column its own frequency": (
+            "the exponent of a position counts columns instead of pairs, so sine and cosine have different frequencies",
+            lambda length: _angles(length, width, order, 1, False),
+        ),
+        "exponent doubled": ("the exponent of a position is doubled", lambda length: _angles(length, width, order, 2, False)),
+        "only sines": ("positions have only sines", lambda length: _angles(length, width, order, 3, False)),
+    }
+    for name, (words, make) in tables.items():
+        yield name, words, lambda _side, positions, _ids, make=make: make(len(positions)).to(positions.dtype)
+    words = "positions are counted along the texts of the batch instead of along the tokens"
+    yield "positions along the batch", words, lambda _side, _p, ids: sinusoid(len(ids), width, order).float()[:, None]
+
+
+def _angles(length: int, width: int, order: str, form: int, exchanged: bool) -> Tensor:
+    """Positions whose angles or waves differ: 1, the exponent is the column; 2, twice the pair's; 3, sines only."""
+    column = torch.arange(width, dtype=torch.float64)
+    pair = column - column % 2
+    exponent = {0: pair, 1: 2 * column / 2, 2: 2 * pair, 3: pair}[form]
+    angle = torch.arange(length, dtype=torch.float64)[:, None] / 10_000 ** (exponent / width)
+    even = column % 2 == (1 if exchanged else 0)
+    table = angle.sin() if form == 3 else torch.where(even, angle.sin(), angle.cos())
+    return torch.cat([table[:, 0::2], table[:, 1::2]], 1) if order == "halves" else table
+
+
+def _summed(
+    setting: Setting, side: str, token: float, position: float, make: Callable[[str, Tensor, Tensor], Tensor] | None
+) -> Change:
+    ids = setting.source if side == "source" else setting.target
+
+    def function(_: Tensor, scope: Scope) -> Tensor:
+        tokens, positions = (scope.values[f"{side}_embedding.{name}"] for name in ("token", "position"))
+        return tokens * token + position * (positions if make is None else make(side, positions, ids))
+
+    return Change(f"{side}_embedding.sum", function)
+
+
+def ids(setting: Setting) -> Iterator[Candidate]:
+    """Other ids of the target or of the source."""
+    source, target, pad = setting.source, setting.target, setting.config.target_pad
+    first, fill = target[:, :1], torch.full_like(target[:, :1], pad)
+    shifted = {
+        "it reads each next token, which it should predict": [
+            target[:, 1:],
+            target.roll(-1, 1),
+            torch.cat([target[:, 1:], fill], 1),
+            torch.cat([target[:, 1:], target[:, -1:]], 1),
+        ],
+        "it leaves out the last token itself, so you should not shift it before": [target[:, :-1]],
+        "it shifts the target to the right itself, so it is shifted twice": [
+            torch.cat([first, target[:, :-1]], 1),
+            torch.cat([fill, target[:, :-1]], 1),
+            torch.cat([torch.zeros_like(fill), target[:, :-1]], 1),
+            target.roll(1, 1),
+        ],
+        "it reads the target backwards": [target.flip(1)],
+    }
+    for words, variants in shifted.items():
+        for variant in variants:
+            if variant.shape[1] and not torch.equal(variant, target):
+                listed = (f"the target is not shifted as for ours: {words}",)
+                makes = [partial(Alteration, target=variant)]
+                if variant.shape == target.shape:  # the mask may be made of the ids that were given
+                    makes.append(partial(Alteration, (_embedded(setting, "target", variant),)))
+                for make in makes:
+                    yield Candidate(("target not shifted",), listed, "", ("target_embedding",), make)
+    if source.shape != target.shape or not torch.equal(source, target):
+        make = partial(Alteration, target=source)
+        yield Candidate(
+            ("decoder reads the source",),
+            ("the decoder reads the source instead of the target",),
+            "",
+            ("target_embedding",),
+            make,
+        )
+        make = partial(Alteration, source=target)
+        yield Candidate(
+            ("encoder reads the target",),
+            ("the encoder reads the target instead of the source",),
+            "",
+            ("source_embedding",),
+            make,
+        )
+    backwards = source.flip(1)
+    for make in (partial(Alteration, source=backwards), partial(Alteration, (_embedded(setting, "source", backwards),))):
+        yield Candidate(("source backwards",), ("the source is read backwards",), "", ("source_embedding",), make)
+
+
+def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:
+    """The embedding of other ids, under the masks of the ids that were given."""
+    name = "scaled" if setting.config.scale_embedding else "token"
+    factor = math.sqrt(setting.config.d_model) if setting.config.scale_embedding else 1.0
+    table = setting.module(f"{side}_embedding.table")
+    return Change(f"{side}_embedding.{name}", lambda _values, _scope: table(ids) * factor)

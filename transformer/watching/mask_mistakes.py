@@ -1,0 +1,161 @@
+"""Mistakes in masks and in softmax."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer.network.masks import causal, padding_keys, padding_queries, source_mask, target_mask
+from transformer.network.tap import Scope
+from transformer.tracing.paths import Kind
+from transformer.watching.alterations import Alteration, Candidate, Change
+from transformer.watching.places import Setting
+
+LOW = -1e9
+
+
+# A function of the scaled scores, of the mask (True where a query may attend to a key) and of the softmax over all keys.
+Weighing = Callable[[Tensor, Tensor], Tensor]
+
+
+def masks(setting: Setting) -> Iterator[Candidate]:
+    """Another mask, or a mask that is used in another way."""
+    own, target = causal(setting.target.shape[1]), setting.target
+    pad_keys, pad_rows = (make(target, setting.config.target_pad) for make in (padding_keys, padding_queries))
+    base = target_mask(target, setting.config)
+    everything = torch.ones_like(base)
+    decoder = {
+        "no causal mask": (
+            "there is no causal mask: a token attends to later ones",
+            [base | ~own, pad_keys & everything, pad_rows & everything, everything],
+        ),
+        "target padding attended": ("padding of the target is attended", [own & everything]),
+        "target padding hidden as keys": ("padding of the target is hidden from all tokens, as keys", [own & pad_keys]),
+        "target padding hidden as queries": ("padded tokens of the target attend to nothing", [own & pad_rows]),
+        "inverted mask": (
+            "the mask is inverted: what should be hidden is attended",
+            [~base, ~own & everything, ~own & pad_keys],
+        ),
+        "causal mask hides the token itself": (
+            "the causal mask also hides the token itself",
+            [base & everything.tril(-1), everything.tril(-1)],
+        ),
+        "causal mask one token late": ("the causal mask lets a token see the next one", [(base | ~own) & everything.tril(1)]),
+        "causal mask the wrong way": (
+            "the causal mask hides earlier tokens instead of later ones",
+            [(base | ~own) & everything.triu()],
+        ),
+    }
+    for name, (words, keeps) in decoder.items():
+        for keep in keeps:
+            if not torch.equal(keep & everything, base):
+                yield from _masked(setting, name, words, keep, Kind.DECODER)
+    pads = source_mask(setting.source, setting.config)
+    for kinds in ((Kind.ENCODER, Kind.CROSS), (Kind.ENCODER,), (Kind.CROSS,)):
+        if not bool(pads.all()):
+            words = "padding of the source is attended"
+            yield from _masked(setting, "source padding attended", words, torch.ones_like(pads), *kinds)
+            words = "the mask of the source is inverted: padding is attended, and tokens are hidden"
+            yield from _masked(setting, "inverted mask", words, ~pads, *kinds)
+    length = setting.source.shape[1]
+    words = "there is a causal mask in the encoder"
+    for keep in (pads & causal(length), causal(length)):
+        yield from _masked(setting, "causal mask in the encoder", words, keep, Kind.ENCODER)
+    yield from _uses_of_the_mask(setting)
+
+
+def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
+    """Weights under another mask. If it hides every key of a query, it matters how: by a number, by adding one, or by −∞."""
+    ways: list[Weighing] = [lambda scores, _: scores.masked_fill(~keep, LOW).softmax(-1)]
+    if not bool(keep.any(-1).all()):
+        ways.append(lambda scores, _: (scores + torch.where(keep, 0.0, -1e4)).softmax(-1))
+        ways.append(lambda scores, _: scores.masked_fill(~keep, -math.inf).softmax(-1).nan_to_num(0.0))
+        ways.append(lambda scores, _: scores.masked_fill(~keep, -math.inf).softmax(-1))
+    for way in ways:
+        yield from _weighed(setting, name, words, way, kinds)
+
+
+def _weighed(setting: Setting, name: str, words: str, way: Weighing, kinds: tuple[Kind, ...]) -> Iterator[Candidate]:
+    """Weights that are computed from the scaled scores and the mask in another way."""
+
+    def change(path: str) -> Change:
+        def function(_: Tensor, scope: Scope) -> Tensor:
+            scores = scope.values[f"{path}.scaled_scores"]
+            return way(scores, scope.values.masks[path].expand(scores.shape))
+
+        return Change(f"{path}.weights", function)
+
+    for where, paths in setting.attention_places(*kinds):
+        yield Candidate((name,), (words,), where, paths, partial(edited, [change(path) for path in paths]))
+
+
+def edited(edits: list[Change]) -> Alteration:
+    """The change that consists of these edits."""
+    return Alteration(tuple(edits))
+
+
+def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
+    ways: dict[str, tuple[str, Weighing]] = {
+        "hidden scores are 0": (
+            "hidden scores become 0 (or nearly 0, such as 1e-9) instead of −∞",
+            lambda scores, keep: scores.masked_fill(~keep, 0.0).softmax(-1),
+        ),
+        "mask added as 1 and 0": (
+            "the mask is added as numbers 1 and 0",
+            lambda scores, keep: (scores + keep.float()).softmax(-1),
+        ),
+        "hidden added as 1": (
+            "the mask is added as 1 where a key is hidden",
+            lambda scores, keep: (scores + (~keep).float()).softmax(-1),
+        ),
+        "inverted mask": ("the mask is inverted", lambda scores, keep: scores.masked_fill(keep, LOW).softmax(-1)),
+        "mask with the wrong sign": (
+            "the mask is added with the wrong sign: hidden keys get all attention",
+            lambda scores, keep: scores.masked_fill(~keep, -LOW).softmax(-1),
+        ),
+        "softmax twice": (
+            "softmax is applied twice",
+            lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1).softmax(-1),
+        ),
+        "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
+    }
+    for name, (words, way) in ways.items():
+        yield from _weighed(setting, name, words, way, tuple(Kind))
+
+
+def after_softmax(setting: Setting) -> Iterator[Candidate]:
+    """The mask is applied to the weights, so a row does not sum to 1."""
+    words = "the mask is multiplied after softmax, so that the weights of a query no longer sum to 1"
+    yield from _weighed(setting, "mask after softmax", words, lambda scores, keep: scores.softmax(-1) * keep, tuple(Kind))
+    for fill in dict.fromkeys((*setting.fills, LOW, -1e4, -math.inf)):
+        words = "the mask is applied after softmax, to the weights instead of the scores"
+
+        def added(scores: Tensor, keep: Tensor, fill: float = fill) -> Tensor:
+            return scores.softmax(-1) + torch.where(keep, 0.0, fill)
+
+        def filled(scores: Tensor, keep: Tensor, fill: float = fill) -> Tensor:
+            return scores.softmax(-1).masked_fill(~keep, fill)
+
+        yield from _weighed(setting, "mask after softmax", words, filled, tuple(Kind))
+        yield from _weighed(setting, "mask after softmax", words, added, tuple(Kind))
+
+
+def axes(setting: Setting) -> Iterator[Candidate]:
+    """Softmax over another axis than that of the keys."""
+    for axis, of in ((2, "queries"), (1, "heads"), (0, "texts of the batch")):
+        for least, empty in ((LOW, None), (-math.inf, 0.0), (-math.inf, None)):
+
+            def change(path: str, axis: int = axis, least: float = least, empty: float | None = empty) -> Change:
+                def function(_: Tensor, scope: Scope) -> Tensor:
+                    scores, keep = scope.values[f"{path}.scaled_scores"], scope.values.masks[path]
+                    weights = scores.masked_fill(~keep, least).softmax(axis)
+                    return weights if empty is None else weights.nan_to_num(empty)
+
+                return Change(f"{path}.weights", function)
+
+            words = f"softmax runs over the {of} instead of the keys"
+            for where, paths in setting.attention_places():
+                make = partial(edited, [change(path) for path in paths])
+                yield Candidate((f"softmax over {of}",), (words,), where, paths, make)

@@ -1,0 +1,173 @@
+"""Mistakes in norms and residual connections."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.network.tap import Scope
+from transformer.watching.alterations import Alteration, Candidate, Change
+from transformer.watching.places import Setting
+
+EPS = (1e-3, 1e-2, 1e-1, 1.0, 1e-5, 1e-6, 1e-8, 1e-12)
+
+
+class OtherNorm(nn.Module):
+    """A LayerNorm with another formula: the standard deviation instead of the variance, or no mean."""
+
+    def __init__(self, norm: Any, form: str, eps: float) -> None:
+        super().__init__()
+        self.norm, self.form, self.eps = norm, form, eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        centred = x - x.mean(-1, keepdim=True)
+        if self.form == "rms":
+            scaled = x / (x.square().mean(-1, keepdim=True) + self.eps).sqrt()
+        elif self.form == "unbiased":
+            scaled = centred / (x.std(-1, keepdim=True) + self.eps)
+        elif self.form == "unbiased variance":
+            scaled = centred / (x.var(-1, keepdim=True) + self.eps).sqrt()
+        elif self.form == "variance":
+            scaled = centred / (x.var(-1, keepdim=True, unbiased=False) + self.eps)
+        else:
+            scaled = centred / (x.std(-1, keepdim=True, unbiased=False) + self.eps)
+        return scaled * self.norm.weight + self.norm.bias
+
+
+def norms(setting: Setting) -> Iterator[Candidate]:
+    """Norms at another place, left out, or with another formula."""
+    first = setting.config.norm_first
+    name, words = (
+        ("norm after the sub-layer", "the norm comes after the sub-layer and its residual sum, ours comes before (pre-norm)")
+        if first
+        else ("norm before the sub-layer", "the norm comes before the sub-layer (pre-norm), ours comes after the residual sum")
+    )
+    yield from _replaced(setting, name, words, lambda path: [(path, "norm_first", not first)])
+    yield from _replaced(setting, "no norm", "the norm is left out", lambda path: [(path, "norm", nn.Identity())])
+    yield from _epsilons(setting)
+    forms = {
+        "unbiased": "the norm divides by the standard deviation of d_model − 1 numbers (torch's `std`), and adds ε to it",
+        "biased": "the norm adds ε to the standard deviation instead of the variance",
+        "unbiased variance": "the norm divides by the root of a variance of d_model − 1 numbers",
+        "variance": "the norm divides by the variance instead of its root",
+        "rms": "the norm does not subtract the mean (RMSNorm)",
+    }
+    for form, words in forms.items():
+        for eps in (1e-6, 1e-5, 1e-8, 1e-12):
+            parts = [(setting.module(f"{path}_add_norm"), "norm", form, eps) for path in setting.sublayers]
+            parts += [
+                (stack, "norm", form, eps)
+                for stack in (setting.model.encoder, setting.model.decoder)
+                if setting.config.final_norm
+            ]
+            made = tuple((owner, key, OtherNorm(owner.norm, kind, least)) for owner, key, kind, least in parts)
+            yield Candidate(("another norm",), (words,), "every norm", tuple(setting.sublayers), partial(Alteration, (), made))
+
+
+def _epsilons(setting: Setting) -> Iterator[Candidate]:
+    """Another ε: of each norm, that of theirs, if it is seen; otherwise usual ones."""
+    sublayers = [f"{path}_add_norm.norm" for path in setting.sublayers]
+    last = [f"{stack}.norm" for stack in ("encoder", "decoder") if setting.config.final_norm]
+    own = setting.config.norm_eps
+    choices = [{path: eps for path, eps in setting.eps.items() if eps != own}]
+    choices += [dict.fromkeys(paths, eps) for eps in EPS for paths in ([*sublayers, *last], sublayers)]
+    for choice in filter(None, choices):
+        numbers = ", ".join(f"{eps:g}" for eps in dict.fromkeys(choice.values()))
+        parts = tuple((setting.module(path), "eps", eps) for path, eps in choice.items())
+        where = "every norm" if len(choice) == len(sublayers + last) else f"{len(choice)} norms"
+        touched = tuple(path.removesuffix("_add_norm.norm").removesuffix(".norm") for path in choice)
+        words = f"the ε of the norm is {numbers}; ours is {own:g}"
+        yield Candidate(("another ε",), (words,), where, touched, partial(Alteration, (), parts))
+
+
+def _replaced(
+    setting: Setting, name: str, words: str, parts: Callable[[str], list[tuple[str, str, Any]]]
+) -> Iterator[Candidate]:
+    for where, paths in setting.sublayer_places():
+        listed = tuple((setting.module(owner), key, value) for path in paths for owner, key, value in parts(f"{path}_add_norm"))
+        yield Candidate((name,), (words,), where, paths, partial(Alteration, (), listed))
+
+
+def residuals(setting: Setting) -> Iterator[Candidate]:
+    """Residual connections that are left out or go elsewhere."""
+    sums: dict[str, tuple[str, str, Callable[[str, Tensor, Scope], Tensor]]] = {
+        "no residual": (
+            "the residual connection is left out",
+            "sum",
+            lambda path, _, scope: scope.values[f"{path}.output"],
+        ),
+        "residual doubled": (
+            "the residual connection is added twice",
+            "sum",
+            lambda path, values, scope: 2 * values - scope.values[f"{path}.output"],
+        ),
+        "sub-layer added twice": (
+            "the result of the sub-layer is added twice",
+            "sum",
+            lambda path, values, scope: values + scope.values[f"{path}.output"],
+        ),
+    }
+    if setting.config.norm_first:
+        sums["residual of the normalised"] = (
+            "the residual connection starts after the norm: the normalised vector is added, instead of the one before the norm",
+            "sum",
+            lambda path, _, scope: scope.values[f"{path}_add_norm.normalized"] + scope.values[f"{path}.output"],
+        )
+    else:
+        sums["norm before the residual sum"] = (
+            "the result of the sub-layer is normalised alone, before the residual sum",
+            "normalized",
+            lambda path, _, scope: _normed_alone(setting, path, scope),
+        )
+    for name, (words, tap, function) in sums.items():
+        for where, paths in setting.sublayer_places():
+            edits = tuple(
+                Change(f"{path}_add_norm.{tap}", lambda values, scope, path=path, make=function: make(path, values, scope))
+                for path in paths
+            )
+            yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
+
+
+def _normed_alone(setting: Setting, path: str, scope: Scope) -> Tensor:
+    output = scope.values[f"{path}.output"]
+    return scope.values[f"{path}_add_norm.sum"] - output + setting.module(f"{path}_add_norm.norm")(output)
+
+
+def final_norms(setting: Setting) -> Iterator[Candidate]:
+    """A final norm too many or too few; a norm of the embeddings."""
+    model, config = setting.model, setting.config
+    groups = (("both stacks", ("encoder", "decoder")), ("the encoder", ("encoder",)), ("the decoder", ("decoder",)))
+    for where, stacks in groups:
+        parts = tuple(
+            (model.get_submodule(stack), "norm", _extra(setting, f"{stack}.norm", config.final_norm)) for stack in stacks
+        )
+        name, words = (
+            ("no final norm", "there is no norm after the last layer")
+            if config.final_norm
+            else ("extra final norm", "there is one more norm after the last layer")
+        )
+        yield Candidate((name,), (words,), where, stacks, partial(Alteration, (), parts))
+    for where, stacks in groups:
+        sides = [("source" if stack == "encoder" else "target", stack) for stack in stacks]
+        norms = {side: _extra(setting, f"{stack} start", False) for side, stack in sides}
+        edits = tuple(
+            Change(f"{side}_embedding.sum", lambda values, _, norm=norm: norm(values)) for side, norm in norms.items()
+        )
+        parts = tuple(f"{side}_embedding" for side in norms)
+        words = "there is a norm after the embedding, before the first layer"
+        yield Candidate(("norm after the embedding",), (words,), where, parts, partial(Alteration, edits))
+
+
+def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
+    """A norm with the weights of theirs, as far as it has such a norm."""
+    if left_out:
+        return nn.Identity()
+    norm = nn.LayerNorm(setting.config.d_model, eps=next(iter(setting.eps.values()), 1e-5))
+    weight, bias = setting.extra_norms.get(name, (None, None))
+    with torch.no_grad():
+        for parameter, values in ((norm.weight, weight), (norm.bias, bias)):
+            if values is not None:
+                parameter.copy_(values)
+    return norm

@@ -1,0 +1,50 @@
+"""The weights of somebody's Transformer under the names of ours."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from transformer.network.config import TransformerConfig
+
+
+@dataclass
+class Placed:
+    """Tensors of theirs by the names of ours.
+
+    Attributes:
+        config: the configuration of a network that can have all of these.
+        tensors: name of ours → values.
+        names: name of ours → names of theirs.
+        extra_norms: LayerNorms of theirs that ours has no place for: name of the place → weight and bias.
+        eps: path of a norm of ours → ε of theirs, as far as it is seen.
+        no_encoder: whether the encoder of theirs did not run.
+        left: names of their parameters without a place.
+    """
+
+    config: TransformerConfig
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    extra_norms: dict[str, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+    eps: dict[str, float] = field(default_factory=dict)
+    no_encoder: bool = False
+    left: list[str] = field(default_factory=list)
+
+    def put(self, name: str, values: Tensor | None, names: Iterable[str]) -> None:
+        """Put a tensor in the place `name`."""
+        if values is not None:
+            self.tensors[name] = values
+            self.names[name] = frozenset(names)
+
+
+def copy_config(config: TransformerConfig) -> TransformerConfig:
+    """The same network with room for every weight that theirs may have: biases, matrices that are not shared."""
+    return config.replace(
+        tied_weights="nothing",
+        head_projection="per_head",
+        projection_bias=True,
+        output_bias=True,
+        zero_pad_row=False,
+        mask_before_scaling=False,
+        dropout=0.0,
+    )
