@@ -3,7 +3,9 @@
 import functools
 import importlib.util
 import json
+import random
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ import torch
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 import transformers
+from safetensors.torch import load_file, save_file
 from transformers.models.auto import modeling_auto
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, PAD_IS_ONE, SHORT, save_model_of, save_tokenizer
-from transformer.errors import CheckpointError, InputError
+from transformer.errors import CheckpointError, HeadlightError, InputError
 from transformer.huggingface.output import best_span
 from transformer.huggingface.output_heads import base_class
 from transformer.opening import open_model
@@ -244,3 +247,30 @@ def test_dreams_260k_with_real_weights_writes_what_generate_writes() -> None:
     assert written.tolist() == list(answer.ids)
     trace = pipeline.trace("Once upon a time", answer)
     assert torch.equal(trace.logits, theirs(DREAMS, "LlamaForCausalLM", trace, -1).logits)
+
+
+ODD: list[Any] = [None, True, -1, 0, 3, 10**9, 1.5, "", "x", [], [1], ["BertModel"], ["GPT2Model"], {}, {"0": "a"}, {"x": 1}]
+BROKEN = {"bert": ("BertForSequenceClassification", "BertModel"), "gpt2": ("GPT2ForSequenceClassification", "GPT2Model")}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_broken_folders_open_or_are_refused_with_a_sentence(folders: Any, tmp_path: Path, seed: int) -> None:
+    """Random changes of the configuration and of the weights, 25 for each seed."""
+    choice = random.Random(seed)
+    name, class_name = choice.choice([(name, each) for name, classes in BROKEN.items() for each in classes])
+    folder, _ = folders(name, class_name)
+    config, weights = json.loads((folder / "config.json").read_text()), load_file(folder / "model.safetensors")
+    for case in range(25):
+        broken = tmp_path / str(case)
+        shutil.copytree(folder, broken)
+        changed = {**config, choice.choice([*config, "architectures", "id2label", "num_labels"]): choice.choice(ODD)}
+        (broken / "config.json").write_text(json.dumps(changed))
+        kept = dict(weights)
+        for path in choice.sample([*kept], choice.randint(0, 2)):
+            tensor = kept.pop(path)
+            if choice.random() < 0.5:
+                kept[choice.choice([path, f"x.{path}"])] = tensor[..., :1].clone()
+        save_file(kept, broken / "model.safetensors")
+        with suppress(HeadlightError):
+            open_model(broken).trace(SHORT)
+        shutil.rmtree(broken)
