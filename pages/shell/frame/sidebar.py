@@ -54,7 +54,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         examples = st.container(gap="small")
         if readable:
             show_next_words(model)
-        _other_texts()
+        _other_texts(model, readable)
         with examples:
             show_examples(offered)
             show_look_for(() if in_lesson else offered)
@@ -119,16 +119,18 @@ def _take_source() -> None:
     _read_anew()
 
 
-def _other_texts() -> None:
-    """Draw the boxes of the target and of the other sentences of the batch."""
+def _other_texts(model: str, readable: bool) -> None:
+    """Draw the boxes of the target and of the other sentences of the batch. An encoder alone has no target."""
     words = text("sidebar")
+    targetless = readable and trained(model) and "decoder" not in runs().pipeline(trained_key(model)).stacks
     st.text_input(
         words["target"],
         max_chars=TEXT_CHARACTERS,
         key="target",
         bind="query-params",
         on_change=_read_anew,
-        placeholder=words["target_placeholder"],
+        placeholder=words["target_none" if targetless else "target_placeholder"],
+        disabled=targetless,
         help=words["target_help"],
     )
     with st.expander(words["more"], icon=":material/view_agenda:"):

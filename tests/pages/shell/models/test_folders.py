@@ -149,6 +149,7 @@ def test_every_page_says_what_a_model_without_a_language_head_gives(
             assert text("common")["agrees_vectors" if vectors else "agrees"] in captions(app)
             assert ("no output layer" in " ".join(captions(app))) == vectors
     assert app.info[0].value == text("decoding")["writes_nothing"]["vectors" if vectors else name]
+    assert app.sidebar.text_input(key="target").disabled == (name in ("vectors", "labels", "span"))  # encoders alone
     kind = "cross" if name == "both-stacks" else "decoder" if name == "label" else "encoder"
     edits = [f"silence {kind} layer 1"]
     app = on_page("pages/attention/page.py", model=name, source=source, part="what-if", kind=kind, edits=tuple(edits))
