@@ -236,8 +236,11 @@ def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def _check_numbers(every: Any, megabytes: Any, share: Any) -> None:
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise InputError("every is {every!r}; allowed are whole numbers from 1.", every=every)
-    for name, value, most in (("megabytes", megabytes, math.inf), ("share", share, 1.0)):
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 < value <= most or value == math.inf:
-            template = "{name} is {value!r}; allowed are numbers above 0" + (" up to 1." if most == 1 else ".")
-            raise InputError(template, name=name, value=value)
+    if not _is_number(megabytes) or not 0 < megabytes < math.inf:
+        raise InputError("megabytes is {megabytes!r}; allowed are numbers above 0.", megabytes=megabytes)
+    if not _is_number(share) or not 0 < share <= 1:
+        raise InputError("share is {share!r}; allowed are numbers above 0 up to 1.", share=share)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

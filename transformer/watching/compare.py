@@ -17,6 +17,7 @@ from transformer.watching.operations import tensors_in
 from transformer.watching.passes import Pass
 from transformer.watching.places import sublayer_words
 from transformer.watching.recorder import run_recorded
+from transformer.watching.remarks import remarks, shared_weights
 from transformer.watching.search import Compared, Found, part_of
 from transformer.watching.side_by_side import side_by_side
 from transformer.watching.watch import check_module
@@ -86,7 +87,8 @@ def compare(
             notes.append("With your present weights the logits agree, but not with other norms and biases.")
     if start.path is not None:
         base = Standing(base.logits if base.path else start.logits, start.place, start.path, start.difference, start.present)
-    reasons = [*_randomness(mine, source, target, run, ours, compared, found), *_reasons(found)]
+    reasons = [*_randomness(mine, source, target, run, ours, compared, found), *shared_weights(compared), *_reasons(found)]
+    notes += remarks(mine, compared)
     if compared.recorder.dropped:
         notes.append("Everything else was compared without dropout.")
     if bool(compared.logits.isnan().any()):
@@ -158,9 +160,9 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
             "The source has {one} rows and the target {two}; they must be equal.", one=len(source), two=len(target)
         )
     if mapping is not None and not isinstance(mapping, Mapping):
-        raise InputError("mapping must map names of yours to names of ours, not {mapping!r}.", mapping=mapping)
+        raise InputError("mapping is {mapping!r}; it must map names of yours to names of ours.", mapping=mapping)
     if run is not None and not callable(run):
-        raise InputError("run must be a function of the module, the source and the target, not {run!r}.", run=run)
+        raise InputError("run is {run!r}; it must be a function of the module, the source and the target.", run=run)
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
         raise InputError("tolerance is {tolerance!r}; it must be a number between 0 and 1.", tolerance=tolerance)
 
@@ -210,6 +212,8 @@ def _reasons(found: Found) -> list[Reason]:
 def _place_words(path: str | None) -> str:
     if path is None:
         return ""
+    if path.endswith("add_norm.sum"):
+        return f"in {sublayer_words(part_of(path))}, the residual sum"
     part, words = part_of(path), TENSOR_WORDS.get(path.rpartition(".")[2], path.rpartition(".")[2])
     if part.count(".") > 2:
         return f"in {sublayer_words(part)}, {words}"

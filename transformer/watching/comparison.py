@@ -1,11 +1,14 @@
 """What `compare` returns: whether two networks agree, where they first differ, and why."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from transformer.pipeline.checkpoint import as_path, write_whole
 from transformer.watching.compared_file import ComparedRun, ComparedTensor, compared_bytes
+
+MOST = 1000  # above this, the number of a difference says nothing
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Comparison:
     """The first difference of somebody's Transformer from ours, on the same ids and with the same weights.
 
     Attributes:
-        agrees: whether the logits agree, and nothing in theirs is random.
+        agrees: whether the logits agree, nothing in theirs is random, and no two layers share weights.
         difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ.
         first: path of the first tensor of ours that theirs does not have; None if the logits agree.
         first_difference: how far the nearest tensor of theirs is from it, in units of its largest number.
@@ -77,14 +80,21 @@ class Comparison:
 
     def __str__(self) -> str:
         if self.agrees:
-            return f"Both networks give the same logits (largest difference {self.difference:.2g} of the largest logit)."
-        lines = []
-        if self.first is not None:
-            lines.append(f"The logits differ by {self.difference:.2g} of the largest logit.")
-            lines.append(
-                f"The first tensor of ours that yours does not have is {self.first}: {self.place}. The nearest tensor of yours"
-                f" differs by {self.first_difference:.2g} of its largest number."
+            same = f"Both networks give the same logits (largest difference {self.difference:.1e} of the largest logit)."
+            return "\n".join((same, *self.notes))
+        if self.first is None:
+            lines = ["With the same weights, both networks give the same logits. But:"]
+        else:
+            logits = (
+                "have another shape" if math.isinf(self.difference) else f"differ by {_size(self.difference)} of the largest"
             )
+            lines = [
+                f"The logits {logits}.",
+                f"The first tensor of ours that yours does not have is {self.first}: {self.place}.",
+                "Yours has none of this size."
+                if math.isinf(self.first_difference)
+                else f"The nearest tensor of yours differs by {_size(self.first_difference)} of its largest number.",
+            ]
         lines += [f"- {reason}" for reason in self.reasons]
         if self.reasons and self.explained:
             mistakes = "this mistake" if len(self.reasons) == 1 else f"these {len(self.reasons)} mistakes"
@@ -94,3 +104,7 @@ class Comparison:
         else:
             lines.append("No mistake that was tried gives your numbers.")
         return "\n".join((*lines, *self.notes))
+
+
+def _size(difference: float) -> str:
+    return f"more than {MOST} times" if difference > MOST else f"{difference:.2g}"

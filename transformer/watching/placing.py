@@ -130,9 +130,9 @@ def _is_sinusoid(table: Tensor) -> bool:
 def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: Any, ours: Any) -> None:
     """Put one tensor where the caller says."""
     if not isinstance(name, str) or name not in theirs:
-        raise InputError("mapping names {name!r}, which your module does not have.", name=name)
+        raise InputError("mapping has the name {name!r}, which your module does not have.", name=name)
     if not isinstance(ours, str) or ours not in shapes:
-        raise InputError("mapping names {name!r}, which our network does not have.", name=ours)
+        raise InputError("mapping has the name {name!r}, which our network does not have.", name=ours)
     values, shape = theirs[name].detach(), shapes[ours]
     if tuple(values.shape) != shape and values.ndim == 2 and tuple(values.T.shape) == shape:
         values = values.T

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,11 @@ from transformer.watching.placing_attentions import ALL_LAYOUTS, USUAL_LAYOUTS, 
 MOST_MISTAKES = 8
 # How often all mistakes are tried, and at how many places each mistake is tried first.
 MOST_LOOKS, MOST_OPTIONS = 12, 3
+# Names of differences that are settings, and how many of them are tried together; and the places that are the whole network.
+SETTINGS = {"norm after the sub-layer", "norm before the sub-layer", "embedding scaled", "embedding not scaled"}
+SETTINGS |= {"no final norm", "extra final norm"}
+MOST_SETTINGS = 3
+WHOLE = ("both embeddings", "every sub-layer", "both stacks")
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
 
@@ -125,12 +131,20 @@ class Compared:
     def explained(self, base: Standing) -> tuple[Standing, "Found"]:
         """What `search` finds. If that is not enough, also with the other usual orders of rows, which a wrong attention hides.
         And the standing without mistakes, in the same order of rows."""
+        before, layouts = self.placed, [self.place(dict.fromkeys(Kind, layout)) for layout in USUAL_LAYOUTS]
+        # Settings alone are tried first, because that is quick, and because other settings hide the order of rows.
+        for placed in (before, *layouts):
+            self.load(placed)
+            start = self.standing(())
+            usual = self._settings(start)
+            if usual.reached.path is None:
+                return start, usual
+        self.load(before)
         found = self.search(base)
         if found.reached.path is None or base.path is None or TensorPath.parse(base.path).kind is None:
             return base, found
-        before = self.placed
-        for layout in USUAL_LAYOUTS:
-            self.load(self.place(dict.fromkeys(Kind, layout)))
+        for placed in layouts:
+            self.load(placed)
             start = self.standing(())
             other = self.search(start)
             if other.reached.path is None:
@@ -141,7 +155,11 @@ class Compared:
     def search(self, base: Standing) -> "Found":
         """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
         of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
-        furthest, open_ends, looks = Found((), base), [Found((), base)], 0
+        options = self._options(Found((), base))
+        if options and options[0].reached.path is None:  # one mistake explains everything
+            return options[0]
+        usual = self._settings(base)
+        furthest, open_ends, looks = usual, [Found((), base), *[usual] * bool(usual.steps)], 0
         while open_ends and looks < MOST_LOOKS:
             found = open_ends.pop()
             looks += 1
@@ -156,6 +174,23 @@ class Compared:
         while steps and steps[-1].progress < LEAST_PROGRESS:  # what moved the difference only a little is a guess
             steps.pop()
         return Found(tuple(steps), furthest.reached)
+
+    def _settings(self, base: Standing) -> "Found":
+        """The combination of other settings with which ours agrees furthest; none if that helps little. A difference in a
+        setting, such as pre-norm, is not a mistake, and several of them together are usual."""
+        whole = {candidate.names[0]: candidate for candidate in self._candidates((), "") if _is_setting(candidate)}
+        best = Found((), base)
+        for count in range(1, MOST_SETTINGS + 1):
+            for chosen in combinations(whole.values(), count):
+                alterations = [candidate.make() for candidate in chosen]
+                reached = self.standing(alterations)
+                if reached.path is not None and reached.place < best.reached.place + LEAST_PROGRESS:
+                    continue
+                steps = zip(chosen, alterations, strict=True)
+                best = Found(tuple(Step(*step, reached.logits, reached.place - base.place) for step in steps), reached)
+                if reached.path is None:
+                    return best
+        return best
 
     def _options(self, found: "Found") -> list["Found"]:
         """The mistakes that move the first difference furthest, at each place where they do; or one that explains all."""
@@ -210,6 +245,11 @@ class Compared:
         if own in ("logits", "decoder"):
             near |= {"decoder", "logits", order[order.index("decoder") - 1]}
         return near
+
+
+def _is_setting(candidate: Candidate) -> bool:
+    """Whether a candidate is another setting of the whole network."""
+    return len(candidate.names) == 1 and candidate.names[0] in SETTINGS and candidate.where in WHOLE
 
 
 def part_of(path: str) -> str:

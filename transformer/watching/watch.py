@@ -95,7 +95,7 @@ def as_names(names: Any) -> dict[str, tuple[str, ...]]:
     """
     names = {} if names is None else names
     if not isinstance(names, Mapping) or not all(isinstance(text, str) for pair in names.items() for text in pair):
-        message = "names must map paths to axes, such as {{'attn.output': 'batch head query key'}}, not {names!r}."
+        message = "names is {names!r}; it must map paths to axes, such as {{'attn.output': 'batch head query key'}}."
         raise InputError(message, names=names)
     return {path: tuple(axes.split()) for path, axes in names.items()}
 

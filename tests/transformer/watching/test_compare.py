@@ -7,8 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from tests.transformer.small import SOURCE as IDS
+from tests.transformer.small import TARGET as WRITTEN
+from tests.transformer.small import small
 from tests.transformer.watching.tutorials import Classic, Einops, Fused, Heads, Torch, both
 from transformer import HeadlightError, InputError, Transformer
+from transformer.network.tap import name_taps
 from transformer.watching.compare import compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
@@ -279,3 +283,39 @@ def test_the_weights_of_heads_that_share_a_map_are_placed() -> None:
     wrong = Shared().eval()
     vars(wrong.get_submodule("inner.decoder.layers.0.feed_forward"))["activation"] = F.gelu
     assert [reason.name for reason in compare(wrong, ours, SOURCE, TARGET).reasons] == ["another activation: GELU"]
+
+
+def test_settings_that_differ_together_are_named_quickly() -> None:
+    """Ours is pre-norm and scales tokens; theirs does neither."""
+    mine, ours = small(scale_embedding=False, norm_first=False), small(seed=2, scale_embedding=True, norm_first=True)
+    comparison = compare(mine, ours, IDS, WRITTEN)
+    assert {reason.name for reason in comparison.reasons} == {"embedding not scaled", "norm after the sub-layer"}
+    assert comparison.explained
+
+
+def test_layers_that_share_their_weights_are_named() -> None:
+    """`[block] * 2` in a list: the logits agree, but both layers are one."""
+    mine = small()
+    mine.encoder.layers[1] = mine.encoder.layers[0]
+    mine.taps = name_taps(mine)
+    comparison = compare(mine, small(seed=2), IDS, WRITTEN)
+    assert not comparison.agrees
+    assert [reason.name for reason in comparison.reasons] == ["shared weights"]
+    assert "one block" in str(comparison)
+
+
+def test_weights_without_a_part_another_number_of_heads_and_other_shapes_are_remarked() -> None:
+    class Unused(nn.Module):
+        def __init__(self, last: bool = False) -> None:
+            super().__init__()
+            self.network, self.extra, self.last = small(), nn.Linear(3, 3), last
+
+        def forward(self, source: Tensor, target: Tensor) -> Tensor:
+            logits = self.network(source, target)
+            return logits[:, -1:] if self.last else logits
+
+    comparison = compare(Unused().eval(), small(seed=2), IDS, WRITTEN)
+    assert comparison.agrees
+    assert "extra.weight, extra.bias" in str(comparison)
+    assert "3 heads, and ours have 2" in str(compare(small(), small(seed=2, heads=2), IDS, WRITTEN))
+    assert "Your logits have the shape (2, 1, " in str(compare(Unused(last=True).eval(), small(seed=2), IDS, WRITTEN))
