@@ -57,9 +57,14 @@ def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: V
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("heading", name="A lesson of your own").wait_for()
     visitor.settle()
-    # By script, because Playwright's own scrolling waits until an element stands still, and the heading can be replaced
-    # meanwhile.
-    page.get_by_role("heading", name="A lesson of your own").evaluate("heading => heading.scrollIntoView()")
+    # Again and again until the part is drawn, because the heading can be replaced after it was scrolled to.
+    page.wait_for_function(
+        """() => {
+            const headings = [...document.querySelectorAll("h1, h2, h3")];
+            headings.find((each) => each.innerText.includes("A lesson of your own"))?.scrollIntoView();
+            return document.querySelector("input[aria-label='Title of the lesson']");
+        }"""
+    )
     visitor.type("Title of the lesson", "<i>Mine</i>")
     page.reload()  # starts a new session, which reads the lesson from the tab's storage
     page.locator("h1").first.wait_for()
