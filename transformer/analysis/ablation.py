@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_number
+from transformer.analysis.checks import check_language_head, check_number
 from transformer.analysis.importance import BATCH_SIZE, head_counts
 from transformer.analysis.traced_texts import Text, check_texts, traced_texts
 from transformer.errors import InputError
@@ -88,8 +88,8 @@ def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "ze
         seed: for `resampled`, chooses the partner of each text.
 
     Raises:
-        InputError: an argument has a wrong type, there are no texts, the model cannot read a text or has no decoder, a text has
-            no token to predict, or for `resampled`, no two different texts have equally many tokens.
+        InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no decoder or no
+            language head, a text has no token to predict, or for `resampled`, no two different texts have equally many tokens.
         ConfigError: there is no such ablation.
     """
     check_texts(pipeline, texts)
@@ -97,6 +97,7 @@ def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "ze
     check_number("seed", seed, 0)
     if "decoder" not in pipeline.stacks:
         raise InputError("An encoder alone predicts no next token; the ablation needs a model with a decoder.")
+    check_language_head(pipeline.network)
     return _reports(pipeline, texts, by, seed)
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,6 +46,18 @@ def check_network(network: object) -> None:
     """
     if not isinstance(getattr(network, "taps", None), Taps) or not callable(network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=network)
+
+
+def check_language_head(network: Any) -> None:
+    """Check that `network` has logits over its vocabulary. Base models and classifiers have none.
+
+    Raises:
+        InputError: it is not a network, or has no such logits.
+    """
+    check_network(network)
+    logits = network.taps.get("logits")
+    if logits is None or logits.axes[-1] != "vocab":
+        raise InputError("This model has no language head, so there is no token whose probability could be computed.")
 
 
 def check_own_network(pipeline: object) -> None:

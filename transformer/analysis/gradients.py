@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_number, check_text_pipeline, check_trace
+from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline, check_trace
 from transformer.analysis.importance import BATCH_SIZE
 from transformer.analysis.word_trace import WordTrace
 from transformer.errors import InputError
@@ -135,8 +135,7 @@ def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | Non
         raise InputError("The trace must be of the tokens that the model reads, not of words.")
     if trace.config != pipeline.config:
         raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
-    if pipeline.output_kind != "tokens":
-        raise InputError("This model has no language head, so there is no token whose probability could be explained.")
+    check_language_head(pipeline.network)
     if any(pipeline.token_table(side).is_inference() for side in trace.sides):
         raise InputError("The model was built within `torch.inference_mode`, so it has no gradients; open it outside of it.")
     _, rows, vocab = trace.logits.shape

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_network, check_number
+from transformer.analysis.checks import check_language_head, check_number
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding.generate import Network
@@ -75,10 +75,10 @@ def predictions(
         edits: interventions.
 
     Raises:
-        InputError: `model` is not a network.
+        InputError: `model` is not a network, or has no language head.
         PathError: an edit does not fit the model.
     """
-    check_network(model)
+    check_language_head(model)
     with tracing(model, edits, keep=False):
         rows = model(source, target)[0, : len(wanted)].softmax(-1)
     return Predictions(rows[torch.arange(len(rows)), list(wanted)].numpy(), rows.argmax(-1).numpy())
@@ -103,10 +103,10 @@ def head_importance(
         edits: interventions in every run, also in the run without a silenced head.
 
     Raises:
-        InputError: `model` is not a network, it cannot read the ids, a side does not have exactly one text, the target has no
-            such position, or its vocabulary has no such token.
+        InputError: `model` is not a network, or has no language head; it cannot read the ids; a side does not have exactly one
+            text; the target has no such position; or its vocabulary has no such token.
     """
-    check_network(model)
+    check_language_head(model)
     config = model.config
     for name, ids in (("source", source), ("target", target)):
         embedding = getattr(model, f"{name}_embedding", None)

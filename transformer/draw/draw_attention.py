@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import torch
 
 from transformer.analysis.cell import Term, explain
-from transformer.analysis.checks import check_text_pipeline
+from transformer.analysis.checks import check_language_head, check_text_pipeline
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
@@ -143,6 +143,7 @@ def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
     """The id that each row of the first text should predict. The last one is the end of the text, if the vocabulary has it."""
     if not trace.target_ids:
         raise InputError("An encoder alone writes no answer.")
+    check_language_head(pipeline.network)
     end = pipeline.vocabulary("target").eos
     return [*trace.target_ids[0][1:], *([] if end is None else [end])]
 

@@ -10,13 +10,13 @@ from safetensors.numpy import save
 
 from transformer.errors import CheckpointError
 from transformer.pipeline.checkpoint import read_safetensors
+from transformer.pipeline.foreign_file import ForeignFile, are_texts
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import as_array
 
 FORMAT, VERSION = "headlight-film", "1"
 MOST_FRAMES, MOST_PARTS, MOST_ATTENTIONS, MOST_LOSSES = 10_000, 5_000, 1_000, 20_000
 LONGEST_NAME = 500  # characters of a name or of a token
-BAD = "The file {name!r} is not the film of a training: {problem}."
 
 # For each text, the tokens of the queries and of the keys.
 Labels = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -86,23 +86,29 @@ def read_run(data: bytes, name: str = "run.safetensors") -> OwnRun:
         CheckpointError: the data is not such a file; the message calls it `name`.
     """
     metadata, tensors = read_safetensors(data, name)
+    file = ForeignFile(name, "the film of a training")
     if metadata.get(FORMAT) != VERSION:
-        raise CheckpointError(BAD, name=name, problem="`Film` did not write it")
-    steps, parts, paths, labels = (_json(metadata, part, name) for part in ("steps", "parts", "paths", "labels"))
-    _need(_whole(steps) and 0 < len(steps) <= MOST_FRAMES and steps == sorted({*steps}), "steps", name)
-    _need(_names(parts, MOST_PARTS) and _names(paths, MOST_ATTENTIONS) and len({*paths}) == len(paths) > 0, "names", name)
-    _need({*tensors} == {"loss_steps", "losses", "norms", *(f"levels.{index}" for index in range(len(paths)))}, "tensors", name)
+        raise file.refused("`Film` did not write it")
+    steps, parts, paths, labels = (file.json(metadata, part) for part in ("steps", "parts", "paths", "labels"))
+    file.need(_whole(steps) and 0 < len(steps) <= MOST_FRAMES and steps == sorted({*steps}), "steps")
+    file.need(
+        are_texts(parts, MOST_PARTS, LONGEST_NAME)
+        and are_texts(paths, MOST_ATTENTIONS, LONGEST_NAME)
+        and len({*paths}) == len(paths) > 0,
+        "names",
+    )
+    file.need({*tensors} == {"loss_steps", "losses", "norms", *(f"levels.{index}" for index in range(len(paths)))}, "tensors")
     arrays = {key: as_array(tensor) for key, tensor in tensors.items()}
     loss_steps, losses, norms = arrays["loss_steps"], arrays["losses"], arrays["norms"]
-    _need(loss_steps.dtype == np.int64 and losses.dtype == np.float32, "losses", name)
-    _need(loss_steps.ndim == 1 and loss_steps.shape == losses.shape and len(losses) <= MOST_LOSSES, "losses", name)
-    _need(norms.dtype == np.float32 and norms.shape == (len(steps), len(parts)), "norms", name)
+    file.need(loss_steps.dtype == np.int64 and losses.dtype == np.float32, "losses")
+    file.need(loss_steps.ndim == 1 and loss_steps.shape == losses.shape and len(losses) <= MOST_LOSSES, "losses")
+    file.need(norms.dtype == np.float32 and norms.shape == (len(steps), len(parts)), "norms")
     levels = {path: arrays[f"levels.{index}"] for index, path in enumerate(paths)}
-    _need(isinstance(labels, list) and len(labels) == len(paths), "labels", name)
+    file.need(isinstance(labels, list) and len(labels) == len(paths), "labels")
     for path, rows in zip(paths, labels, strict=True):
         shape = levels[path].shape
-        _need(levels[path].dtype == np.uint8 and len(shape) == 5 and shape[0] == len(steps) and min(shape) > 0, "levels", name)
-        _need(_labels(rows, shape), "labels", name)
+        file.need(levels[path].dtype == np.uint8 and len(shape) == 5 and shape[0] == len(steps) and min(shape) > 0, "levels")
+        file.need(_labels(rows, shape), "labels")
     named = {path: tuple((tuple(q), tuple(k)) for q, k in rows) for path, rows in zip(paths, labels, strict=True)}
     return OwnRun(tuple(steps), loss_steps, losses, tuple(parts), norms, levels, named)
 
@@ -113,26 +119,11 @@ def _labels(rows: Any, shape: tuple[int, ...]) -> bool:
         return False
     pairs = all(isinstance(row, list) and len(row) == 2 for row in rows)
     return pairs and all(
-        _names(each, size) and len(each) == size for row in rows for each, size in zip(row, shape[3:], strict=True)
+        are_texts(each, size, LONGEST_NAME) and len(each) == size
+        for row in rows
+        for each, size in zip(row, shape[3:], strict=True)
     )
-
-
-def _names(names: Any, most: int) -> bool:
-    whole = isinstance(names, list) and len(names) <= most
-    return whole and all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in names)
 
 
 def _whole(numbers: Any) -> bool:
     return isinstance(numbers, list) and all(type(number) is int and 0 <= number < 1 << 62 for number in numbers)
-
-
-def _json(metadata: Mapping[str, str], part: str, name: str) -> Any:
-    try:
-        return json.loads(metadata[part])
-    except (KeyError, ValueError, TypeError, RecursionError):
-        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be read") from None
-
-
-def _need(condition: bool, part: str, name: str) -> None:
-    if not condition:
-        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be right")

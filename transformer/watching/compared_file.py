@@ -9,13 +9,12 @@ import numpy as np
 from jaxtyping import Float
 from safetensors.numpy import save
 
-from transformer.errors import CheckpointError
 from transformer.pipeline.checkpoint import read_safetensors
+from transformer.pipeline.foreign_file import ForeignFile, are_texts
 from transformer.tracing.trace import as_array
 
 FORMAT, VERSION = "headlight-compared", "1"
 MOST_TENSORS, MOST_LINES, LONGEST_TEXT, MOST_AXES, MOST_TOKENS = 5_000, 100, 2_000, 6, 10_000
-BAD = "The file {name!r} is not a comparison: {problem}."
 Values = Float[np.ndarray, "..."]
 
 
@@ -80,41 +79,39 @@ def read_compared(data: bytes, name: str = "compared.safetensors") -> ComparedRu
         CheckpointError: the data is not such a file; the message calls it `name`.
     """
     metadata, tensors = read_safetensors(data, name)
+    file = ForeignFile(name, "a comparison")
     if metadata.get(FORMAT) != VERSION:
-        raise CheckpointError(BAD, name=name, problem="`compare` did not write it")
+        raise file.refused("`compare` did not write it")
+    run = file.json(metadata, "run")
     try:
-        run = json.loads(metadata["run"])
         arrays = {key: as_array(tensor) for key, tensor in tensors.items()}
         says, first, listed, labels = run["says"], run["first"], run["tensors"], run["labels"]
-        _need(_texts(says, MOST_LINES) and len(listed) <= MOST_TENSORS, name)
-        _need(isinstance(labels, dict) and {*labels} <= {"source", "target"}, name)
-        _need(all(_texts(row, MOST_TOKENS) for row in labels.values()), name)
-        compared = tuple(_tensor(index, *entry, arrays=arrays, name=name) for index, entry in enumerate(listed))
-        _need(len(arrays) == sum(1 + (each.theirs is not None) for each in compared), name)
-        _need(first is None or any(each.path == first for each in compared), name)
+        file.need(are_texts(says, MOST_LINES, LONGEST_TEXT) and len(listed) <= MOST_TENSORS, "description")
+        file.need(isinstance(labels, dict) and {*labels} <= {"source", "target"}, "description")
+        file.need(all(are_texts(row, MOST_TOKENS, LONGEST_TEXT) for row in labels.values()), "description")
+        compared = tuple(_tensor(index, *entry, arrays=arrays, file=file) for index, entry in enumerate(listed))
+        file.need(len(arrays) == sum(1 + (each.theirs is not None) for each in compared), "description")
+        file.need(first is None or any(each.path == first for each in compared), "description")
         tolerance = float(run["tolerance"])
     except (KeyError, TypeError, ValueError, RecursionError, AttributeError):
-        raise CheckpointError(BAD, name=name, problem="its description cannot be read") from None
+        raise file.refused("its description cannot be read") from None
     return ComparedRun(tuple(says), first, tolerance, compared, {side: tuple(row) for side, row in labels.items()})
 
 
-def _tensor(index: int, path: Any, axes: Any, difference: Any, arrays: Mapping[str, np.ndarray], name: str) -> ComparedTensor:
+def _tensor(
+    index: int, path: Any, axes: Any, difference: Any, arrays: Mapping[str, np.ndarray], file: ForeignFile
+) -> ComparedTensor:
     ours, theirs = arrays[f"ours.{index}"], arrays.get(f"theirs.{index}")
-    _need(_texts([path], 1) and _texts(axes, MOST_AXES) and len({*axes}) == len(axes) == ours.ndim > 0, name)
-    _need(ours.dtype == np.float32 and ours.size > 0, name)
-    _need(theirs is None or (theirs.dtype == np.float32 and theirs.shape == ours.shape), name)
+    file.need(
+        are_texts([path], 1, LONGEST_TEXT)
+        and are_texts(axes, MOST_AXES, LONGEST_TEXT)
+        and len({*axes}) == len(axes) == ours.ndim > 0,
+        "description",
+    )
+    file.need(ours.dtype == np.float32 and ours.size > 0, "description")
+    file.need(theirs is None or (theirs.dtype == np.float32 and theirs.shape == ours.shape), "description")
     return ComparedTensor(path, tuple(axes), math.inf if difference is None else float(difference), ours, theirs)
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _texts(texts: Any, most: int) -> bool:
-    whole = isinstance(texts, list) and len(texts) <= most
-    return whole and all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in texts)
-
-
-def _need(condition: bool, name: str) -> None:
-    if not condition:
-        raise CheckpointError(BAD, name=name, problem="a part of it cannot be right")

@@ -1,21 +1,19 @@
 """A `Watched` as a file: safetensors, with axes, tokens and order in its metadata."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from safetensors.torch import save
 
 from transformer.errors import CheckpointError
 from transformer.pipeline.checkpoint import read_safetensors
+from transformer.pipeline.foreign_file import ForeignFile
 from transformer.tracing.trace import Activation
 from transformer.watching.watched import Watched
 
 FORMAT = "headlight-watched"
 # Limits of a file. A pass of a module of a dozen layers has about a thousand tensors.
 LARGEST_FILE, MOST_TENSORS, LONGEST_TEXT, MOST_AXES = 1 << 30, 50_000, 500, 16
-BAD = "The file {name!r} is not a file of a watched module: {problem}."
 
 
 def watched_bytes(watched: Watched) -> bytes:
@@ -49,42 +47,31 @@ def read_watched(data: bytes, name: str) -> Watched:
         message = "The file {name!r} has {size} bytes; allowed are up to {most}."
         raise CheckpointError(message, name=name, size=len(data), most=LARGEST_FILE)
     metadata, tensors = read_safetensors(data, name)
+    file = ForeignFile(name, "a file of a watched module")
     if metadata.get(FORMAT) != "1" or len(tensors) > MOST_TENSORS:
-        raise CheckpointError(BAD, name=name, problem="Headlight did not write it, or it has too many tensors")
-    axes, order, tokens, attentions = (_json(metadata, part, name) for part in ("axes", "order", "tokens", "attentions"))
-    _need(isinstance(order, list) and all(map(_short, order)) and sorted(order) == sorted(tensors), "order", name)
-    _need(isinstance(axes, dict) and axes.keys() == tensors.keys(), "axes", name)
+        raise file.refused("`watch` did not write it, or it has too many tensors")
+    axes, order, tokens, attentions = (file.json(metadata, part) for part in ("axes", "order", "tokens", "attentions"))
+    file.need(isinstance(order, list) and all(map(_short, order)) and sorted(order) == sorted(tensors), "order")
+    file.need(isinstance(axes, dict) and axes.keys() == tensors.keys(), "axes")
     for path, tensor in tensors.items():
         names = axes[path]
         whole = isinstance(names, list) and all(map(_short, names)) and len(names) == tensor.ndim <= MOST_AXES
-        _need(whole and len({*names}) == len(names), f"axes of {path}", name)
-        _need(tensor.dtype != torch.bool or bool((tensor.view(torch.uint8) <= 1).all()), f"values of {path}", name)
-    _need(isinstance(tokens, dict) and all(map(_short, tokens)) and all(map(_rows, tokens.values())), "tokens", name)
-    _need(isinstance(attentions, dict) and all(map(_short, attentions)), "attentions", name)
+        file.need(whole and len({*names}) == len(names), f"axes of {path}")
+        file.need(tensor.dtype != torch.bool or bool((tensor.view(torch.uint8) <= 1).all()), f"values of {path}")
+    file.need(isinstance(tokens, dict) and all(map(_short, tokens)) and all(map(_rows, tokens.values())), "tokens")
+    file.need(isinstance(attentions, dict) and all(map(_short, attentions)), "attentions")
     for path, sides in attentions.items():
         weights = path if path in axes else f"{path}.weights".removeprefix(".")
         whole = isinstance(sides, list) and len(sides) == 2 and all(map(_short, sides))
-        _need(whole and {"query", "key"} <= {*axes.get(weights, ())}, f"attention {path}", name)
+        file.need(whole and {"query", "key"} <= {*axes.get(weights, ())}, f"attention {path}")
         scores = axes.get(f"{path}.scores".removeprefix("."))
-        _need(scores is None or (scores == axes[weights] and tensors[weights].is_floating_point()), f"attention {path}", name)
+        file.need(scores is None or (scores == axes[weights] and tensors[weights].is_floating_point()), f"attention {path}")
     return Watched(
         {path: Activation(path, tuple(axes[path]), tensors[path]) for path in order},
         tuple(attentions),
         {path: (sides[0], sides[1]) for path, sides in attentions.items()},
         {side: tuple(map(tuple, rows)) for side, rows in tokens.items()},
     )
-
-
-def _json(metadata: Mapping[str, str], part: str, name: str) -> Any:
-    try:
-        return json.loads(metadata[part])
-    except (KeyError, ValueError, TypeError, RecursionError):
-        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be read") from None
-
-
-def _need(condition: bool, part: str, name: str) -> None:
-    if not condition:
-        raise CheckpointError(BAD, name=name, problem=f"its {part} cannot be right"[:LONGEST_TEXT])
 
 
 def _short(text: object) -> bool:

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import random
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ from safetensors.torch import load_file, save_file
 from transformers.models.auto import modeling_auto
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, PAD_IS_ONE, SHORT, save_model_of, save_tokenizer
+from transformer import draw
+from transformer.analysis.ablation import ablation_scores
+from transformer.analysis.gradients import input_gradients
+from transformer.analysis.importance import head_importance
 from transformer.errors import CheckpointError, HeadlightError, InputError
 from transformer.huggingface.output import best_span
 from transformer.huggingface.output_heads import base_class
@@ -274,3 +279,21 @@ def test_broken_folders_open_or_are_refused_with_a_sentence(folders: Any, tmp_pa
         with suppress(HeadlightError):
             open_model(broken).trace(SHORT)
         shutil.rmtree(broken)
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name"), [("gpt2", "GPT2Model"), ("gpt2", "GPT2ForSequenceClassification"), ("bart", "BartModel")]
+)
+def test_analyses_of_tokens_refuse_models_without_a_language_head(folders: Any, name: str, class_name: str) -> None:
+    _, pipeline = folders(name, class_name)
+    trace = pipeline.trace(SHORT, SHORT)
+    source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
+    acts: list[Callable[[], object]] = [
+        lambda: next(ablation_scores(pipeline, [(SHORT, SHORT)])),
+        lambda: next(head_importance(pipeline.network, source, target, 0, 5)),
+        lambda: input_gradients(pipeline, trace, 0),
+        lambda: draw.importance(pipeline, trace, 0),
+    ]
+    for act in acts:
+        with pytest.raises(InputError, match="has no language head"):
+            act()

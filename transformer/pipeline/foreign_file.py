@@ -1,0 +1,52 @@
+"""Checks of a safetensors file that may come from anybody. Its metadata is JSON, and its reader checks each part."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from transformer.errors import CheckpointError
+
+
+@dataclass(frozen=True)
+class ForeignFile:
+    """The name of such a file, and what it should be, for the sentences that refuse it.
+
+    Attributes:
+        name: the name of the file.
+        what: what it should be, with an article: "the film of a training".
+    """
+
+    name: str
+    what: str
+
+    def refused(self, problem: str) -> CheckpointError:
+        """The error that says why the file is refused. `problem` is a clause."""
+        template = "The file {name!r} is not {what}: {problem}."
+        return CheckpointError(template, name=self.name, what=self.what, problem=problem)
+
+    def need(self, condition: bool, part: str) -> None:
+        """Refuse the file unless a condition holds.
+
+        Raises:
+            CheckpointError: it does not; the message names the part.
+        """
+        if not condition:
+            raise self.refused(f"its {part} cannot be right")
+
+    def json(self, metadata: Mapping[str, str], part: str) -> Any:
+        """The value of a part of the metadata.
+
+        Raises:
+            CheckpointError: the part is missing, or is not JSON.
+        """
+        try:
+            return json.loads(metadata[part])
+        except (KeyError, ValueError, TypeError, RecursionError):
+            raise self.refused(f"its {part} cannot be read") from None
+
+
+def are_texts(texts: Any, most: int, letters: int) -> bool:
+    """Whether a value is a list of up to `most` texts of up to `letters` characters each."""
+    whole = isinstance(texts, list) and len(texts) <= most
+    return whole and all(isinstance(text, str) and len(text) <= letters for text in texts)
