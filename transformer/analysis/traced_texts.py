@@ -44,7 +44,7 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
             decoder alone reads only the text, and does not continue it.
 
     Raises:
-        InputError: there are no texts, or the model cannot read one of them; the message says which.
+        InputError: the list of texts is empty, or the model cannot read one of them; the message says which.
     """
     number = 0
     for number, text in enumerate(texts, 1):

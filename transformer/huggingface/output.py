@@ -61,7 +61,7 @@ class Output:
         return torch.stack([result.start_logits, result.end_logits], 1) if self.kind == "span" else result.logits
 
     def probabilities(self, logits: Tensor) -> Tensor | None:
-        """The probabilities of logits; None for a single number, which is no choice."""
+        """The probabilities of logits, of the same shape. None if there is only one label, whose output is a number."""
         if self.labels and len(self.labels) == 1:
             return None
         return logits.sigmoid() if self.independent else logits.softmax(-1)

@@ -74,7 +74,7 @@ def without_head(family: Family, model_type: str) -> Family:
 
 
 def _encoder_class(model_type: str) -> str:
-    """The name of the class of the encoder of a family with two stacks; empty if there is none."""
+    """The name of the class that holds only the encoder of a family, such as `T5EncoderModel`; empty if there is none."""
     return ENCODERS.get(model_type, "")
 
 

@@ -52,6 +52,7 @@ class Film:
     Attributes:
         every: steps between two frames now.
         frame_bytes: bytes of one frame.
+        most_frames: how many frames fit into the file.
         seconds: time that the frames have taken so far.
 
     Raises:

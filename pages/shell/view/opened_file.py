@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 def opened_file(name: str) -> Any:
-    """What was read from the file that is open under this name; None if there is none."""
+    """The value that was read from the file with this name; None if no file is open."""
     return st.session_state.get(name)
 
 
