@@ -124,6 +124,9 @@ def _show_norms(run: OwnRun, frame: int) -> None:
     """Draw the norm of each parameter, relative to the first frame. Those that changed most have a name."""
     words = text("own_run")
     st.subheader(words["norms_title"])
+    if not np.isfinite(run.norms).any():  # of a module without parameters, or one whose weights are NaN from the start
+        st.caption(words["norms_none"])
+        return
     start = np.where(run.norms[0] > 0, run.norms[0], 1.0)
     relative = run.norms / start
     change = abs(relative[-1] - 1)

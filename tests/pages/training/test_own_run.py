@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -11,6 +12,7 @@ from pages.training.own_run import FRAME, HEAD, LAYER
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
 from transformer import Film
+from transformer.training.film_file import read_run, run_bytes
 
 PAGE = "pages/training/page.py"
 
@@ -49,6 +51,16 @@ def test_a_film_is_opened_and_its_frames_and_heads_are_picked(film: bytes) -> No
     assert shown_errors(app) == ""
     assert "Frame 1 of 3, after 0 steps." in [shown(caption.value) for caption in app.caption]
     assert any("head 2" in line.value and "after 0 steps" in line.value for line in app.markdown)
+
+
+def test_a_film_of_weights_that_are_nan_or_of_no_parameters_is_drawn(film: bytes) -> None:
+    run = read_run(film)
+    for other in (
+        run._replace(norms=np.full_like(run.norms, np.nan), losses=np.full_like(run.losses, np.nan)),
+        run._replace(norms=run.norms[:, :0], parts=()),
+    ):
+        app = opened(run_bytes(other))
+        assert text("own_run")["norms_none"] in [caption.value for caption in app.caption]
 
 
 def test_a_file_that_is_no_film_is_refused_with_a_sentence_and_the_open_film_stays(film: bytes) -> None:
