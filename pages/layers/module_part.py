@@ -44,14 +44,17 @@ def show_module() -> None:
 
 
 def _read(data: bytes, name: str) -> Watched | ComparedRun:
-    """Read a file of either kind. The kind stands in its header, near the start."""
-    return read_compared(data, name) if FORMAT.encode() in data[:100_000] else Watched.from_bytes(data, name)
+    """Read a file of either kind. The kind stands in its header, whose length is in the first 8 bytes."""
+    header = data[: 8 + int.from_bytes(data[:8], "little")]
+    return read_compared(data, name) if FORMAT.encode() in header else Watched.from_bytes(data, name)
 
 
 def _show_watched(watched: Watched) -> None:
     words = text("module")
     counted = {"tensors": len(watched), "attentions": len(watched.attentions)}
     st.caption(words["watched_says" if watched.attentions else "watched_none"].format(**counted))
+    if not len(watched):
+        return
     # Attentions come first, because they are what most people look for.
     weights = [watched[path].path for path in watched.attentions]
     paths = [*weights, *(step.path for step in watched if step.path not in weights)]

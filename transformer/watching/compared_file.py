@@ -86,7 +86,7 @@ def read_compared(data: bytes, name: str = "compared.safetensors") -> ComparedRu
     try:
         arrays = {key: as_array(tensor) for key, tensor in tensors.items()}
         says, first, listed, labels = run["says"], run["first"], run["tensors"], run["labels"]
-        file.need(are_texts(says, MOST_LINES, LONGEST_TEXT) and len(listed) <= MOST_TENSORS, "description")
+        file.need(are_texts(says, MOST_LINES, LONGEST_TEXT) and 0 < len(listed) <= MOST_TENSORS, "description")
         file.need(isinstance(labels, dict) and {*labels} <= {"source", "target"}, "description")
         file.need(all(are_texts(row, MOST_TOKENS, LONGEST_TEXT) for row in labels.values()), "description")
         compared = tuple(_tensor(index, *entry, arrays=arrays, file=file) for index, entry in enumerate(listed))

@@ -11,7 +11,7 @@ from torch import nn
 from pages.layers.module_part import TENSOR
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
-from transformer import watch
+from transformer import Watched, watch
 from transformer.watching.compared_file import ComparedRun, ComparedTensor, compared_bytes
 
 PAGE = "pages/layers/page.py"
@@ -86,5 +86,16 @@ def test_other_files_are_refused_and_the_open_one_stays() -> None:
     assert "Refused, and nothing has changed" in shown_errors(app)
     assert [each.key for each in charts(app)] == ["own-tensor"]
     app.file_uploader[0].upload("mine.safetensors", compared()).run()
+    assert shown_errors(app) == ""
+    assert [each.key for each in charts(app)] == ["own-compared"]
+
+
+def test_a_file_without_tensors_and_one_with_a_long_description_open() -> None:
+    app = opened(Watched({}, (), {}, {}).to_bytes())
+    assert shown_errors(app) == ""
+    assert not charts(app)
+    tensor = ComparedTensor("logits", ("target", "vocab"), 0.0, np.ones((2, 3), np.float32), None)
+    lines = tuple(f"{index} {'x' * 1_900}" for index in range(90))
+    app.file_uploader[0].upload("long.safetensors", compared_bytes(ComparedRun(lines, None, 1e-4, (tensor,), {}))).run()
     assert shown_errors(app) == ""
     assert [each.key for each in charts(app)] == ["own-compared"]
