@@ -1,0 +1,44 @@
+"""Activation patching: which places of a network carry the difference between two runs, found by swapping them one at a time.
+
+    from transformer.patching import needs, patch_everywhere, run_pair
+
+    pair = run_pair(pipeline, "the cat did not eat because it was tired .", "the cat did not eat because it was dry .")
+    *_, denoised = patch_everywhere(pair, direction="denoise")
+    *_, noised = patch_everywhere(pair, direction="noise")
+    needs(denoised, noised).roles
+
+- `pair`: two runs, the row and the two tokens that are compared. `places`: what can be taken from the other run.
+- `sweep`: every place, one at a time (`patch_everywhere`). `scores`: four measures of the result.
+- `need`: needed against enough. `averages`: the same over many pairs, with intervals.
+- `head_paths`: the effect of a head through another one. `repair`: what other heads do differently.
+- `attribution`: an estimate of all places by one backward pass.
+"""
+
+from transformer.patching.attribution import agreement, attribute_everywhere
+from transformer.patching.averages import AverageNeeds, Interval, average_needs
+from transformer.patching.head_paths import path_effects
+from transformer.patching.need import Needs, needs, ranks_agree, role
+from transformer.patching.pair import RunPair, run_pair
+from transformer.patching.places import Head, Place
+from transformer.patching.repair import changes_elsewhere
+from transformer.patching.sweep import Patched, patch_everywhere
+
+__all__ = [
+    "AverageNeeds",
+    "Head",
+    "Interval",
+    "Needs",
+    "Patched",
+    "Place",
+    "RunPair",
+    "agreement",
+    "attribute_everywhere",
+    "average_needs",
+    "changes_elsewhere",
+    "needs",
+    "patch_everywhere",
+    "path_effects",
+    "ranks_agree",
+    "role",
+    "run_pair",
+]

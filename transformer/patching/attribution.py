@@ -1,0 +1,106 @@
+"""Attribution patching: an estimate of the effect of every place by one backward pass, for networks too large to patch."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.network.tap import tracing
+from transformer.patching.pair import RunPair
+from transformer.patching.places import OF_HEADS, Swap
+from transformer.patching.sweep import DIRECTIONS, EACH, Grids, Patched, all_places, paths_of
+from transformer.tracing.interventions import Change
+from transformer.validation import one_of
+
+EMBEDDINGS = ("source_embedding", "target_embedding")
+
+
+def attribute_everywhere(
+    pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
+) -> Grids:
+    """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the base run,
+    times the change that patching would make (Nanda 2023). It is exact where the network is linear in the place, and fails where
+    softmax, a norm or an activation function bends: compare it with `patch_everywhere` on the places that matter.
+
+    Arguments and errors are those of `patch_everywhere`, and:
+
+    Raises:
+        InputError: the model was built within `torch.inference_mode`, so it has no gradients.
+    """
+    if not isinstance(pair, RunPair):
+        raise InputError("The pair must be a RunPair, as `run_pair` returns it, not {pair!r}.", pair=pair)
+    swap, each = Swap(what, steps), one_of("positions", positions, EACH) == "each"
+    noise = one_of("direction", direction, DIRECTIONS) == "noise"
+    shapes, _ = all_places(pair, swap, each)
+    paths = paths_of(pair, swap, shapes)
+    base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
+    with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
+        pair.network(other.source, other.target)  # pyright: ignore[reportArgumentType]
+    values, gradients = _gradients(pair, base, paths)
+    grids = {}
+    for grid, (layers, heads, _) in shapes.items():
+        rows = []
+        for layer in range(layers):
+            products = sum(
+                _per_position(gradients[path] * (others[path] - values[path]), what)
+                for path in swap.paths(pair.network, grid, layer)
+            )
+            assert isinstance(products, Tensor)
+            if not each:
+                taken = [pair.row] if swap.steps == "this" and swap.side(grid) == "target" else slice(None)
+                products = products[:, taken].sum(1, keepdim=True)
+            rows.append(products)
+        grids[grid] = torch.stack(rows).double().numpy()
+        assert grids[grid].shape[1] == heads
+    return grids
+
+
+def agreement(estimated: Grids, patched: Patched) -> float:
+    """The correlation between estimated and exact changes of the logit difference, over all places. NaN if one of them is the
+    same everywhere.
+
+    Raises:
+        InputError: the two are not of the same places, or not all places have been patched.
+    """
+    exact = patched.moved["logit"]
+    if {grid: values.shape for grid, values in estimated.items()} != {grid: values.shape for grid, values in exact.items()}:
+        raise InputError("The estimate and the exact changes are of different places.")
+    first, second = (np.concatenate([values.ravel() for values in of.values()]) for of in (estimated, exact))
+    if not np.isfinite(second).all():
+        raise InputError("Only {done} of {total} places have been patched.", done=patched.done, total=patched.total)
+    if first.std() == 0 or second.std() == 0:
+        return float("nan")
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def _per_position(products: Float[Tensor, "1 ... width"], what: str) -> Float[Tensor, "head position"]:
+    """The sum over the width of each token's vector; tensors of a layer get an axis of one head."""
+    summed = products[0].sum(-1)
+    return summed if what in OF_HEADS else summed[None]
+
+
+def _gradients(pair: RunPair, base: object, paths: list[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The tensors of the base run, and the gradient of its logit difference with respect to each."""
+    source, target = base  # pyright: ignore[reportGeneralTypeIssues]
+    taps = pair.network.taps
+    # Gradients flow from the vectors of the tokens, because the parameters themselves get none.
+    starts = [f"{side}.{name}" for side in EMBEDDINGS for name in ("token", "scaled") if f"{side}.{name}" in taps]
+    firsts = {path.partition(".")[0]: path for path in reversed(starts)}
+    edits = [Change(path, _as_leaf) for path in firsts.values()]
+    with torch.inference_mode(False), torch.enable_grad():
+        with tracing(pair.network, edits, keep=paths) as values:
+            logits = pair.network(source, target)
+        if not logits.requires_grad:
+            raise InputError(
+                "The model was built within `torch.inference_mode`, so it has no gradients; open it outside of it."
+            )
+        difference = logits[0, pair.row, pair.tokens[0]] - logits[0, pair.row, pair.tokens[1]]
+        tensors = [values[path] for path in paths]
+        found = torch.autograd.grad(difference, tensors, allow_unused=True)
+    zeros = (torch.zeros_like(of) if gradient is None else gradient for of, gradient in zip(tensors, found, strict=True))
+    return {path: of.detach() for path, of in zip(paths, tensors, strict=True)}, dict(zip(paths, zeros, strict=True))
+
+
+def _as_leaf(values: Tensor) -> Tensor:
+    return values.detach().clone().requires_grad_()

@@ -1,0 +1,152 @@
+"""Needed against enough, averaged over many pairs of texts, with intervals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_number, check_text_pipeline
+from transformer.errors import InputError
+from transformer.patching.need import Needs, OfHeads, needs
+from transformer.patching.pair import run_pair
+from transformer.patching.sweep import patch_everywhere
+from transformer.pipeline.answer import Source
+from transformer.pipeline.protocol import TextPipeline
+
+RESAMPLES, PERCENT = 2000, 95
+MOST_PAIRS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """A mean over pairs, and its 95 % interval by the bootstrap: the middle 95 % of the means of resampled lists of pairs.
+
+    Attributes:
+        mean, low, high: kind → a number for each head.
+    """
+
+    mean: OfHeads
+    low: OfHeads
+    high: OfHeads
+
+
+@dataclass(frozen=True, eq=False)
+class AverageNeeds:
+    """Needed against enough over the pairs that have been measured so far.
+
+    Attributes:
+        done, total: number of pairs that have been read so far, and of all pairs.
+        left_out: number of read pairs that say nothing: their runs barely differ, prefer the same token, or differ in length.
+        lost, restored: measure → the shares of each pair, an array [pair, layer, head] for each kind (`need.role`).
+    """
+
+    done: int
+    total: int
+    left_out: int
+    lost: dict[str, dict[str, Float[np.ndarray, "pair layer head"]]]
+    restored: dict[str, dict[str, Float[np.ndarray, "pair layer head"]]]
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs in the averages."""
+        return self.done - self.left_out
+
+    def needs(self, metric: str = "logit") -> Needs:
+        """The mean shares. NaN if there is no pair yet."""
+        return Needs(self.interval("lost", metric).mean, self.interval("restored", metric).mean)
+
+    def interval(self, which: str, metric: str = "logit", seed: int = 0) -> Interval:
+        """The mean of `lost` or `restored` with its interval. The same seed gives the same interval."""
+        shares = (self.lost if which == "lost" else self.restored)[metric]
+        chosen = np.random.default_rng(seed).integers(0, max(self.pairs, 1), (RESAMPLES, self.pairs))
+        parts: list[OfHeads] = [{}, {}, {}]
+        for kind, values in shares.items():
+            if not self.pairs:
+                for part in parts:
+                    part[kind] = np.full(values.shape[1:], np.nan)
+                continue
+            means = _means(values, chosen)
+            edge = (100 - PERCENT) / 2
+            low, high = np.percentile(means, [edge, 100 - edge], axis=0)
+            for part, of_kind in zip(parts, (values.mean(0), low, high), strict=True):
+                part[kind] = of_kind
+        return Interval(*parts)
+
+
+def average_needs(
+    pipeline: TextPipeline,
+    pairs: Sequence[tuple[Source, Source]],
+    what: str = "head_output",
+    steps: str = "all",
+    metrics: Sequence[str] = ("logit", "probability"),
+) -> Iterator[AverageNeeds]:
+    """Patch every head in both directions for every pair of texts, reported pair by pair.
+
+    Args:
+        pipeline: the pipeline of a model.
+        pairs: for each pair, the clean and the corrupt text; at most `MOST_PAIRS`.
+        what, steps: as in `patch_everywhere`, for tensors of heads.
+        metrics: the measures whose shares are kept.
+
+    Raises:
+        InputError: an argument has a wrong type, there are no pairs or too many, or the model cannot read a text.
+    """
+    check_text_pipeline(pipeline)
+    if isinstance(pairs, str) or not isinstance(pairs, Sequence) or not all(_is_pair(pair) for pair in pairs):
+        raise InputError("The pairs must be a list of pairs of texts, not {pairs!r}.", pairs=pairs)
+    check_number("pairs", len(pairs), 1, MOST_PAIRS)
+    return _averages(pipeline, pairs, what, steps, tuple(metrics))
+
+
+def _averages(
+    pipeline: TextPipeline, pairs: Sequence[tuple[Source, Source]], what: str, steps: str, metrics: tuple[str, ...]
+) -> Iterator[AverageNeeds]:
+    collected: dict[str, list[Needs]] = {metric: [] for metric in metrics}
+    left_out = 0
+    for done, (clean, corrupt) in enumerate(pairs, 1):
+        found = _needs_of(pipeline, clean, corrupt, what, steps, metrics)
+        left_out += found is None
+        for metric, of_pair in (found or {}).items():
+            collected[metric].append(of_pair)
+        lost, restored = (
+            {metric: _stacked([getattr(of_pair, name) for of_pair in listed]) for metric, listed in collected.items()}
+            for name in ("lost", "restored")
+        )
+        yield AverageNeeds(done, len(pairs), left_out, lost, restored)
+
+
+def _needs_of(
+    pipeline: TextPipeline, clean: Source, corrupt: Source, what: str, steps: str, metrics: Sequence[str]
+) -> dict[str, Needs] | None:
+    """The needs of one pair for each measure; None if the pair says nothing."""
+    try:
+        pair = run_pair(pipeline, clean, corrupt)
+    except InputError as error:
+        if "clean" in error.values and "corrupt" in error.values:  # the lengths differ
+            return None
+        raise
+    if pair.same_answer:
+        return None
+    results = []
+    for direction in ("denoise", "noise"):
+        *_, last = patch_everywhere(pair, what, direction, steps=steps)
+        results.append(last)
+    if not all(results[0].differs(metric) for metric in metrics):
+        return None
+    return {metric: needs(*results, metric) for metric in metrics}
+
+
+def _stacked(parts: Sequence[OfHeads]) -> dict[str, Float[np.ndarray, "pair layer head"]]:
+    return {kind: np.stack([part[kind] for part in parts]) for kind in parts[0]} if parts else {}
+
+
+def _means(values: Float[np.ndarray, "pair ..."], chosen: np.ndarray) -> Float[np.ndarray, "resample ..."]:
+    """The mean of each resampled list of pairs, computed from how often each pair was drawn."""
+    counts = np.stack([np.bincount(row, minlength=len(values)) for row in chosen])
+    flat = counts @ values.reshape(len(values), -1) / len(values)
+    return flat.reshape(len(chosen), *values.shape[1:])
+
+
+def _is_pair(pair: object) -> bool:
+    return isinstance(pair, tuple | list) and len(pair) == 2

@@ -1,0 +1,85 @@
+"""Path patching: the effect of one head on the answer that passes through one other head."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from transformer.network.tap import tracing
+from transformer.patching.pair import RunPair
+from transformer.patching.places import Head, Place, Swap, Taken, check_head
+from transformer.patching.scores import scores
+from transformer.patching.sweep import DIRECTIONS, Bench, batch_size, paths_of
+from transformer.validation import one_of
+
+BRANCHES = ("query", "key", "value")
+
+
+@torch.inference_mode()
+def path_effects(
+    pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
+) -> dict[str, Float[np.ndarray, "layer head"]]:
+    """The share of the difference that moves if a head is taken from the other run, but only one receiving head sees this, and
+    only in its query, key or value. One number for each receiving head; 0 for heads that do not read the sender's output.
+
+    Three kinds of runs (Wang et al. 2022): the sender is taken from the other run while all other heads keep their output of
+    the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks; the
+    input of one receiver in this run is put into the base run; the answer of that run is measured by its logit difference.
+
+    Args:
+        pair: the two runs.
+        sender: kind, layer and head, counted from 0.
+        through: the input of the receiver: `query`, `key` or `value`.
+        direction: `denoise`: the sender's clean output is put into the corrupt run. `noise`: the reverse.
+
+    Raises:
+        InputError: the network has no such head, or the runs barely differ.
+        ConfigError: there is no such input or direction.
+    """
+    sender = check_head(pair.network, sender)
+    one_of("through", through, BRANCHES)
+    one_of("direction", direction, DIRECTIONS)
+    carried, read = Swap("head_output"), Swap(through)
+    grids = read.grids(pair.network)
+    places = [Place(grid, layer, head) for grid, shape in grids.items() for layer, head in np.ndindex(shape)]
+    bench = Bench(pair, carried, direction, batch_size(pair, len(places)), _paths(pair, carried))
+    kept = _paths(pair, read)
+    frozen = _frozen(bench, sender)
+    with tracing(pair.network, [*_taken_sender(bench, sender), *frozen], keep=kept) as reached:
+        batch = bench.base.times(bench.items)
+        pair.network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
+    corrupt, clean = bench.ends["logit"]
+    moved = {grid: np.zeros(shape) for grid, shape in grids.items()}
+    for start in range(0, len(places), bench.items):
+        chunk = places[start : start + bench.items]
+        edits = [
+            Taken(path, reached[path], ((item, place.head, None),))
+            for item, place in enumerate(chunk)
+            for path in read.paths(pair.network, place.grid, place.layer)
+        ]
+        after = scores(pair, bench.run(bench.base, (), edits)[1], bench.clean).moved(bench.base_scores)
+        for place, value in zip(chunk, after.logit.tolist(), strict=False):
+            moved[place.grid][place.layer, place.head] = value / (clean - corrupt) if clean != corrupt else 0.0
+    return moved
+
+
+def _paths(pair: RunPair, swap: Swap) -> list[str]:
+    """The paths of what is taken, in all layers."""
+    return paths_of(pair, swap, {grid: (layers, heads, 1) for grid, (layers, heads) in swap.grids(pair.network).items()})
+
+
+def _taken_sender(bench: Bench, sender: Head) -> list[Taken]:
+    """The edit that takes the sender's output from the other run, in all items."""
+    paths = bench.swap.paths(bench.pair.network, sender.kind, sender.layer)
+    return [Taken(path, bench.other[path], tuple((item, sender.head, None) for item in range(bench.items))) for path in paths]
+
+
+def _frozen(bench: Bench, sender: Head) -> list[Taken]:
+    """The edits that keep the output of every head but the sender as in the base run."""
+    paths = _paths(bench.pair, bench.swap)
+    base = bench.run(bench.base, paths)[0]
+    own = bench.swap.paths(bench.pair.network, sender.kind, sender.layer)
+    edits = []
+    for path in paths:
+        heads = [head for head in range(base[path].shape[1]) if path not in own or head != sender.head]
+        edits.append(Taken(path, base[path], tuple((item, head, None) for item in range(bench.items) for head in heads)))
+    return edits

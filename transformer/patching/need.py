@@ -1,0 +1,107 @@
+"""Needed against enough: what the answer loses without a head, beside what the head alone restores."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_array
+from transformer.errors import InputError
+from transformer.patching.places import Head
+from transformer.patching.sweep import Patched
+
+# A share from which a head is needed, or enough: half of the difference, so the run is nearer to the other end.
+HALF = 0.5
+# A share below which a head works against the clean answer.
+AGAINST = -0.25
+ROLES = ("alone", "backup", "partner", "against", "bystander")
+
+OfHeads = dict[str, Float[np.ndarray, "layer head"]]
+
+
+def role(lost: float, restored: float) -> str:
+    """What two shares say about a head.
+
+    Args:
+        lost: the share of the difference that is lost if the head alone is taken from the corrupt run.
+        restored: the share that is restored if the head alone is taken from the clean run.
+
+    Returns:
+        `alone`: needed and enough. `backup`: enough, but not needed, because others can do the same. `partner`: needed, but not
+        enough, because others are needed too. `against`: it moves the answer away. `bystander`: neither.
+    """
+    needed, enough = lost >= HALF, restored >= HALF
+    if needed or enough:
+        return ("alone" if enough else "partner") if needed else "backup"
+    return "against" if min(lost, restored) <= AGAINST else "bystander"
+
+
+@dataclass(frozen=True, eq=False)
+class Needs:
+    """What every head does for the difference between two runs.
+
+    Attributes:
+        lost, restored: kind → the shares of each head (`role`).
+    """
+
+    lost: OfHeads
+    restored: OfHeads
+
+    @property
+    def roles(self) -> dict[Head, str]:
+        """Each head's role, one of `ROLES`."""
+        return {
+            Head(kind, int(layer), int(head)): role(float(values[layer, head]), float(self.restored[kind][layer, head]))
+            for kind, values in self.lost.items()
+            for layer, head in np.ndindex(values.shape)
+        }
+
+
+def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
+    """Needed against enough, of the same places patched in both directions.
+
+    Args:
+        denoised, noised: complete results of `patch_everywhere` with all positions together.
+        metric: the measure whose shares are compared.
+
+    Raises:
+        InputError: the two are not such results of the same pair, or the runs barely differ.
+        ConfigError: there is no such measure.
+    """
+    for given, direction in ((denoised, "denoise"), (noised, "noise")):
+        if not isinstance(given, Patched) or given.direction != direction:
+            raise InputError("Needed against enough takes a denoised and a noised result of `patch_everywhere`.")
+        if given.done < given.total:
+            raise InputError("Only {done} of {total} places have been patched.", done=given.done, total=given.total)
+        if any(values.shape[2] != 1 for values in given.moved["logit"].values()):
+            raise InputError("The places must be patched at all positions together.")
+    if denoised.pair is not noised.pair or denoised.swap != noised.swap:
+        raise InputError("Both results must be of the same pair and the same tensors.")
+    return Needs(
+        {grid: 1 - values[..., 0] for grid, values in noised.shares(metric).items()},
+        {grid: values[..., 0] for grid, values in denoised.shares(metric).items()},
+    )
+
+
+def ranks_agree(first: OfHeads, second: OfHeads) -> float:
+    """Spearman's rank correlation of two measures over all heads: 1 if both rank the heads alike, 0 if their ranks have nothing
+    to do with each other. NaN if one measure is equal for all heads.
+
+    Raises:
+        InputError: the measures are not arrays of the same heads.
+    """
+    if not isinstance(first, dict) or not isinstance(second, dict) or first.keys() != second.keys():
+        raise InputError("Two measures of the same heads are compared.")
+    for kind, values in (*first.items(), *second.items()):
+        check_array(kind, values, "layer head")
+    ranks = [_ranks(np.concatenate([values.ravel() for values in of.values()])) for of in (first, second)]
+    if any(values.std() == 0 for values in ranks):
+        return float("nan")
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def _ranks(values: Float[np.ndarray, " head"]) -> Float[np.ndarray, " head"]:
+    """The rank of each number; equal numbers share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2)[inverse]

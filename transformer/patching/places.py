@@ -1,0 +1,181 @@
+"""What can be taken from another run: a tensor of one place, and the edit that takes it."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from transformer.analysis.checks import is_whole
+from transformer.errors import InputError
+from transformer.network.tap import Edit, Scope, Tap, Traceable
+from transformer.tracing.paths import STACK_SIDES, Kind
+from transformer.validation import one_of
+
+# What is taken → the taps of an attention that are taken together. Each has an axis of heads.
+OF_HEADS = {
+    "head_output": ("head_output",),
+    "weights": ("weights",),
+    "query": ("query.heads",),
+    "key": ("key.heads",),
+    "value": ("value.heads",),
+    # In cross-attention, keys and values are all that a head reads of the encoder's output.
+    "key_and_value": ("key.heads", "value.heads"),
+}
+# What is taken → taps of a layer, of which the first one that the network has is taken. These have no axis of heads.
+OF_LAYERS = {
+    "attention": ("output",),
+    "feed_forward": ("feed_forward.output",),
+    "residual_stream": ("feed_forward_add_norm.normalized", "feed_forward_add_norm.sum"),
+    "embedding": ("sum", "stream", "scaled", "token"),
+}
+WHATS = (*OF_HEADS, *OF_LAYERS)
+STEPS = ("all", "this")
+
+
+class Head(NamedTuple):
+    """A head; layer and head counted from 0."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+class Place(NamedTuple):
+    """A place in a network.
+
+    Attributes:
+        grid: the kind of attention that the place belongs to. Tensors of a layer outside of an attention belong to `encoder` or
+            `decoder`.
+        layer, head: counted from 0; the head is 0 for tensors without an axis of heads.
+        position: the token, counted from 0; None for all tokens.
+    """
+
+    grid: str
+    layer: int
+    head: int
+    position: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Taken(Edit):
+    """Replaces parts of a tensor by the same parts of the tensor of another run.
+
+    Attributes:
+        path: path of the tap.
+        other: the tensor of the other run, of the same shape.
+        parts: for each part an item of the batch, heads (None for all, or no axis of heads), and positions (None for all).
+    """
+
+    path: str
+    other: Tensor
+    parts: tuple[tuple[int, int | None, tuple[int, ...] | None], ...]
+
+    def place(self, model: Traceable) -> str:
+        return self.path
+
+    def needs(self, model: Traceable) -> Iterable[str]:
+        return ()
+
+    def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
+        edited = values.clone()
+        for item, head, positions in self.parts:
+            # The axis of positions follows that of the batch, and that of heads if there is one.
+            where: list[Any] = [item, *([slice(None) if head is None else head] if len(tap.axes) == 4 else [])]
+            where += [] if positions is None else [list(positions)]
+            edited[tuple(where)] = self.other[tuple(where)]
+        return edited
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A tensor that is swapped: what is taken, and at which steps of the decoder.
+
+    Attributes:
+        what: one of `WHATS`.
+        steps: `all` steps of the decoder, or only `this` one, which writes the token of the compared row. It matters only
+            where all positions of the decoder are taken together.
+    """
+
+    what: str = "head_output"
+    steps: str = "all"
+
+    def __post_init__(self) -> None:
+        one_of("what", self.what, WHATS)
+        one_of("steps", self.steps, STEPS)
+
+    def paths(self, network: Any, grid: str, layer: int) -> tuple[str, ...]:
+        """The paths of the taps that are taken in a layer; empty if the network has no such tensor there."""
+        kind = Kind.of(grid)
+        if self.what in OF_HEADS:
+            paths = [str(kind.path(layer) / name) for name in OF_HEADS[self.what]]
+            return tuple(paths) if all(path in network.taps for path in paths) else ()
+        names, prefix = OF_LAYERS[self.what], f"{kind.stack}.layers.{layer}."
+        if self.what == "attention":
+            prefix = f"{kind.path(layer)}."
+        elif kind == Kind.CROSS:
+            return ()
+        elif self.what == "embedding":
+            prefix = f"{STACK_SIDES[kind.stack]}_embedding."
+            names = names if layer == 0 else ()
+        elif self.what == "residual_stream" and network.config.norm_first:
+            names = names[::-1]
+        return next(((path,) for name in names if (path := prefix + name) in network.taps), ())
+
+    def grids(self, network: Any) -> dict[str, tuple[int, int]]:
+        """Grid → its layers, and heads in each."""
+        config, grids = network.config, {}
+        for kind in Kind:
+            depth = config.encoder_layers if kind.stack == "encoder" else config.decoder_layers
+            layers = sum(bool(self.paths(network, kind, layer)) for layer in range(depth))
+            if layers:
+                tap = network.taps[self.paths(network, kind, 0)[0]]
+                grids[str(kind)] = (layers, (tap.heads or config.heads) if self.what in OF_HEADS else 1)
+        return grids
+
+    def side(self, grid: str) -> str:
+        """The side whose tokens are the positions of a grid: that of the keys for keys and values, otherwise of the queries."""
+        kind = Kind.of(grid)
+        return kind.keys if self.what in ("key", "value", "key_and_value") else kind.queries
+
+    def positions(self, place: Place, row: int) -> tuple[int, ...] | None:
+        """The positions that are taken at a place; None for all."""
+        if place.position is not None:
+            return (place.position,)
+        return (row,) if self.steps == "this" and self.side(place.grid) == "target" else None
+
+
+def check_head(network: Any, head: object) -> Head:
+    """The head, if the network has it.
+
+    Raises:
+        InputError: it is not a kind, a layer and a head of this network.
+    """
+    grids = Swap().grids(network)
+    if isinstance(head, tuple) and len(head) == 3 and head[0] in grids:
+        counts = grids[head[0]]
+        if all(is_whole(index) and 0 <= index < count for index, count in zip(head[1:], counts, strict=True)):
+            return Head(str(head[0]), int(head[1]), int(head[2]))
+    allowed = "; ".join(f"{grid}: {layers} layers of {heads} heads" for grid, (layers, heads) in grids.items())
+    raise InputError(
+        "{head!r} is not a head of this network; give its kind, layer and head, counted from 0. It has {allowed}.",
+        head=head,
+        allowed=allowed,
+    )
+
+
+def taken(network: Any, swap: Swap, places: Sequence[Collection[Place]], row: int, other: Any) -> list[Taken]:
+    """The edits that take places from another run, each item of a batch its own.
+
+    Args:
+        places: the places of each item.
+        row: the compared row.
+        other: path → tensor of the other run, for a batch of the same size.
+    """
+    parts: dict[str, list[tuple[int, int | None, tuple[int, ...] | None]]] = {}
+    for item, of_item in enumerate(places):
+        for place in of_item:
+            head = place.head if swap.what in OF_HEADS else None
+            for path in swap.paths(network, place.grid, place.layer):
+                parts.setdefault(path, []).append((item, head, swap.positions(place, row)))
+    return [Taken(path, other[path], tuple(listed)) for path, listed in parts.items()]
