@@ -20,8 +20,8 @@ def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
     """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the base run,
-    times the change that patching would make (Nanda 2023). It is exact where the network is linear in the place, and fails where
-    softmax, a norm or an activation function bends: compare it with `patch_everywhere` on the places that matter.
+    times the change that patching would make (Nanda 2023). It is exact where the network is linear in the place, and fails
+    where softmax, a norm or an activation function bends: compare it with `patch_everywhere` on the places that matter.
 
     Arguments and errors are those of `patch_everywhere`, and:
 

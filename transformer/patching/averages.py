@@ -71,7 +71,7 @@ class AverageNeeds:
             low, high = np.percentile(means, [edge, 100 - edge], axis=0)
             for part, of_kind in zip(parts, (values.mean(0), low, high), strict=True):
                 part[kind] = of_kind
-        return Interval(*parts)
+        return Interval(mean=parts[0], low=parts[1], high=parts[2])
 
 
 def average_needs(

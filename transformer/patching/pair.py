@@ -97,11 +97,6 @@ class RunPair:
         wanted = tuple(logits[0][row:].argmax(-1).tolist()) if crossed else (int(logits[0][row].argmax()),)
         return cls(network, Ids.of(clean), Ids.of(corrupt), int(row), tokens, wanted, same)
 
-    @property
-    def swapped(self) -> "RunPair":
-        """The pair whose clean run is this corrupt run. Its `wanted` is the corrupt run's token in the row alone."""
-        return RunPair(self.network, self.corrupt, self.clean, self.row, self.tokens[::-1], (self.tokens[1],), self.same_answer)
-
 
 def run_pair(
     pipeline: TextPipeline,

@@ -158,7 +158,8 @@ class Bench:
         self.clean, self.base_scores = clean, scores(pair, base_logits, clean)
         ends = self.base_scores, scores(pair, other_logits, clean)
         # The corrupt run first.
-        self.ends = {name: tuple(float(getattr(end, name)[0]) for end in (ends[::-1] if noise else ends)) for name in METRICS}
+        of_corrupt, of_clean = ends[::-1] if noise else ends
+        self.ends = {name: (float(getattr(of_corrupt, name)[0]), float(getattr(of_clean, name)[0])) for name in METRICS}
 
     def run(self, ids: Ids, keep: Sequence[str] = (), edits: Sequence[object] = ()) -> tuple[Recording, Tensor]:
         """The tensors of a batch of equal texts, and its logits from the compared row on."""
