@@ -1,17 +1,18 @@
 """Short trainings of a small model, each started by a button: with and without warm-up, and on too few pairs."""
 
+from functools import partial
+
 import streamlit as st
 
-from pages.shell.error_boundary import sentence
-from pages.shell.view.turns import turn
-from pages.training.background import Background, curves, trainings
+from pages.shell.view.background import show_background, silent
+from pages.ui.caches import RESULTS
 from pages.ui.charts import chart, show
-from pages.ui.escaping import literal
 from pages.ui.format import fixed, number, share
+from pages.ui.limits import EXPERIMENT_SECONDS
 from pages.ui.text import text
 from transformer.figures.training_figures import Series, step_lines
 from transformer.training.recipe import sizes
-from transformer.training.short_run import Point, ShortRun
+from transformer.training.short_run import Point, ShortRun, short_run
 
 WARM = ShortRun("reverse", 6e-3, 60, 180, 32, config=sizes(64, 4, 2, 128, dropout=0.0))
 COLD = WARM._replace(warmup=0)
@@ -19,9 +20,7 @@ FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
 # Processor seconds that the two parts need on one core without other work.
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
 
-
-# Seconds between two drawings of the progress.
-PACE = 0.5
+_run = RESULTS.cached(short_run, ignored=1)
 
 
 def show_warmup() -> None:
@@ -68,32 +67,8 @@ def show_overfitting() -> None:
 def _trained(label: str, name: str, *runs: ShortRun) -> list[tuple[Point, ...]] | None:
     """The curves of trainings, which are computed once for all visitors. Until they are computed, return None, and draw a
     button that starts the trainings, or their progress."""
-    known, training = curves(runs), trainings().get(name)
-    if known:
-        return known
-    if training and training.alive:
-        st.fragment(_show_progress, key=f"{name}-progress", run_every=PACE)(name, training)
-        return None
-    if training and training.problem:
-        st.error(literal(sentence(training.problem)), icon=":material/timer_off:")
-    st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, runs))
+    if all(RESULTS.has(_run, settings, EXPERIMENT_SECONDS) for settings in runs):
+        return [_run(settings, EXPERIMENT_SECONDS, silent) for settings in runs]
+    jobs = [partial(_run, settings, EXPERIMENT_SECONDS) for settings in runs]
+    show_background(name, label, jobs, runs[0].steps)
     return None
-
-
-def _start(name: str, runs: tuple[ShortRun, ...]) -> None:
-    trainings()[name] = Background(runs)
-
-
-def _show_progress(name: str, training: Background) -> None:
-    """Draw the progress of a training. While it runs, Streamlit calls only this function."""
-    words = text("training")
-    with turn():
-        if not training.alive:
-            st.rerun()
-        place = training.place
-        if place:
-            st.info(words["experiment_waits"].format(place=place), icon=":material/hourglass_empty:")
-        else:
-            says = words["running_step"].format(step=training.step, steps=training.steps)
-            st.progress(training.step / training.steps, says)
-        st.button(words["stop_training"], key=f"stop-{name}", icon=":material/stop:", on_click=training.stop)

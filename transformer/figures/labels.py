@@ -23,6 +23,7 @@ LABELS: Mapping[str, str] = {
     "cut_off": "cut off",
     "layer": "layer",
     "head_axis": "head",
+    "token": "token",
     "drop": "drop, nats",
     "drop_value": "drop in log-probability {value} nats",
     # the walk

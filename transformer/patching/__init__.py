@@ -18,6 +18,7 @@ from transformer.patching.attribution import agreement, attribute_everywhere
 from transformer.patching.averages import AverageNeeds, Interval, average_needs
 from transformer.patching.head_paths import path_effects
 from transformer.patching.need import Needs, needs, ranks_agree, role
+from transformer.patching.opened import patched_logits
 from transformer.patching.pair import RunPair, run_pair
 from transformer.patching.places import Head, Place
 from transformer.patching.repair import changes_elsewhere
@@ -37,6 +38,7 @@ __all__ = [
     "changes_elsewhere",
     "needs",
     "patch_everywhere",
+    "patched_logits",
     "path_effects",
     "ranks_agree",
     "role",

@@ -16,7 +16,7 @@ from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from pages.training import experiments, film_curves
-from pages.training.background import TRAININGS, Background
+from pages.shell.view.background import BACKGROUND, Background
 from pages.training.film import ASKED
 from pages.training.films import CHECKED, Film
 from pages.training.frames import frames_of
@@ -233,7 +233,7 @@ def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> N
     app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
     assert not [each for each in app.markdown if "After 10 steps" in each.value]
     app.button(key="run-warmup").click().run()
-    assert app.session_state[TRAININGS]["run-warmup"].join(60)
+    assert app.session_state[BACKGROUND]["run-warmup"].join(60)
     check(app.run())
     (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
     for settings in (short, short._replace(warmup=0)):
@@ -250,7 +250,7 @@ def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: 
     monkeypatch.setattr(experiments, "FEW", ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8))
     app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
     app.button(key="run-overfit").click().run()
-    training = app.session_state[TRAININGS]["run-overfit"]
+    training = app.session_state[BACKGROUND]["run-overfit"]
     assert [each.key for each in check(app).button if each.key == "stop-run-overfit"]
     for part in ("live", "settings"):  # other choices work, and the training continues
         check(app.segmented_control(key="part").set_value(part).run())
@@ -260,10 +260,10 @@ def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: 
     assert training.step < 1_000_000
     assert [each.key for each in check(app).button if each.key == "run-overfit"]
     # A training that waits for another visitor's training shows its place in the line, and can be stopped.
-    other = Background((experiments.FEW,))
+    other = Background([partial(short_run, experiments.FEW, 600)], 1_000_000)
     wait_for(lambda: other.step > 0)
     app.button(key="run-overfit").click().run()
-    training = app.session_state[TRAININGS]["run-overfit"]
+    training = app.session_state[BACKGROUND]["run-overfit"]
     assert (other.place, training.place, training.step) == (0, 1, 0)
     assert [each for each in check(app).info if "number **1** in line" in each.value]
     app.button(key="stop-run-overfit").click().run()
@@ -272,7 +272,7 @@ def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: 
     other.stop()
     # When the visitor leaves, the training also ends.
     app.button(key="run-overfit").click().run()
-    training = app.session_state[TRAININGS]["run-overfit"]
+    training = app.session_state[BACKGROUND]["run-overfit"]
     clear_session_resource_cache("test session id")
     assert training.join(60)
 

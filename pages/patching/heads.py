@@ -1,0 +1,63 @@
+"""The names of heads, and the grids of numbers per head, as the maps of this page draw them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.patching.two_runs_to_patch import Runs
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
+from pages.ui.pickers import pick
+from pages.ui.text import figure_labels, text
+from transformer.figures.patching_figures import Grid, patch_grids
+from transformer.patching import Head, Needs
+
+OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
+
+
+def head_name(head: Head) -> str:
+    """The name of a head: `cross L1 H2`. Layer and head are counted from 1."""
+    return text("patching")["head"].format(kind=text("attention")["kinds"][head.kind], layer=head.layer + 1, head=head.head + 1)
+
+
+def pick_head(runs: Runs, first: Head) -> Head:
+    """Draw the pickers of a head, which every page shares."""
+    words, trace = text("attention"), runs.clean.trace()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = pick(words["kind"], runs.kinds, "kind", first=first.kind)
+        own = first if first.kind == kind else Head(kind, 0, 0)
+        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=own.layer + 1) - 1
+        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head", first=own.head + 1) - 1
+    return Head(kind, layer, head)
+
+
+def strongest(needs: Needs) -> Head:
+    """The head that loses and restores most together."""
+    return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
+
+
+def show_heads(values: OfHeads, value: str, key: str, alt: str, ends: tuple[str, str] | None = None, picked: Head | None = None) -> None:
+    """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head."""
+    grids = [head_grid(kind, of_kind) for kind, of_kind in values.items()]
+    frame = None if picked is None else (picked.kind, picked.layer, picked.head)
+    figure = chart(patch_grids, grids, ends, value, picked=frame, labels=figure_labels())
+    show(figure, key, alt, asks={"click": lambda: take_head(key)})
+
+
+def head_grid(kind: str, values: Float[np.ndarray, "layer head"]) -> Grid:
+    """The map of one kind: a row for each layer, a column for each head."""
+    layers, heads = values.shape
+    rows = [text("patching")["layer"].format(layer=layer + 1) for layer in range(layers)]
+    return Grid(kind, text("attention")["kinds"][kind], values, rows, [str(head + 1) for head in range(heads)])
+
+
+def take_head(key: str) -> None:
+    """Pick the head of the cell that was clicked."""
+    sent = event(key, "click")
+    about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
+    kind = about.get("grid") if isinstance(about, dict) else None
+    if kind in text("attention")["kinds"] and isinstance(row, int) and isinstance(column, int):
+        st.session_state.update(kind=kind, layer=row + 1, head=column + 1)
+

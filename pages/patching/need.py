@@ -1,0 +1,101 @@
+"""Needed against enough: a dot for each head, by what the answer loses without it and what it alone restores."""
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.patching.heads import head_name, pick_head, strongest
+from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed, share
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.figures.patching_figures import Dot, need_map
+from transformer.patching import Head, Needs, needs, ranks_agree
+from transformer.patching.averages import Interval
+from transformer.patching.need import HALF, ROLES
+from transformer.patching.places import OF_HEADS
+
+# Below this rank correlation, two measures do not agree about which heads matter.
+AGREE = 0.8
+# A head whose shares are both nearer to 0 has no name beside its dot.
+NAMED = 0.2
+
+
+def show_need(runs: Runs) -> None:
+    """Draw the dots of all heads for this pair of texts, and what the picked head is."""
+    words = text("patching")
+    what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
+    st.caption(f"{words['what_says'][what]} {words['need_says']}")
+    denoised, noised = (patched(runs, Choice(what, direction)) for direction in ("denoise", "noise"))
+    if not denoised.differs():
+        st.warning(words["barely_need"], icon=":material/balance:")
+        return
+    found = needs(denoised, noised)
+    head = pick_head(runs, strongest(found))
+    show_dots(found, head, "need-map")
+    _say_head(found, head)
+    if denoised.differs("probability"):
+        say_agreement(found, needs(denoised, noised, "probability"))
+
+
+def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, Interval] | None = None) -> None:
+    """Draw the dots, and below them the names of the heads of each role. A click on a dot picks the head."""
+    words, heads = text("patching"), list(found.roles)
+    dots = [_dot(found, head, intervals) for head in heads]
+    axes = (words["lost"], words["restored"])
+    titles, roles = text("attention")["kinds"], words["roles"]
+    figure = chart(need_map, dots, titles, roles, HALF, axes, heads.index(picked) if picked in heads else None)
+    show(figure, key, words["need_alt"], asks={"click": lambda: _take_dot(key, heads)})
+    for role in ROLES:
+        of_role = [head_name(head) for head, its in found.roles.items() if its == role]
+        if of_role and role != "bystander":
+            st.markdown(words["of_role"].format(role=roles[role], says=words["role_says"][role], heads=", ".join(of_role)))
+    left = sum(role == "bystander" for role in found.roles.values())
+    st.markdown(words["bystanders"].format(role=roles["bystander"], count=left, total=len(heads)))
+
+
+def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> Dot:
+    lost, restored = (float(of[head.kind][head.layer, head.head]) for of in (found.lost, found.restored))
+    dot = Dot(head.kind, head_name(head), lost, restored, written=max(abs(lost), abs(restored)) >= NAMED)
+    if intervals is None:
+        return dot
+    ranges = [
+        (float(of.low[head.kind][head.layer, head.head]), float(of.high[head.kind][head.layer, head.head])) for of in intervals
+    ]
+    return dot._replace(lost_range=ranges[0], restored_range=ranges[1])
+
+
+def _say_head(found: Needs, head: Head) -> None:
+    words, role = text("patching"), found.roles[head]
+    values = {"head": head_name(head), "role": words["roles"][role], "says": words["role_says"][role]}
+    values |= {
+        "lost": share(float(found.lost[head.kind][head.layer, head.head]), 1),
+        "restored": share(float(found.restored[head.kind][head.layer, head.head]), 1),
+    }
+    st.info(words["head_is"].format(**values), icon=":material/adjust:")
+
+
+def say_agreement(by_logit: Needs, by_probability: Needs) -> None:
+    """Say whether the logit difference and the probability rank the heads alike; a warning if they do not."""
+    words = text("patching")
+    ranks = [ranks_agree(*(getattr(of, name) for of in (by_logit, by_probability))) for name in ("lost", "restored")]
+    if any(math.isnan(rank) for rank in ranks):
+        return
+    values = {"lost": fixed(ranks[0], 2), "restored": fixed(ranks[1], 2)}
+    if min(ranks) < AGREE:
+        st.warning(words["ranks_differ"].format(**values), icon=":material/swap_vert:")
+    else:
+        st.caption(words["ranks_agree"].format(**values))
+
+
+def _take_dot(key: str, heads: Sequence[Head]) -> None:
+    """Pick the head whose dot was clicked."""
+    data = event(key, "click").get("data")
+    index = data[0] if isinstance(data, list) and data else None
+    if isinstance(index, int) and 0 <= index < len(heads):
+        head = heads[index]
+        st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
+

@@ -1,0 +1,80 @@
+"""The run that a cell of the map stands for: what it writes, beside what A and B write."""
+
+import numpy as np
+import streamlit as st
+
+from pages.patching.heads import head_name
+from pages.patching.two_runs_to_patch import Choice, Runs
+from pages.ui.caches import cached
+from pages.ui.charts import chart, show
+from pages.ui.escaping import literal, quoted_tokens
+from pages.ui.format import fixed, share
+from pages.ui.tables import show_table
+from pages.ui.text import figure_labels, text
+from transformer.figures.patching_figures import run_bars
+from transformer.patching import Head, Patched, Place, patched_logits
+from transformer.patching.places import OF_HEADS, Swap
+
+MOST_TOKENS = 4  # most probable tokens of each run that the bars show
+
+
+@cached
+def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
+    """The logits of the patched run, from the compared row on."""
+    return patched_logits(runs.pair, (place,), choice.what, choice.direction, choice.steps).numpy()
+
+
+def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> None:
+    """Draw the run with this one place patched: its next token, its answer, and all measures."""
+    words = text("patching")
+    st.header(words["opened"].format(place=literal(_place_name(runs, choice, place))), anchor="opened")
+    logits = runs.clean.run(_logits, runs, choice, place)
+    pair, vocabulary = runs.pair, runs.clean.pipeline.vocabulary("target" if runs.clean.trace().target_ids else "source")
+    rows = [view.trace().logits[0, pair.row].numpy() for view in (runs.clean, runs.corrupt)]
+    probabilities = [_softmax(row) for row in (*rows, logits[0])]
+    order = [pair.tokens, *(np.argsort(-of)[:MOST_TOKENS].tolist() for of in probabilities)]
+    ids = list(dict.fromkeys(int(token) for listed in order for token in listed))[: 2 * MOST_TOKENS]
+    names = (words["run_a"], words["run_b"], words["run_patched"])
+    tokens = vocabulary.tokens_of(ids)
+    figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names, labels=figure_labels())
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show(figure, "patched-run", words["bars_alt"])
+    with right:
+        _show_measures(found, place)
+        written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
+        st.markdown(words["goes_on"].format(tokens=quoted_tokens(written)))
+
+
+def _place_name(runs: Runs, choice: Choice, place: Place) -> str:
+    """The name of a place: what is taken, its head or layer, and its token."""
+    words = text("patching")
+    if choice.what in OF_HEADS:
+        where = head_name(Head(place.grid, place.layer, place.head))
+    else:
+        where = f"{text('attention')['kinds'][place.grid]} {words['layer'].format(layer=place.layer + 1)}"
+    name = f"{where}, {words['whats'][choice.what]}"
+    if place.position is None:
+        return name
+    side = Swap(choice.what).side(place.grid)
+    token = runs.clean.trace().tokens_of(side)[0][place.position]  # pyright: ignore[reportArgumentType]
+    return words["at_token"].format(place=name, position=place.position, token=token)
+
+
+def _show_measures(found: Patched, place: Place) -> None:
+    """Draw each measure in A, in B and in the patched run, and the share of the difference."""
+    words = text("patching")
+    where = place.grid, (place.layer, place.head, place.position or 0)
+    rows = []
+    for metric, (corrupt, clean) in found.ends.items():
+        value = float(found.values(metric)[where[0]][where[1]])
+        moved = share(float(found.shares(metric)[where[0]][where[1]]), 1) if found.differs(metric) else "–"
+        written = [fixed(of, 3) if metric != "exact" else words["yes" if of else "no"] for of in (clean, corrupt, value)]
+        rows.append((words["metrics"][metric], *written, moved))
+    show_table((words["measure"], "A", "B", words["run_patched"], words["share"]), tuple(rows), named=True)
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits.astype(np.float64) - logits.max())
+    return powers / powers.sum()
+

@@ -1,0 +1,140 @@
+"""The map of all places: how far the answer moves if one tensor of one place comes from the other run."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from pages.patching.heads import head_grid, pick_head
+from pages.patching.opened import show_opened
+from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
+from pages.shell.view.background import show_background
+from pages.ui.caches import RESULTS
+from pages.ui.chart import event
+from pages.ui.charts import chart, show
+from pages.ui.format import number
+from pages.ui.pickers import pick, pick_position
+from pages.ui.text import figure_labels, text
+from transformer.figures.patching_figures import Grid, patch_grids
+from transformer.patching import Head, Patched, Place
+from transformer.patching.places import OF_HEADS, WHATS, Swap
+from transformer.patching.scores import METRICS
+from transformer.tracing.paths import Side
+
+MAP, TOKEN = "patch-map", "token"
+
+
+def show_places(runs: Runs) -> None:
+    """Draw the choices, the map of every place, and the run of the picked place."""
+    words = text("patching")
+    choice = pick_choice(runs)
+    metric = pick(words["metric"], list(METRICS), "metric", words["metric_help"])
+    st.caption(f"{words['what_says'][choice.what]} {words['direction_says'][choice.direction]}")
+    found = _waited(runs, choice)
+    if found is None:
+        return
+    place = _picked(runs, choice, found)
+    _show_map(runs, choice, found, metric, place)
+    show_opened(runs, choice, found, place)
+
+
+def pick_choice(runs: Runs) -> Choice:
+    """Draw the choices of what is taken, from which run, and at which tokens."""
+    words = text("patching")
+    network = runs.clean.pipeline.network
+    offered = [what for what in WHATS if Swap(what).grids(network)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        direction = pick(words["direction"], ["denoise", "noise"], "direction")
+        what = pick(words["what"], offered, "what", words["what_help"], as_list=True)
+        positions = pick(words["positions"], ["together", "each"], "tokens", words["positions_help"])
+        steps = "all"
+        if positions == "together" and "decoder" in runs.clean.pipeline.stacks:
+            steps = pick(words["steps"], ["all", "this"], "steps", words["steps_help"])
+    return Choice(what, direction, positions, steps)
+
+
+def _waited(runs: Runs, choice: Choice) -> Patched | None:
+    """The patched places. With a large model and every token, only after a click, because it takes a minute."""
+    if not (runs.clean.heavy and choice.positions == "each") or RESULTS.has(patched_runs, runs, choice):
+        return patched(runs, choice)
+    st.info(text("patching")["heavy"], icon=":material/hourglass_empty:")
+    places = sum(layers * heads for layers, heads in Swap(choice.what).grids(runs.clean.pipeline.network).values())
+    steps = places * max(len(ids[0]) for ids in (runs.clean.trace().source_ids, runs.clean.trace().target_ids) if ids)
+    show_background("patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], steps)
+    return None
+
+
+def tokens_of(runs: Runs, side: Side) -> list[str]:
+    """A name for each token of a side: the token, or both if the runs differ there."""
+    pairs = zip(*(view.trace().tokens_of(side)[0] for view in (runs.clean, runs.corrupt)), strict=True)
+    return [first if first == second else f"{first}/{second}" for first, second in pairs]
+
+
+def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
+    """The place that is opened below the map: that of the pickers, which a click on the map sets."""
+    strongest = max(found.moved["logit"], key=lambda grid: float(np.nanmax(np.abs(found.moved["logit"][grid]))))
+    values = np.nan_to_num(np.abs(found.moved["logit"][strongest]))
+    layer, head, position = (int(index) for index in np.unravel_index(values.argmax(), values.shape))
+    if choice.what not in OF_HEADS:
+        grid = pick(text("attention")["kind"], list(found.moved), "kind", first=strongest)
+        layers = found.moved[grid].shape[0]
+        chosen = Head(grid, pick(text("attention")["layer"], range(1, layers + 1), "layer", first=layer + 1) - 1, 0)
+    else:
+        chosen = pick_head(runs, Head(strongest, layer, head))
+    if choice.positions == "together":
+        return Place(*chosen)
+    names = tokens_of(runs, Swap(choice.what).side(chosen.kind))  # pyright: ignore[reportArgumentType]
+    return Place(*chosen, pick_position(text("patching")["token"], names, TOKEN, first=position))
+
+
+def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Place) -> None:
+    words, each = text("patching"), choice.positions == "each"
+    values = found.shares(metric) if found.differs(metric) else found.moved[metric]
+    ends = (words["as_b"], words["as_a"]) if found.differs(metric) else None
+    if not found.differs(metric):
+        corrupt, clean = (number(value, 3) for value in found.ends[metric])
+        st.warning(words["barely"].format(a=clean, b=corrupt), icon=":material/balance:")
+    grids = [_grid(runs, choice, grid, of_grid) for grid, of_grid in values.items()]
+    frame = (place.grid, *_cell(choice, found, place))
+    named = words["share"] if ends else words["metrics"][metric]
+    figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels())
+    alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
+    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: of.shape[1] for name, of in values.items()})})
+
+
+def _grid(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
+    """The map of one kind of attention, or of one stack."""
+    words, kinds = text("patching"), text("attention")["kinds"]
+    if choice.positions == "together" and choice.what in OF_HEADS:
+        return head_grid(grid, values[..., 0])
+    layers, heads, positions = values.shape
+    of_head = words["layer_and_head"] if choice.what in OF_HEADS else words["layer"]
+    rows = [of_head.format(layer=layer + 1, head=head + 1) for layer in range(layers) for head in range(heads)]
+    side = Swap(choice.what).side(grid)
+    columns = tokens_of(runs, side) if choice.positions == "each" else [""]  # pyright: ignore[reportArgumentType]
+    return Grid(grid, kinds[grid], values.reshape(layers * heads, positions), rows, columns)
+
+
+def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:
+    """The row and the column of a place in its map."""
+    heads = found.moved["logit"][place.grid].shape[1]
+    if choice.positions == "together" and choice.what in OF_HEADS:
+        return place.layer, place.head
+    return place.layer * heads + place.head, place.position or 0
+
+
+def _take_place(choice: Choice, heads: dict[str, int]) -> None:
+    """Open the place of the cell that was clicked."""
+    sent = event(MAP, "click")
+    about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
+    grid = about.get("grid") if isinstance(about, dict) else None
+    if grid not in heads or not isinstance(row, int) or not isinstance(column, int):
+        return
+    if choice.positions == "together" and choice.what in OF_HEADS:
+        layer, head = row, column
+    else:
+        layer, head = divmod(row, heads[grid])
+    chosen = {"kind": grid, "layer": layer + 1}
+    chosen |= {"head": head + 1} if choice.what in OF_HEADS else {}
+    chosen |= {TOKEN: column} if choice.positions == "each" else {}
+    st.session_state.update(chosen)

@@ -1,0 +1,157 @@
+"""The two runs that are patched: text A, which is the clean run, and text B, the corrupt one. Both read the same target."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+import streamlit as st
+
+from pages.shell.models.model_examples import starts
+from pages.shell.view.map_names import map_names
+from pages.shell.view.runs import Report
+from pages.shell.view.second_run import Asked, second_run
+from pages.shell.view.two_answers import show_two_answers
+from pages.shell.view.view import View
+from pages.ui.caches import RESULTS
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer import InputError, Trace
+from transformer.patching import Patched, Place, RunPair, patch_everywhere
+from transformer.tracing.paths import Kind
+
+STEP = "step"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two runs to patch. Equal runs are equal keys of a cache.
+
+    Attributes:
+        clean, corrupt: the views of A and of B, with the target that both decoders read.
+        row: the compared row of the logits; None for the row that `RunPair.of` finds.
+    """
+
+    clean: View
+    corrupt: View
+    row: int | None = None
+
+    @property
+    def pair(self) -> RunPair:
+        """Both runs for the library."""
+        return RunPair.of(self.clean.pipeline.network, self.clean.trace(), self.corrupt.trace(), self.row)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of attention of the runs."""
+        return [str(kind) for kind in self.clean.trace().kinds]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Arguments of `patch_everywhere`, as a key of a cache."""
+
+    what: str = "head_output"
+    direction: str = "denoise"
+    positions: str = "together"
+    steps: str = "all"
+    also: tuple[Place, ...] = ()
+
+
+def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
+    last = None
+    for last in patch_everywhere(
+        runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also
+    ):
+        report(last.done, last.total)
+    assert last is not None
+    return last
+
+
+patched_runs = RESULTS.cached(_patched, ignored=1)
+
+
+def patched(runs: Runs, choice: Choice) -> Patched:
+    """Every place patched; from the shared cache. Draws the progress if it takes several passes."""
+    place = st.empty()
+
+    def report(done: int, total: int) -> None:
+        if done < total:
+            place.progress(done / total, text("patching")["running"].format(done=done, total=total))
+
+    result = runs.clean.run(patched_runs, runs, choice, report=report)
+    place.empty()
+    return result
+
+
+def runs_to_patch(view: View, asked: Asked | None) -> Runs | None:
+    """The two runs. If they cannot be patched, draws why, and returns None.
+
+    Args:
+        view: A.
+        asked: what B has of its own; None for the example that goes with A.
+    """
+    words = text("patching")
+    asked = asked or example_of(view)
+    if asked is None:
+        st.info(words["no_second"], icon=":material/compare:")
+        return None
+    if asked.model not in ("", view.model) or asked.phrases:
+        raise InputError("Patching takes tensors from one run of a model to another run of the same model, without edits. Here, "
+                         "A and B can differ in their text only.")  # fmt: skip
+    other = second_run(view, asked).view
+    return Runs(*(replace(each, targets=(_target(view),)) for each in (_alone(view), _alone(other))))
+
+
+def example_of(view: View) -> Asked | None:
+    """What B has of its own if nothing is chosen: the second example of the model, for the first one, and the reverse."""
+    offered = list(dict.fromkeys(start.source for start in starts(view.model)))[:2]
+    if len(offered) < 2 or view.source not in offered:
+        return None
+    return Asked(source=offered[1 - offered.index(view.source)])
+
+
+def _alone(view: View) -> View:
+    """The view of the first text alone."""
+    return replace(view, sources=view.sources[:1], targets=view.targets[:1], examples=0)
+
+
+def _target(view: View) -> object:
+    """What both decoders read: A's target or answer. A decoder alone reads only its text."""
+    if view.pipeline.stacks == ("decoder",):
+        return ""
+    return view.answer() if view.target is None and view.writes else view.target
+
+
+def show_runs(runs: Runs) -> Runs:
+    """Draw both answers, the picker of the compared step, and what differs there. Returns the runs with the picked step."""
+    words, clean = text("patching"), runs.clean
+    found, trace = runs.pair, clean.trace()
+    vocabulary = clean.pipeline.vocabulary("target" if trace.target_ids else "source")
+    if clean.pipeline.stacks != ("decoder",) and clean.writes:
+        answers = [clean.answer().tokens, runs.corrupt.answer().tokens]
+        titles = [words["answer"].format(name=name, source=quoted(view.source)) for name, view in zip("AB", _both(runs), strict=True)]
+        show_two_answers(titles, answers)
+    kind = str(Kind.DECODER if trace.target_ids else Kind.ENCODER)
+    names = map_names(clean, trace, kind)[0]
+    row = pick(
+        words["step"], range(len(names)), STEP, words["step_help"], found.row, as_list=True, labels=_numbered(names)
+    )
+    runs = replace(runs, row=row)
+    pair = runs.pair
+    first, second = vocabulary.tokens_of(pair.tokens)
+    values = {"first": literal(first), "second": literal(second)}
+    logits = [view.trace().logits[0, row] for view in _both(runs)]
+    differences = [float(of[pair.tokens[0]] - of[pair.tokens[1]]) for of in logits]
+    values |= {"clean": fixed(differences[0], 2), "corrupt": fixed(differences[1], 2)}
+    st.markdown(words["same_answer" if pair.same_answer else "differ"].format(**values))
+    return runs
+
+
+def _both(runs: Runs) -> tuple[View, View]:
+    return runs.clean, runs.corrupt
+
+
+def _numbered(names: Sequence[str]) -> dict[int, str]:
+    return {index: f"{index}: {name}" for index, name in enumerate(names)}

@@ -1,0 +1,174 @@
+"""Long computations in the background of a session. The page reacts to clicks meanwhile, and a computation can be stopped.
+
+They run in a thread instead of in the run of the page, because Streamlit 1.67 handles a click in the page only after the run of
+a fragment has ended (a click in the sidebar ends the run).
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from pages.shell.error_boundary import sentence
+from pages.shell.view.runs import Report
+from pages.shell.view.turns import aside, turn
+from pages.ui.caches import of_session
+from pages.ui.escaping import literal
+from pages.ui.text import text
+from transformer import HeadlightError
+
+# Session key.
+BACKGROUND = "background"
+# Seconds between two drawings of the progress.
+PACE = 0.5
+
+# Computes something that a cache keeps, and reports after each step how many steps are done, and of how many.
+Job = Callable[[Report], object]
+
+# The computations of all visitors that have not ended, in the order in which they were started. The first one computes, or
+# waits for other heavy work to end.
+_LINE: list["Background"] = []
+_MOVED = threading.Condition()
+
+
+class StoppedError(Exception):
+    """The computation was stopped by `Background.stop`."""
+
+
+class Background:
+    """Several jobs, one after another, in a thread.
+
+    Args:
+        jobs: the jobs.
+        steps: the number of steps of each job.
+
+    Attributes:
+        step: the number of steps done.
+        steps: the number of steps of all jobs together.
+        problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
+    """
+
+    def __init__(self, jobs: Sequence[Job], steps: int) -> None:
+        self.step, self.steps = 0, steps * len(jobs)
+        self.problem: HeadlightError | None = None
+        self._jobs, self._each = tuple(jobs), steps
+        self._stopped, self._runs = threading.Event(), threading.Event()
+        with _MOVED:
+            _LINE.append(self)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread computes or waits for other heavy work. False as soon as `stop` was called."""
+        return self._thread.is_alive() and not self._stopped.is_set()
+
+    @property
+    def place(self) -> int:
+        """The place in the line, counted from 1; 0 if the computation does not wait."""
+        with _MOVED:
+            if self._runs.is_set() or self not in _LINE:
+                return 0
+            # If the first one does not run yet, other heavy work runs before it.
+            return _LINE.index(self) + (0 if _LINE[0]._runs.is_set() else 1)
+
+    def stop(self) -> None:
+        """End the computation after the current step. Returns immediately."""
+        self._stopped.set()
+        with _MOVED:
+            _MOVED.notify_all()
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait until the thread has ended, at most `seconds`; returns whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            with _MOVED:
+                _MOVED.wait_for(lambda: _LINE[0] is self or self._stopped.is_set())
+            if not self._stopped.is_set():
+                self._run_all()
+        finally:
+            with _MOVED:
+                _LINE.remove(self)
+                _MOVED.notify_all()
+
+    def _run_all(self) -> None:
+        before = 0
+
+        def report(step: int, _: int) -> None:
+            self.step = before + step
+            if self._stopped.is_set():
+                raise StoppedError
+
+        try:
+            with aside():
+                self._runs.set()
+                for job in self._jobs:
+                    report(0, 0)
+                    job(report)
+                    before += self._each
+        except StoppedError:
+            return
+        except HeadlightError as problem:
+            self.problem = problem
+
+
+def silent(_: int, __: int) -> None:
+    """Report nothing, because the result is already in the cache."""
+
+
+def _new() -> dict[str, Background]:
+    return {}
+
+
+def _stop_all(computations: dict[str, Background]) -> None:
+    for computation in computations.values():
+        computation.stop()
+
+
+_of_session = of_session(_new, _stop_all)
+
+
+def computations() -> dict[str, Background]:
+    """Name of a computation → its jobs in this session. All are stopped when the browser disconnects."""
+    st.session_state[BACKGROUND] = _of_session()
+    return st.session_state[BACKGROUND]
+
+
+def show_background(name: str, label: str, jobs: Sequence[Job], steps: int) -> None:
+    """Draw a button that starts jobs, or their progress. Call it while their results are not in the cache; when they are, the
+    app runs again.
+
+    Args:
+        name: the name of the computation, unique in the app.
+        label: label of the button.
+        jobs, steps: as for `Background`.
+    """
+    computation = computations().get(name)
+    if computation and computation.alive:
+        st.fragment(_show_progress, key=f"{name}-progress", run_every=PACE)(name, computation)
+        return
+    if computation and computation.problem:
+        st.error(literal(sentence(computation.problem)), icon=":material/timer_off:")
+    st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, jobs, steps))
+
+
+def _start(name: str, jobs: Sequence[Job], steps: int) -> None:
+    computations()[name] = Background(jobs, steps)
+
+
+def _show_progress(name: str, computation: Background) -> None:
+    """Draw the progress. While the jobs run, Streamlit calls only this function."""
+    words = text("common")["background"]
+    with turn():
+        if not computation.alive:
+            st.rerun()
+        place = computation.place
+        if place:
+            st.info(words["waits"].format(place=place), icon=":material/hourglass_empty:")
+        else:
+            says = words["running"].format(step=computation.step, steps=computation.steps)
+            st.progress(min(computation.step / computation.steps, 1.0), says)
+        st.button(words["stop"], key=f"stop-{name}", icon=":material/stop:", on_click=computation.stop)
