@@ -68,8 +68,8 @@ class Difference:
         if a.batch_size != b.batch_size:
             template = "A has {a} texts and B has {b}; two runs that are compared need equally many."
             raise InputError(template, a=a.batch_size, b=b.batch_size)
-        sides = [side for side in a.sides if side in b.sides]
-        places = {side: aligned_rows(side, a.tokens_of(side), b.tokens_of(side)) for side in sides}
+        sides: list[Side] = [side for side in a.sides if side in b.sides]
+        places: dict[Side, Places] = {side: aligned_rows(side, a.tokens_of(side), b.tokens_of(side)) for side in sides}
         aligned: dict[Side, Alignment] = {
             side: "positions" if _width(a, side) == _width(b, side) else "words" for side in sides
         }
