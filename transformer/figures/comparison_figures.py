@@ -19,7 +19,7 @@ from transformer.figures.attention_figures import (
 )
 from transformer.figures.head_steps_figures import MINUS, PLUS, Labels, matrix_axis, matrix_names
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, built, escaped, numbered
+from transformer.figures.theme import KIND_COLORS, LEGEND_ABOVE, LINE, MASK_SIGN, built, escaped, numbered
 
 Numbers = Float[np.ndarray, "row column"]
 Open = Bool[np.ndarray, "row column"]
@@ -30,6 +30,7 @@ MOST_TOLD = 128 * 128  # with more cells, the hover text of a cell has the numbe
 # the maps, and space below them for tokens and for numbers.
 ROW, MAP, LETTER, LONGEST, ABOVE, TOKENS_BELOW, NUMBERS_BELOW = (9, 34), 290, 6.5, 170, 40, 110, 50
 LEAST_CELL, DIMENSION = 4, 2  # px: width of a cell of a map with more columns than have labels, and of a dimension
+MOST_TICKS = 6  # most numbers of dimensions below a map
 DOMAINS = ((0.0, 0.3), (0.325, 0.625), (0.7, 1.0))  # between B and B − A, and after it, there is space for a colour bar
 
 
@@ -157,8 +158,11 @@ def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: lis
     keys = frame.columns or [""] * count
     figure: Any = pair_cells(shown, run.allowed | ~run.present, frame.rows, keys, text, frame.labels, scale, **more)
     *masked, numbers = (trace.to_plotly_json() for trace in figure.data)
-    for layer in masked:  # the layer above it has the hover texts of all cells
+    for layer in masked:  # the layer above it has the hover texts of all cells, and a cell without a token is not hatched
         layer |= {"hovertemplate": None, "hoverinfo": "skip"}
+        if "texttemplate" in layer:
+            strokes = np.where(run.allowed | ~run.present, "", MASK_SIGN).tolist()
+            layer |= {"texttemplate": "%{text}", "text": strokes}
     suffix = str(index + 1) if index else ""
     place = {"x": matrix_names(frame.columns, count), "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     return [layer | place for layer in (*masked, numbers)]
@@ -173,6 +177,8 @@ def _arranged(traces: list[dict[str, Any]], frame: Frame, shape: tuple[int, int]
         suffix = str(index + 1) if index else ""
         across = {"domain": list(domain), "anchor": f"y{suffix}", "tickangle": -90 if frame.columns and width > 4 else 0}
         down = {"anchor": f"x{suffix}", "autorange": False, "range": [height - 0.5, -0.5], "showticklabels": not index}
+        if not frame.columns:
+            across["tickvals"] = list(range(0, width, -(-width // MOST_TICKS)))
         layout[f"xaxis{suffix}"] = matrix_axis(column, frame.columns, width) | across
         layout[f"yaxis{suffix}"] = matrix_axis("" if index else row, frame.rows, height) | down
         heading = {"x": domain[0], "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
@@ -223,6 +229,7 @@ def three_bars(
             "y": values.astype(np.float32),
             "yaxis": axis,
             "marker": {"color": color},
+            "showlegend": axis == "y",
             "customdata": told,
             "hovertemplate": "%{x}<br>%{customdata}<extra></extra>",
         }
