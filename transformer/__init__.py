@@ -22,6 +22,7 @@ The folders, each of which needs only those above it:
 
 __version__ = "0.1.0"
 
+from transformer.comparing import compare
 from transformer.errors import CheckpointError, ConfigError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS, TransformerConfig
 from transformer.network.model import Transformer
@@ -29,10 +30,10 @@ from transformer.network.tap import Tap, tracing
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.vocabulary import Vocabulary
+from transformer.tracing.difference import Difference
 from transformer.tracing.interventions import Ablate, Block, Change, Intervention, Patch, Replace, Scale, silence
 from transformer.tracing.trace import Activation, Trace, run_traced
 from transformer.training.own_film import Film
-from transformer.watching.compare import compare
 from transformer.watching.comparison import Comparison
 from transformer.watching.watch import watch
 from transformer.watching.watched import Watched
@@ -46,6 +47,7 @@ __all__ = [
     "CheckpointError",
     "Comparison",
     "ConfigError",
+    "Difference",
     "Film",
     "HeadlightError",
     "InputError",

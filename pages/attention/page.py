@@ -13,6 +13,7 @@ from pages.attention.induction import induction_head, say_induction
 from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.what_if import show_whatif
+from pages.attention.two_heads import show_both_heads
 from pages.attention.word_alignment_view import show_word_alignment
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
@@ -20,6 +21,8 @@ from pages.shell.frame.parts import seen
 from pages.shell.view.card_heads import head_to_show
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
+from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.two_runs import show_two_runs
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
 from pages.ui.text import text
@@ -41,8 +44,9 @@ with explained():
         layers, heads, named = trace.layers(kind), trace.heads(kind), named if named and kind == named.kind else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
+        asked = pick_second_run(view)
     # The pictures come first. The question and the sentences about them are drawn below.
-    top, below, part = st.container(), st.container(), st.container()
+    both, top, below, part = st.container(), st.container(), st.container(), st.container()
     with below:
         question = head_question(view, trace, kind, layer, head)
         shown = pick_words(trace)
@@ -51,6 +55,8 @@ with explained():
     with top:
         hides = show_question(question, title)
     if not hides:
+        with both:
+            show_two_runs(view, asked, lambda second: show_both_heads(view, shown, second, kind, layer, head))
         # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
         # found.
         at_once = is_open(SILENCE) or "part" in st.query_params

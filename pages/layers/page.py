@@ -8,11 +8,14 @@ from pages.layers.filmstrip import show_filmstrip
 from pages.layers.ledger_part import show_ledger
 from pages.layers.module_part import show_module
 from pages.layers.residual_part import show_stream
+from pages.layers.two_tensors import show_both_tensors
 from pages.layers.walk_part import show_walk
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_next
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
+from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.two_runs import show_two_runs
 from pages.ui.pickers import pick
 from pages.ui.text import text
 
@@ -22,12 +25,15 @@ with explained():
     with st.container(gap="xsmall"):
         view, trace = show_run(batch=True)
 
-    part = pick(words["part"], list(words["parts"]), "part")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        part = pick(words["part"], list(words["parts"]), "part")
+        asked = pick_second_run(view)
     if words["parts"][part]:
         st.caption(words["parts"][part])
     # The other parts compute with the numbers of the run itself, so they do not join pieces to words.
     shown = pick_words(trace) if part in ("walk", "filmstrip", "residual-stream") else trace
     say_joined(shown)
+    both = st.container()
     if part == "walk":
         show_walk(view, trace, shown)
     elif part == "filmstrip":
@@ -43,4 +49,6 @@ with explained():
     else:
         show_calls(view, trace)
 
+    with both:
+        show_two_runs(view, asked, lambda second: show_both_tensors(view, shown, second))
     show_next(words["next_text"][part])

@@ -5,12 +5,15 @@ import streamlit as st
 from pages.positions.geometry_views import show_distances, show_rotation, show_waves
 from pages.positions.position_question import show_likeness
 from pages.positions.swap import show_swap
+from pages.positions.two_sums import show_both_positions
 from pages.positions.table import pick_table, show_cell, show_sum
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
+from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.two_runs import show_two_runs
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
 from transformer.network.embedding import Embedding, Learned, sinusoid
@@ -20,7 +23,11 @@ words = text("positions")
 with explained():
     view, trace = show_run()
     # A swap computes the run again, which is possible only for our own networks.
-    part = pick_part(words["part_label"], words["parts"], words["anchors"], "swap" if view.pipeline.model else "sum")
+    first, row = "swap" if view.pipeline.model else "sum", st.container(horizontal=True, vertical_alignment="bottom")
+    part = pick_part(words["part_label"], words["parts"], words["anchors"], first, row)
+    with row:
+        asked = pick_second_run(view)
+    both = st.container()
 
     if part == "swap":
         st.header(words["swap"], anchor="swap")
@@ -43,5 +50,7 @@ with explained():
             else:
                 show_rotation(table)
 
+    with both:
+        show_two_runs(view, asked, lambda second: show_both_positions(view, trace, second))
     show_computed(words["computed_text"], sinusoid, Learned, Embedding.forward, rotation, swap)
     show_next(words["next_text"])

@@ -44,9 +44,10 @@ def explained() -> Iterator[None]:
         raise PageEnd from None
 
 
-def sentence(error: Sentence) -> str:
-    """A sentence of the library in the language of the page."""
-    model = st.session_state.get("model")
+def sentence(error: Sentence, model: str | None = None) -> str:
+    """A sentence of the library in the language of the page. It says which texts a model accepts: the given one, by default
+    the model of the sidebar."""
+    model = model or st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
     return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
 

@@ -7,7 +7,10 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
 from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
+from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.two_runs import show_two_runs
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
+from pages.tokens.two_texts import show_both_vectors
 from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
 from pages.ui.text import text
 from transformer.analysis.token_geometry import cosines
@@ -21,12 +24,16 @@ words = text("tokens")
 
 with explained():
     view, trace = show_run(batch=True)
-    part = pick_part(words["part_label"], words["parts"], words["anchors"])
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    part = pick_part(words["part_label"], words["parts"], words["anchors"], row=row)
+    with row:
+        asked = pick_second_run(view)
     # The other parts show the vocabulary, which contains only pieces.
     shown = pick_words(trace) if part in WORDS else trace
     sentence = pick_sentence(view, trace, shown)
     if shown is not trace:
         st.caption(f":material/join: {words['joined']}")
+    show_two_runs(view, asked, lambda second: show_both_vectors(view, shown, second, sentence.side))
 
     if part == "sentence":
         st.header(words["flow"], anchor="flow")

@@ -22,8 +22,11 @@ Value = TypeVar("Value")
 
 # Names of widgets outside the page, which a click in the page does not draw again: the language in the sidebar.
 OUTSIDE_PAGE = frozenset({"language"})
+# What the second run of a comparison has of its own: its text, its target, whether it writes its own answer though the first
+# run reads a target, its model, and its edits.
+SECOND_RUN = ("b", "b_target", "b_answer", "b_model", "b_edits")
 # Names that mean the same on every page: a choice made on one page is kept on the next.
-SHARED = frozenset({"language", "item", "side", "kind", "layer", "head", "join"})
+SHARED = frozenset({"language", "item", "side", "kind", "layer", "head", "join", *SECOND_RUN})
 # Session key of the `Memory`. The memory is one value of the session, because Streamlit takes 5 µs to look up a value.
 MEMORY = "link_values"
 # Session key of the parameters that every link of the app keeps, such as those of an open lesson.

@@ -5,9 +5,8 @@ As queries, their rows are averaged, so each row still sums to 1. In other tenso
 hides a word if it hides all pieces of the word.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from transformer.analysis.checks import check_array, check_trace
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.text.pieces import SPACE, joined_label
+from transformer.tracing.computed import Computed, Value
 from transformer.tracing.paths import Side, TensorPath
 from transformer.tracing.trace import Activation, Ids, Trace, Words, as_array
 
@@ -26,7 +26,6 @@ Group = tuple[int, ...]
 Groups = tuple[tuple[Group, ...], ...]
 # Token and id that fill the row of a text which has fewer words than another text of the batch.
 FILLER, FILLER_ID = "<pad>", -1
-Value = TypeVar("Value")
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
@@ -131,40 +130,17 @@ class WordTrace(Trace):
 
         return cls(
             config,
-            _Computed(tuple(steps), activation),
+            Computed(tuple(steps), activation),
             ids.get("source", ()),
             ids.get("target", ()),
             tokens.get("source", ()),
             tokens.get("target", ()),
-            _Computed(tuple(masks), mask),
+            Computed(tuple(masks), mask),
         )
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where no piece of a word may attend to any piece of another word. Raises the same errors as `Trace.hidden`."""
         return ~self.used_masks[str(self._attention(attention))]
-
-
-class _Computed(Mapping[str, Value]):
-    """A mapping whose values are computed when they are first read, and then kept."""
-
-    def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
-        self._keys, self._compute, self._values = dict.fromkeys(keys), compute, {}
-
-    def __getitem__(self, key: str) -> Value:
-        if key not in self._keys:
-            raise KeyError(key)
-        if key not in self._values:
-            self._values[key] = self._compute(key)
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._keys
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:

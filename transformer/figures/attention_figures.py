@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, UInt8
 from plotly.colors import sample_colorscale
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import LINE, MASK_SIGN, MASKED, WEIGHTS, finished, numbered, token_axis
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, finished, numbered, token_axis
 
 # A weight is sent as one byte: 0 to 254 for a weight from 0 to 1, and 255 for a masked cell.
 LEVELS = 254
@@ -76,6 +76,13 @@ def head_map(
 def has_numbers(queries: int, keys: int) -> bool:
     """Whether a map of so many queries and keys has a number in each cell."""
     return max(queries, keys) <= MOST_WRITTEN
+
+
+def signed_scale(*values: Float[np.ndarray, "row column"]) -> dict[str, Any]:
+    """The diverging scale around zero for some matrices together, as arguments of `go.Heatmap`. Its limit is the largest
+    magnitude of their finite numbers, or 1 if all are zero."""
+    most = max(float(np.abs(matrix, where=np.isfinite(matrix), out=np.zeros(matrix.shape)).max(initial=0)) for matrix in values)
+    return {"zmin": -(most or 1.0), "zmax": most or 1.0, "colorscale": SIGNED}
 
 
 def _frames(
@@ -156,11 +163,9 @@ def pair_cells(
             x=numbered(keys),
             y=numbered(queries),
             hovertemplate=hover_text,
-            hoverongaps=False,
             xgap=gap,
             ygap=gap,
-            **scale,
-            **more,
+            **{"hoverongaps": False, **scale, **more},
         )
     )
 

@@ -74,9 +74,9 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
     # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
-        "xaxis": _axis(matrix.column_title, matrix.columns, width)
+        "xaxis": matrix_axis(matrix.column_title, matrix.columns, width)
         | {"side": "top", "tickangle": -45 if matrix.columns and width > 8 else 0},
-        "yaxis": _axis(matrix.row_title, matrix.rows, height) | {"autorange": False, "range": [height - 0.5, -0.5]},
+        "yaxis": matrix_axis(matrix.row_title, matrix.rows, height) | {"autorange": False, "range": [height - 0.5, -0.5]},
         "shapes": _frames(matrix),
     }
     heatmaps = _heatmaps(matrix, longer <= MOST_HATCHED, labels)
@@ -106,9 +106,9 @@ def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) 
         x, y = {"anchor": f"y{number}", "domain": [left, left + 0.92 / MAPS_ACROSS]}, {"domain": [bottom, top]}
         height, width = matrix.values.shape
         bare = {"showticklabels": False, "ticks": "", "title": None}
-        layout[f"xaxis{number}"] = _axis("", matrix.columns, width) | bare | x
+        layout[f"xaxis{number}"] = matrix_axis("", matrix.columns, width) | bare | x
         upside_down = {"autorange": False, "range": [height - 0.5, -0.5], "anchor": f"x{number}"}
-        layout[f"yaxis{number}"] = _axis("", matrix.rows, height) | bare | y | upside_down
+        layout[f"yaxis{number}"] = matrix_axis("", matrix.rows, height) | bare | y | upside_down
         parts = _heatmaps(matrix, max(height, width) <= MOST_WRITTEN, labels)
         heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
         layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
@@ -127,7 +127,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
     """A layer of the masked cells, if there are any, then the layer of numbers."""
     masked, values = matrix.masked, matrix.values
     height, width = values.shape
-    x, y = _names(matrix.columns, width), _names(matrix.rows, height)
+    x, y = matrix_names(matrix.columns, width), matrix_names(matrix.rows, height)
     cell = f"{escaped(matrix.row_title)} %{{y}}<br>{escaped(matrix.column_title)} %{{x}}<br>"
     shared = {"type": "heatmap", "x": x, "y": y, "hoverongaps": False, "showscale": False}
     shown = np.where(masked, np.nan, values).astype(np.float32)
@@ -227,11 +227,13 @@ def terms_bars(
     return finished(figure, height=300, bargap=0.15)
 
 
-def _names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
+def matrix_names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
+    """The names of the rows or columns of a matrix; their numbers if they are dimensions (`tokens` is None)."""
     return list(range(count)) if tokens is None else numbered(tokens)
 
 
-def _axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
+def matrix_axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
+    """An axis with a label for each token, or with some of the numbers of dimensions (`tokens` is None)."""
     if tokens is not None:
         return token_axis(title, tokens)
     return {

@@ -16,6 +16,11 @@ LABELS: Mapping[str, str] = {
     "true": "True",
     "false": "False",
     "nan": "NaN: not a number",
+    # two runs
+    "first_run": "A",
+    "second_run": "B",
+    "second_minus_first": "B − A",
+    "not_in_run": "no such token",
     # edits and their effects
     "change": "change",
     "change_of_weight": "change of weight",

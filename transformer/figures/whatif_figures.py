@@ -13,6 +13,7 @@ from transformer.figures.attention_figures import (
     hover,
     in_cells,
     pair_cells,
+    signed_scale,
     small_token_map,
     token_map,
     unsigned_zero,
@@ -91,9 +92,9 @@ def difference_map(
         labels: words of the figure.
         small: whether it is for a narrow place, without numbers in its cells and without a colour bar.
     """
-    most, values = float(abs(change).max()) or 1.0, np.where(allowed, change, np.nan)
-    written = in_cells(values, "{:+.2f}", SIGNED, -most, most) if max(change.shape) <= MOST_WRITTEN and not small else {}
-    scale = {"zmin": -most, "zmax": most, "colorscale": SIGNED, **written}
+    scale, values = signed_scale(change), np.where(allowed, change, np.nan)
+    if max(change.shape) <= MOST_WRITTEN and not small:
+        scale |= in_cells(values, "{:+.2f}", SIGNED, scale["zmin"], scale["zmax"])
     hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
     more = {"showscale": False} if small else {"colorbar": bar | {"thickness": 12}}
     figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, **more)

@@ -170,9 +170,9 @@ def current_view() -> View:
     first, target = state["source"], state["target"] if state["target"].strip() else None
     try:
         sources, targets = _batch()
-        return _view((first, *sources), (target, *targets))
+        return view_of(state["model"], (first, *sources), (target, *targets))
     except InputError as problem:
-        return replace(_view((first,), (target,)), problem=problem.anew())
+        return replace(view_of(state["model"], (first,), (target,)), problem=problem.anew())
 
 
 def _batch() -> tuple[Sources, Targets]:
@@ -203,13 +203,12 @@ def _batch() -> tuple[Sources, Targets]:
     return tuple(more), tuple(typed if typed.strip() else None for typed in targets)
 
 
-def _view(sources: Sources, targets: Targets) -> View:
-    """The view of these texts with the picked model.
+def view_of(model: str, sources: Sources, targets: Targets) -> View:
+    """The view of these texts with a model of the picker.
 
     Raises:
         InputError: a text has numbers that are not valid ids.
     """
-    model = st.session_state["model"]
     if trained(model):
         return View(model, sources, targets, trained_key(model))
     own = sizes_of(model)

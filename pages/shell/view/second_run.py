@@ -1,0 +1,124 @@
+"""The second run of a comparison, B. The address has what B has of its own; everything else is as in the first run, A."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from pages.shell.models.catalogue import trained
+from pages.shell.view.runs import Edits
+from pages.shell.view.view import View, view_of
+from pages.ui.limits import TEXT_CHARACTERS
+from pages.ui.link_values import SECOND_RUN, publish, seed
+from transformer import PRESETS, InputError, Trace
+from transformer.pipeline.pipeline import Answer
+from transformer.tracing.phrases import all_interventions
+
+SOURCE, TARGET, OWN_ANSWER, MODEL, EDITS = SECOND_RUN
+# Between the edits in an address; most characters of a model's name there, and most edits.
+SEPARATOR, MODEL_CHARACTERS, MOST_EDITS = ";", 300, 20
+
+
+class Asked(NamedTuple):
+    """What B has of its own. An empty value means: as A has it.
+
+    Attributes:
+        source, target: the texts.
+        own_answer: whether B's decoder reads the model's own answer, although A's reads a typed target.
+        model: a choice of the picker of models.
+        phrases: the edits, as phrases.
+    """
+
+    source: str = ""
+    target: str = ""
+    own_answer: bool = False
+    model: str = ""
+    phrases: tuple[str, ...] = ()
+
+    def written(self) -> dict[str, str]:
+        """The values as in an address, by name; empty for a value that the address does not have."""
+        answer = "true" if self.own_answer else ""
+        return dict(zip(SECOND_RUN, (self.source, self.target, answer, self.model, SEPARATOR.join(self.phrases)), strict=True))
+
+
+@dataclass(frozen=True)
+class SecondRun:
+    """A run to compare with the one of the sidebar.
+
+    Attributes:
+        view: the model and the texts.
+        edits: the edits of the model.
+        asked: what it has of its own.
+    """
+
+    view: View
+    edits: Edits
+    asked: Asked
+
+    def trace(self) -> Trace:
+        """The trace of the run, from the shared cache."""
+        return self.view.trace(self.edits)
+
+    def answer(self) -> Answer | None:
+        """The answer of the edited model to the text; None for a model that writes none."""
+        return answer_of(self.view, self.edits)
+
+
+def answer_of(view: View, edits: Edits = ()) -> Answer | None:
+    """The answer to the first text; None for a model that writes none."""
+    try:
+        return view.answer(edits)
+    except InputError:
+        if view.writes:
+            raise
+        return None
+
+
+def asked_run() -> Asked:
+    """What B has of its own, by the session and the address. Call it once in a run of the page, before widgets with these names
+    are drawn."""
+    values = {}
+    for name in SECOND_RUN:
+        seed(name, READ.get(name, _text), bool if name == OWN_ANSWER else READ.get(name, _text))
+        values[name] = st.session_state[name]
+    asked = Asked(*(values[name] for name in SECOND_RUN[:-1]), tuple(values[EDITS]))
+    for name, written in asked.written().items():
+        publish(name, written or None)
+    return asked
+
+
+def _text(asked: str | None) -> str:
+    """A text of the address or of a box: on one line and not too long, like A's; empty if it has only spaces."""
+    text = " ".join((asked or "").split("\n"))[:TEXT_CHARACTERS]
+    return text if text.strip() else ""
+
+
+def _phrases(asked: Any) -> list[str]:
+    """The edits of the address or of the list, each once."""
+    parts = (asked or "").split(SEPARATOR) if isinstance(asked, str | None) else asked
+    return [phrase for phrase in dict.fromkeys(" ".join(part.split()) for part in parts) if phrase]
+
+
+READ: dict[str, Any] = {
+    OWN_ANSWER: lambda asked: asked == "true",
+    MODEL: lambda asked: _text(asked)[:MODEL_CHARACTERS],
+    EDITS: _phrases,
+}
+
+
+def second_run(view: View, asked: Asked) -> SecondRun:
+    """The second run for the first text of A's view.
+
+    Raises:
+        HeadlightError: there is no such model, or it cannot be opened; it cannot read a text, or lacks what an edit changes.
+    """
+    if asked.model and asked.model != view.model and not (trained(asked.model) or asked.model in PRESETS):
+        raise InputError("There is no model {model!r} here; choose one of the list.", model=asked.model)
+    if len(asked.phrases) > MOST_EDITS:
+        raise InputError("There are {count} edits; up to {most} can be in force.", count=len(asked.phrases), most=MOST_EDITS)
+    target = asked.target or (None if asked.own_answer else view.target)
+    other = view_of(asked.model or view.model, (asked.source or view.source,), (target,))
+    other.enter_line()
+    # The answer grows while it is written, so any of its positions is allowed.
+    lengths = {"source": len(other.encoding("source").ids)} if "encoder" in other.pipeline.stacks else {}
+    return SecondRun(other, all_interventions(asked.phrases, other.pipeline.config, lengths), asked)

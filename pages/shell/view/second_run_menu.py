@@ -1,0 +1,156 @@
+"""The menu of the second run: what B has of its own, examples, and buttons that exchange both runs or end the comparison."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.shell.models.catalogue import available, filmed, snapshots
+from pages.shell.models.folders import folder_models
+from pages.shell.models.model_examples import starts
+from pages.shell.models.own_models import own_models
+from pages.shell.view.edit_list import fits
+from pages.shell.view.second_run import EDITS, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, asked_run
+from pages.shell.view.view import View
+from pages.ui.escaping import literal
+from pages.ui.limits import TEXT_CHARACTERS
+from pages.ui.link_values import choose
+from pages.ui.text import text
+from transformer import PRESETS
+from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.phrases import at_head
+
+MENU = "second_run"
+NO_POSITIONS = "no positions"
+MOST_LABEL = 40  # characters of the label of an example
+
+
+class Example(NamedTuple):
+    """A comparison to try: the label of its button, A's text, and what B has of its own."""
+
+    label: str
+    source: str
+    asked: Asked
+
+
+def pick_second_run(view: View) -> Asked | None:
+    """Draw the button that opens the menu; returns what B has of its own, or None if nothing is compared. Call it in a row of
+    pickers, so that it takes no line of its own."""
+    words, asked = text("second_run"), asked_run()
+    compares = any(asked)
+    # Filled only while it is open: what is in a closed menu would be sent with every click.
+    label = words["comparing" if compares else "compare"]
+    menu = st.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type="primary" if compares else "secondary")
+    if menu.open:
+        with menu:
+            _show_menu(view, asked)
+    return asked if compares else None
+
+
+def _show_menu(view: View, asked: Asked) -> None:
+    words = text("second_run")
+    st.caption(words["intro"])
+    _show_examples(view)
+    st.text_input(words["source"], key=SOURCE, max_chars=TEXT_CHARACTERS, placeholder=view.source)
+    if view.writes:
+        typed = view.target if isinstance(view.target, str) else ""
+        st.text_input(words["target"], key=TARGET, max_chars=TEXT_CHARACTERS, placeholder=typed or words["own_answer"])
+        if typed and not asked.target:
+            st.toggle(words["own_answer"], key=OWN_ANSWER, help=words["own_answer_help"])
+    names = dict.fromkeys(["", *models(view), *filter(None, [asked.model])])
+    st.selectbox(words["model"], list(names), key=MODEL, format_func=lambda name: name or f"{words['as_a']}: {view.model}")
+    offered = dict.fromkeys([*phrases(view), *asked.phrases])
+    st.multiselect(
+        words["edits"],
+        list(offered),
+        key=EDITS,
+        accept_new_options=True,
+        placeholder=words["edits_none"],
+        help=words["edits_help"],
+    )
+    with st.container(horizontal=True):
+        differs = asked._replace(phrases=()) != Asked()
+        st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=not differs, help=words["swap_help"])
+        st.button(words["stop"], on_click=_ask, args=(Asked(),), disabled=not any(asked))
+
+
+def _show_examples(view: View) -> None:
+    offered = examples(view)
+    if offered:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(text("second_run")["examples"], width="content")
+            for index, example in enumerate(offered):
+                st.button(literal(example.label), key=f"second_run_{index}", on_click=_take, args=(example,))
+
+
+def models(view: View) -> list[str]:
+    """The models that B can have: those of the picker, and the snapshots of A's model. Models of own sizes have boxes in the
+    sidebar only for A."""
+    film = filmed(view.model)
+    saved = [snapshot_name(film, step) for step in snapshots(film)] if film else []
+    return [name for name in (*saved, *available(), *own_models(), *folder_models(), *PRESETS) if name != view.model]
+
+
+def phrases(view: View) -> list[str]:
+    """The edits that the list offers: no positions, and the silencing of each layer and head of A's model."""
+    config = view.pipeline.config
+    counts = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    if all(counts.values()):
+        counts["cross"] = config.decoder_layers
+    silenced = [
+        at_head("silence", kind, layer, head)
+        for kind, layers in counts.items()
+        for layer in range(layers)
+        for head in (None, *range(config.heads))
+    ]
+    return [*([NO_POSITIONS] if fits(view, NO_POSITIONS) else ()), *silenced]
+
+
+def examples(view: View) -> list[Example]:
+    """Comparisons to try with A's model: its first two examples, the model before its training, and the model without
+    positions."""
+    words, film = text("second_run"), filmed(view.model)
+    offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))
+    if len(texts) > 1:
+        offered.append(Example(_label(*texts[:2]), texts[0], Asked(source=texts[1])))
+    if film and view.model == film:
+        before = snapshot_name(film, snapshots(film)[0])
+        offered.append(Example(words["before"], view.source, Asked(model=before)))
+    if fits(view, NO_POSITIONS):
+        offered.append(Example(words["no_positions"], view.source, Asked(phrases=(NO_POSITIONS,))))
+    return offered
+
+
+def _label(first: str, second: str) -> str:
+    """The words in which two texts differ, as in `tired / wide`."""
+    one, other = first.split(), second.split()
+    only = [" ".join(word for word in words if word not in others) for words, others in ((one, other), (other, one))]
+    shown = [part[:MOST_LABEL] for part in (only if all(only) else (first, second))]
+    return text("second_run")["pair"].format(first=shown[0], second=shown[1])
+
+
+def _take(example: Example) -> None:
+    _ask(example.asked)
+    if st.session_state["source"] != example.source:
+        st.session_state["source"], st.session_state["target"] = example.source, ""
+        st.rerun()  # the whole app, because the text of A is not in the page
+
+
+def _ask(asked: Asked) -> None:
+    """Set what B has of its own, and close the menu, which would cover the comparison."""
+    for name, written in asked.written().items():
+        choose(name, written)
+    st.session_state[MENU] = False
+
+
+def _swap(view: View, asked: Asked) -> None:
+    """Exchange the texts, targets and models of A and B."""
+    typed = view.target if isinstance(view.target, str) else ""
+    target = asked.target or ("" if asked.own_answer else typed)
+    source, model = asked.source or view.source, asked.model or view.model
+    before = Asked(view.source, typed, bool(target and not typed), view.model, asked.phrases)
+    after = {"source": source, "target": target, "model": model}
+    same = {"source": source == before.source, "target": target == before.target, "model": model == before.model}
+    _ask(before._replace(**{name: "" for name, equal in same.items() if equal}))
+    for name, value in after.items():
+        st.session_state[name] = value
+    st.rerun()  # the whole app, because the texts and the model of A are not in the page

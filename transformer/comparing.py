@@ -1,0 +1,49 @@
+"""`compare`: two runs, or somebody's module and our network."""
+
+from collections.abc import Mapping
+from typing import Any, overload
+
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer.errors import InputError
+from transformer.network.model import Transformer
+from transformer.tracing.difference import Difference
+from transformer.tracing.trace import Trace
+from transformer.watching import compare as modules
+from transformer.watching.comparison import Comparison
+
+
+@overload
+def compare(mine: Trace, ours: Trace, /) -> Difference: ...
+
+
+@overload
+def compare(
+    mine: nn.Module,
+    ours: Transformer,
+    source: Int[Tensor, "batch source"],
+    target: Int[Tensor, "batch target"],
+    mapping: Mapping[str, str] | None = None,
+    run: modules.Run | None = None,
+    tolerance: float = modules.TOLERANCE,
+) -> Comparison: ...
+
+
+def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference | Comparison:
+    """The difference of two things.
+
+        compare(trace_a, trace_b)                       # two runs: a Difference, with B − A of every tensor
+        compare(my_transformer, ours, source, target)   # two networks: a Comparison, with the first difference and its reason
+
+    For two runs, see `transformer.tracing.difference.Difference`. For a module and our network, the arguments and errors are
+    those of `transformer.watching.compare.compare`.
+
+    Raises:
+        InputError: one argument is a Trace and the other is not, more arguments follow two runs, or as the two above.
+    """
+    if isinstance(mine, Trace) or isinstance(ours, Trace):
+        if arguments or named:
+            raise InputError("Two runs are compared without further arguments.")
+        return Difference.of(mine, ours)
+    return modules.compare(mine, ours, *arguments, **named)

@@ -1,0 +1,303 @@
+"""The difference of two runs: every tensor of B minus the same tensor of A, with the tokens of both on the axes.
+
+    difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
+    difference.attention("encoder")            # B − A, [layer, batch, head, query, key]
+    difference.tokens_of("source")             # "<sos>", "it", "was", "too", "tired / wide", "<eos>"
+
+Texts with equally many tokens are aligned position by position. Other texts are aligned by their equal tokens, in order. Then a
+token can stand alone: the other run has no token at this row, and the numbers of the row are NaN.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+from transformer.errors import InputError, PathError
+from transformer.tracing.aligned_rows import Places, aligned_rows, pair_of
+from transformer.tracing.computed import Computed
+from transformer.tracing.paths import Kind, Side, TensorPath, check_index
+from transformer.tracing.trace import Activation, Ids, Tokens, Trace
+from transformer.validation import one_of
+
+Alignment = Literal["positions", "words"]
+NO_ID, NO_TOKEN = -1, "–"
+
+
+class AlignedTrace(Trace):
+    """A trace over the rows of an alignment, made by `Difference`: a run, or B − A. Its tensors are floating-point numbers, and
+    NaN where a run has no token. The id of such a row is −1."""
+
+    def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
+        """True where a query may not attend to a key; also where the token is missing. Raises as `Trace.hidden`."""
+        return ~self.used_masks[str(self._attention(attention))]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Two runs and their difference B − A. It has the methods of a `Trace` that read attention, tokens and tensors.
+
+    Attributes:
+        a, b: the two runs.
+        places: side → the position in A and in B of each aligned row; None where the run has no such token.
+        aligned: side → `positions` if both texts have equally many tokens, else `words`: aligned by equal tokens, in order.
+    """
+
+    a: Trace
+    b: Trace
+    places: Mapping[Side, Places]
+    aligned: Mapping[Side, Alignment]
+
+    @classmethod
+    def of(cls, a: Trace, b: Trace) -> "Difference":
+        """The difference of two runs. Their models may differ if they have the same layers and heads in a kind of attention.
+
+        Raises:
+            InputError: `a` or `b` is not a Trace, they have no kind of attention in common, or they have different numbers of
+                texts; or texts of a batch would be aligned in different ways.
+        """
+        for name, trace in (("a", a), ("b", b)):
+            if not isinstance(trace, Trace):
+                raise InputError(
+                    "{name} must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", name=name, trace=trace
+                )
+        if a.batch_size != b.batch_size:
+            template = "A has {a} texts and B has {b}; two runs that are compared need equally many."
+            raise InputError(template, a=a.batch_size, b=b.batch_size)
+        sides: list[Side] = [side for side in a.sides if side in b.sides]
+        places: dict[Side, Places] = {side: aligned_rows(side, a.tokens_of(side), b.tokens_of(side)) for side in sides}
+        aligned: dict[Side, Alignment] = {
+            side: "positions" if _width(a, side) == _width(b, side) else "words" for side in sides
+        }
+        difference = cls(a, b, places, aligned)
+        if not difference.kinds:
+            template = "The two runs have no attention with the same layers and heads. Layers × heads of A: {a}; of B: {b}."
+            raise InputError(template, a=_sizes(a), b=_sizes(b))
+        return difference
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.change
+
+    def __iter__(self) -> Iterator[Activation]:
+        return iter(self.change)
+
+    def __len__(self) -> int:
+        return len(self.change)
+
+    def __getitem__(self, path: str | TensorPath) -> Activation:
+        """B − A of the tensor at a path, over aligned rows. Truth values and whole numbers count as numbers: True is 1.
+
+        Raises:
+            PathError: no tensor of both runs has that path, or an axis without tokens has two sizes.
+        """
+        return self.change[path]
+
+    # --- the runs over aligned rows --------------------------------------------------------------------------------------
+
+    @cached_property
+    def runs(self) -> tuple[Trace, Trace]:
+        """A and B over the aligned rows: all numbers of a row are NaN in the run that has no such token."""
+        first, second = (self._trace(run, partial(self._values, run), partial(self._open, run)) for run in (0, 1))
+        return first, second
+
+    @cached_property
+    def change(self) -> Trace:
+        """B − A as a trace, for functions that read tensors of a trace and do not run the model."""
+
+        def minus(path: str) -> Tensor:
+            a, b = (run[path].values for run in self.runs)
+            if a.shape != b.shape:
+                template = "{path} has the axes {axes} with the sizes {a} in A and {b} in B, so it has no difference."
+                raise PathError(template, path=path, axes=" ".join(self.a[path].axes), a=[*a.shape], b=[*b.shape])
+            return torch.where(a == b, 0.0, b - a)  # also for two equal infinities
+
+        def either(path: str) -> Tensor:
+            a, b = (run.used_masks[path] for run in self.runs)
+            return a | b
+
+        return self._trace(None, minus, either)
+
+    def over_rows(self, run: int, values: Shaped[Tensor, "*axes"], sides: Sequence[Side | None]) -> Float[Tensor, "*rows"]:
+        """A tensor of run 0 (A) or 1 (B) over the aligned rows; NaN where the run has no token.
+
+        Args:
+            run: 0 for A, 1 for B.
+            values: a tensor that has, on some axes, an index for each token of the run.
+            sides: for each axis, the side of its tokens; None for an axis without tokens.
+
+        Raises:
+            InputError: there is not a side or None for each axis, or an axis has not one index for each token.
+        """
+        values = values if values.dtype in (torch.float32, torch.float64) else values.float()
+        if len(sides) != values.ndim:
+            raise InputError("sides has {count} entries; the values have {axes} axes.", count=len(sides), axes=values.ndim)
+        for axis, side in enumerate(sides):
+            if side is None:
+                continue
+            rows = [pair[run] for pair in self.places[side]]
+            known = [row for row in rows if row is not None]
+            if values.shape[axis] != len(known):
+                template = "Axis {axis} has size {size}; this run has {count} tokens of the {side}."
+                raise InputError(template, axis=axis, size=values.shape[axis], count=len(known), side=side)
+            if len(known) < len(rows):
+                values = values.index_select(axis, torch.tensor([row or 0 for row in rows]))
+                values.index_fill_(axis, torch.tensor([index for index, row in enumerate(rows) if row is None]), torch.nan)
+        return values
+
+    def _values(self, run: int, path: str) -> Tensor:
+        return self.over_rows(run, (self.a, self.b)[run][path].values, self._sides(path))
+
+    def _open(self, run: int, path: str) -> Tensor:
+        """True where a query may attend to a key, for the attention at a path. False where a token is missing."""
+        kind = TensorPath.parse(path).kind
+        assert kind is not None
+        hidden = (self.a, self.b)[run].hidden(path)
+        return self.over_rows(run, hidden, (None, None, kind.queries, kind.keys)) == 0
+
+    def _sides(self, path: str) -> list[Side | None]:
+        """For each axis of a tensor, the side of its tokens; None for an axis without tokens."""
+        place, tensors = TensorPath.parse(path), (self.a[path], self.b[path])
+        if tensors[0].axes != tensors[1].axes:
+            template = "{path} has the axes {a} in A and {b} in B, so it has no difference."
+            raise PathError(template, path=path, a=" ".join(tensors[0].axes), b=" ".join(tensors[1].axes))
+        named: dict[str, Sequence[Side]] = {"source": ("source",), "target": ("target",)}
+        # By its path, the output of an encoder without a decoder is of the target, but its positions are source tokens.
+        named["position"] = (place.side, "source", "target")
+        if place.kind is not None:
+            named |= {"query": (place.kind.queries,), "key": (place.kind.keys,)}
+        sizes = zip(tensors[0].axes, *(tensor.shape for tensor in tensors), strict=True)
+        return [
+            next((side for side in named.get(axis, ()) if self._lengths.get(side) == lengths), None) for axis, *lengths in sizes
+        ]
+
+    @cached_property
+    def _lengths(self) -> dict[Side, list[int]]:
+        """Side → the number of tokens in A and in B."""
+        return {side: [_width(self.a, side), _width(self.b, side)] for side in self.places}
+
+    def _trace(self, run: int | None, values: Callable[[str], Tensor], masks: Callable[[str], Tensor]) -> Trace:
+        """A trace over the aligned rows, whose tensors are computed when they are read. `run` is None for B − A."""
+        paths = [path for path in self.a.activations if path in self.b.activations]
+        attentions = [path for path in self.a.used_masks if path in self.b.used_masks]
+        ids: dict[Side, Ids] = {}
+        for side, places in self.places.items():
+            texts = zip(self.a.ids_of(side), self.b.ids_of(side), strict=True)
+            rows = [[pair_of(pair, *text, NO_ID) for pair in places] for text in texts]
+            # B − A has the id of A, or that of B if the token is only in B.
+            ids[side] = tuple(tuple(max(pair) if run is None else pair[run] for pair in row) for row in rows)
+        tokens: dict[Side, Tokens] = {
+            side: tuple(self.tokens_of(side, item) for item in range(self.batch_size)) for side in ids
+        }
+        return AlignedTrace(
+            (self.a if run is None else (self.a, self.b)[run]).config,
+            Computed(paths, lambda path: Activation(path, self.a[path].axes, values(path))),
+            ids.get("source", ()),
+            ids.get("target", ()),
+            tokens.get("source", ()),
+            tokens.get("target", ()),
+            Computed(attentions, masks),
+        )
+
+    # --- texts -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def batch_size(self) -> int:
+        """The number of texts in the batch."""
+        return self.a.batch_size
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that ran in both: `source`, `target`, or both."""
+        return tuple(self.places)
+
+    def tokens_of(self, side: Side, item: int = 0) -> tuple[str, ...]:
+        """A name for each aligned row of a text: the token, if it is the same in A and B; else both, as in `tired / wide`. A
+        token that stands alone is `tired / –` if it is in A, and `– / wide` if it is in B.
+
+        Raises:
+            ConfigError: there is no such side, or it did not run in both.
+            PathError: there is no such text.
+        """
+        one_of("side", side, self.sides)
+        check_index("item", item, self.batch_size)
+        return self._names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
+
+    def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the queries and of the keys of a kind of attention, as in `tokens_of`. Raises as `Trace.tokens`."""
+        kind = self._comparable(kind)
+        return self.tokens_of(kind.queries, item), self.tokens_of(kind.keys, item)
+
+    def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
+        """A name for each query of a kind of attention: the names of `Trace.query_names` in A and B, joined as in `tokens_of`.
+        Raises as `Trace.query_names`."""
+        kind = self._comparable(kind)
+        return self._names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
+
+    def _names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
+        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in self.places[side])
+        return tuple(one if one == other else f"{one} / {other}" for one, other in pairs)
+
+    # --- attention -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that ran in both, with the same numbers of layers and heads."""
+        both = (kind for kind in self.a.kinds if kind in self.b.kinds)
+        return tuple(kind for kind in both if _size(self.a, kind) == _size(self.b, kind))
+
+    def layers(self, kind: str) -> int:
+        """The number of layers of a kind of attention. Raises `InputError` if there is no such kind, if it did not run in both,
+        or if the runs have different numbers of layers or heads."""
+        return self.a.layers(self._comparable(kind))
+
+    def heads(self, kind: str) -> int:
+        """The number of heads in each layer of a kind of attention. Raises the same errors as `layers`."""
+        return self.a.heads(self._comparable(kind))
+
+    def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
+        """B − A of the attention weights of a kind, over aligned rows. NaN where a run has no such token.
+        Raises as `layers`."""
+        return self.change.attention(self._comparable(kind))
+
+    def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
+        """B − A of the attention weights of one layer. Raises as `layers`, or `PathError` if there is no such layer."""
+        return self.change.weights(self._comparable(kind), layer)
+
+    def head(self, kind: str, layer: int, head: int, item: int = 0) -> Float[Tensor, "query key"]:
+        """B − A of the weights of one head. Raises as `weights`, or `PathError` if there is no such head or text."""
+        return self.change.head(self._comparable(kind), layer, head, item)
+
+    def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
+        """True where the query may attend to the key in A, in B or in both. Raises as `layers`."""
+        return self.change.allowed(self._comparable(kind))
+
+    def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
+        """True where the query may attend to the key in A, in B or in both, for one head. Raises as `head`."""
+        return self.change.head_allowed(self._comparable(kind), layer, head, item)
+
+    def _comparable(self, kind: str) -> Kind:
+        """The kind of attention with this name, if it can be compared."""
+        kind = Kind.of(kind)
+        if kind not in self.kinds:
+            a, b = (_sizes(run, kind) for run in (self.a, self.b))
+            template = "The {kind} attention of A and B cannot be compared. Layers × heads of A: {a}; of B: {b}."
+            raise InputError(template, kind=str(kind), a=a, b=b)
+        return kind
+
+
+def _width(trace: Trace, side: Side) -> int:
+    return len(trace.tokens_of(side)[0])
+
+
+def _size(trace: Trace, kind: Kind) -> tuple[int, int]:
+    return trace.layers(kind), trace.heads(kind)
+
+
+def _sizes(trace: Trace, *kinds: Kind) -> str:
+    """The numbers of layers and heads of some kinds of attention, or of all that ran, in words."""
+    listed = [(kind, _size(trace, kind)) for kind in kinds or trace.kinds if kind in trace.kinds]
+    return ", ".join(f"{kind} {layers} × {heads}" for kind, (layers, heads) in listed) or "none"
