@@ -38,7 +38,9 @@ def strongest(needs: Needs) -> Head:
     return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
 
 
-def show_heads(values: OfHeads, value: str, key: str, alt: str, ends: tuple[str, str] | None = None, picked: Head | None = None) -> None:
+def show_heads(
+    values: OfHeads, value: str, key: str, alt: str, ends: tuple[str, str] | None = None, picked: Head | None = None
+) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head."""
     grids = [head_grid(kind, of_kind) for kind, of_kind in values.items()]
     frame = None if picked is None else (picked.kind, picked.layer, picked.head)
@@ -60,4 +62,3 @@ def take_head(key: str) -> None:
     kind = about.get("grid") if isinstance(about, dict) else None
     if kind in text("attention")["kinds"] and isinstance(row, int) and isinstance(column, int):
         st.session_state.update(kind=kind, layer=row + 1, head=column + 1)
-

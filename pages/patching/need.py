@@ -98,4 +98,3 @@ def _take_dot(key: str, heads: Sequence[Head]) -> None:
     if isinstance(index, int) and 0 <= index < len(heads):
         head = heads[index]
         st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
-

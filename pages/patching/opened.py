@@ -77,4 +77,3 @@ def _show_measures(found: Patched, place: Place) -> None:
 def _softmax(logits: np.ndarray) -> np.ndarray:
     powers = np.exp(logits.astype(np.float64) - logits.max())
     return powers / powers.sum()
-

@@ -72,15 +72,16 @@ def tokens_of(runs: Runs, side: Side) -> list[str]:
 
 def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
     """The place that is opened below the map: that of the pickers, which a click on the map sets."""
-    strongest = max(found.moved["logit"], key=lambda grid: float(np.nanmax(np.abs(found.moved["logit"][grid]))))
-    values = np.nan_to_num(np.abs(found.moved["logit"][strongest]))
+    moved = found.moved["logit"]
+    grid = max(moved, key=lambda grid: float(np.nanmax(np.abs(moved[grid]))))
+    values = np.nan_to_num(np.abs(moved[grid]))
     layer, head, position = (int(index) for index in np.unravel_index(values.argmax(), values.shape))
     if choice.what not in OF_HEADS:
-        grid = pick(text("attention")["kind"], list(found.moved), "kind", first=strongest)
-        layers = found.moved[grid].shape[0]
-        chosen = Head(grid, pick(text("attention")["layer"], range(1, layers + 1), "layer", first=layer + 1) - 1, 0)
+        grid = pick(text("attention")["kind"], list(moved), "kind", first=grid)
+        layers = range(1, moved[grid].shape[0] + 1)
+        chosen = Head(grid, pick(text("attention")["layer"], layers, "layer", first=layer + 1) - 1, 0)
     else:
-        chosen = pick_head(runs, Head(strongest, layer, head))
+        chosen = pick_head(runs, Head(grid, layer, head))
     if choice.positions == "together":
         return Place(*chosen)
     names = tokens_of(runs, Swap(choice.what).side(chosen.kind))  # pyright: ignore[reportArgumentType]
@@ -94,15 +95,15 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     if not found.differs(metric):
         corrupt, clean = (number(value, 3) for value in found.ends[metric])
         st.warning(words["barely"].format(a=clean, b=corrupt), icon=":material/balance:")
-    grids = [_grid(runs, choice, grid, of_grid) for grid, of_grid in values.items()]
+    grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in values.items()]
     frame = (place.grid, *_cell(choice, found, place))
     named = words["share"] if ends else words["metrics"][metric]
     figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels())
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
-    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: of.shape[1] for name, of in values.items()})})
+    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: int(of.shape[1]) for name, of in values.items()})})
 
 
-def _grid(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
+def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
     """The map of one kind of attention, or of one stack."""
     words, kinds = text("patching"), text("attention")["kinds"]
     if choice.positions == "together" and choice.what in OF_HEADS:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-
 import streamlit as st
 
 from pages.shell.models.model_examples import starts
@@ -17,11 +16,16 @@ from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
 from pages.ui.pickers import pick
 from pages.ui.text import text
-from transformer import InputError, Trace
+from transformer import InputError
 from transformer.patching import Patched, Place, RunPair, patch_everywhere
+from transformer.pipeline.answer import Answer
 from transformer.tracing.paths import Kind
 
 STEP = "step"
+ONLY_TEXTS = (
+    "Patching takes tensors from one run of a model to another run of the same model without edits. So here, A and B can "
+    "differ in their text only."
+)
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,7 @@ class Choice:
 
 def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
     last = None
-    for last in patch_everywhere(
-        runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also
-    ):
+    for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):
         report(last.done, last.total)
     assert last is not None
     return last
@@ -98,10 +100,10 @@ def runs_to_patch(view: View, asked: Asked | None) -> Runs | None:
         st.info(words["no_second"], icon=":material/compare:")
         return None
     if asked.model not in ("", view.model) or asked.phrases:
-        raise InputError("Patching takes tensors from one run of a model to another run of the same model, without edits. Here, "
-                         "A and B can differ in their text only.")  # fmt: skip
+        raise InputError(ONLY_TEXTS)
     other = second_run(view, asked).view
-    return Runs(*(replace(each, targets=(_target(view),)) for each in (_alone(view), _alone(other))))
+    read = _target(view)
+    return Runs(_reading(view, read), _reading(other, read))
 
 
 def example_of(view: View) -> Asked | None:
@@ -112,12 +114,12 @@ def example_of(view: View) -> Asked | None:
     return Asked(source=offered[1 - offered.index(view.source)])
 
 
-def _alone(view: View) -> View:
-    """The view of the first text alone."""
-    return replace(view, sources=view.sources[:1], targets=view.targets[:1], examples=0)
+def _reading(view: View, target: str | Answer | None) -> View:
+    """The view of the first text alone, with this target."""
+    return replace(view, sources=view.sources[:1], targets=(target,), examples=0)
 
 
-def _target(view: View) -> object:
+def _target(view: View) -> str | Answer | None:
     """What both decoders read: A's target or answer. A decoder alone reads only its text."""
     if view.pipeline.stacks == ("decoder",):
         return ""
@@ -131,26 +133,22 @@ def show_runs(runs: Runs) -> Runs:
     vocabulary = clean.pipeline.vocabulary("target" if trace.target_ids else "source")
     if clean.pipeline.stacks != ("decoder",) and clean.writes:
         answers = [clean.answer().tokens, runs.corrupt.answer().tokens]
-        titles = [words["answer"].format(name=name, source=quoted(view.source)) for name, view in zip("AB", _both(runs), strict=True)]
+        titles = [
+            words["answer"].format(name=name, source=quoted(view.source)) for name, view in zip("AB", (clean, runs.corrupt), strict=True)
+        ]
         show_two_answers(titles, answers)
     kind = str(Kind.DECODER if trace.target_ids else Kind.ENCODER)
     names = map_names(clean, trace, kind)[0]
-    row = pick(
-        words["step"], range(len(names)), STEP, words["step_help"], found.row, as_list=True, labels=_numbered(names)
-    )
+    row = pick(words["step"], range(len(names)), STEP, words["step_help"], found.row, as_list=True, labels=_numbered(names))
     runs = replace(runs, row=row)
     pair = runs.pair
     first, second = vocabulary.tokens_of(pair.tokens)
     values = {"first": literal(first), "second": literal(second)}
-    logits = [view.trace().logits[0, row] for view in _both(runs)]
+    logits = [view.trace().logits[0, row] for view in (clean, runs.corrupt)]
     differences = [float(of[pair.tokens[0]] - of[pair.tokens[1]]) for of in logits]
     values |= {"clean": fixed(differences[0], 2), "corrupt": fixed(differences[1], 2)}
     st.markdown(words["same_answer" if pair.same_answer else "differ"].format(**values))
     return runs
-
-
-def _both(runs: Runs) -> tuple[View, View]:
-    return runs.clean, runs.corrupt
 
 
 def _numbered(names: Sequence[str]) -> dict[int, str]:

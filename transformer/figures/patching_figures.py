@@ -343,7 +343,8 @@ def agreement_dots(
         "y": np.asarray(estimated, np.float32),
         "customdata": [escaped(name) for name in names],
         "marker": {"color": HUES[0], "size": 8, "opacity": 0.7},
-        "hovertemplate": f"<b>%{{customdata}}</b><br>{escaped(axes[0])} %{{x:.3f}}<br>{escaped(axes[1])} %{{y:.3f}}<extra></extra>",
+        "hovertemplate": f"<b>%{{customdata}}</b><br>{escaped(axes[0])} %{{x:.3f}}<br>{escaped(axes[1])} %{{y:.3f}}"
+        "<extra></extra>",
     }
     layout: dict[str, Any] = {
         "xaxis": {"title": {"text": axes[0]}},

@@ -15,7 +15,7 @@
 """
 
 from transformer.patching.attribution import agreement, attribute_everywhere
-from transformer.patching.averages import AverageNeeds, Interval, average_needs
+from transformer.patching.averages import AverageNeeds, Interval, average_needs, pairs_of_task
 from transformer.patching.head_paths import path_effects
 from transformer.patching.need import Needs, needs, ranks_agree, role
 from transformer.patching.opened import patched_logits
@@ -37,6 +37,7 @@ __all__ = [
     "average_needs",
     "changes_elsewhere",
     "needs",
+    "pairs_of_task",
     "patch_everywhere",
     "patched_logits",
     "path_effects",

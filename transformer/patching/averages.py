@@ -13,6 +13,7 @@ from transformer.patching.pair import run_pair
 from transformer.patching.sweep import patch_everywhere
 from transformer.pipeline.answer import Source
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tasks import Pair, find_task
 
 RESAMPLES, PERCENT = 2000, 95
 MOST_PAIRS = 500
@@ -99,6 +100,31 @@ def average_needs(
     return _averages(pipeline, pairs, what, steps, tuple(metrics))
 
 
+def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str, str]]:
+    """Pairs of held-out texts of a task: of a task with pronouns, sentences that differ in the word that decides the pronoun;
+    of any other task, two texts of equally many tokens with different answers.
+
+    Raises:
+        InputError: there is no such task, or `count` is not from 1 to `MOST_PAIRS`.
+    """
+    task = find_task(name)
+    check_number("count", count, 1, MOST_PAIRS)
+    if listed := task.reference_pairs(count, seed):
+        return [(pair.source_a, pair.source_b) for pair in listed]
+    waiting: dict[int, Pair] = {}
+    found: list[tuple[str, str]] = []
+    for pair in task.pairs("held-out", seed):
+        length = len(task.source_vocabulary.split(pair.source))
+        first = waiting.pop(length, None)
+        if first is None or first.target == pair.target:
+            waiting[length] = pair
+            continue
+        found.append((first.source, pair.source))
+        if len(found) == count:
+            break
+    return found
+
+
 def _averages(
     pipeline: TextPipeline, pairs: Sequence[tuple[Source, Source]], what: str, steps: str, metrics: tuple[str, ...]
 ) -> Iterator[AverageNeeds]:
@@ -128,13 +154,11 @@ def _needs_of(
         raise
     if pair.same_answer:
         return None
-    results = []
-    for direction in ("denoise", "noise"):
-        *_, last = patch_everywhere(pair, what, direction, steps=steps)
-        results.append(last)
-    if not all(results[0].differs(metric) for metric in metrics):
+    *_, denoised = patch_everywhere(pair, what, "denoise", steps=steps)
+    *_, noised = patch_everywhere(pair, what, "noise", steps=steps)
+    if not all(denoised.differs(metric) for metric in metrics):
         return None
-    return {metric: needs(*results, metric) for metric in metrics}
+    return {metric: needs(denoised, noised, metric) for metric in metrics}
 
 
 def _stacked(parts: Sequence[OfHeads]) -> dict[str, Float[np.ndarray, "pair layer head"]]:

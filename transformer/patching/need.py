@@ -75,8 +75,8 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
             raise InputError("Only {done} of {total} places have been patched.", done=given.done, total=given.total)
         if any(values.shape[2] != 1 for values in given.moved["logit"].values()):
             raise InputError("The places must be patched at all positions together.")
-    if denoised.pair is not noised.pair or denoised.swap != noised.swap:
-        raise InputError("Both results must be of the same pair and the same tensors.")
+    if (denoised.row, denoised.tokens, denoised.swap) != (noised.row, noised.tokens, noised.swap):
+        raise InputError("Both results must be of the same pair of runs and of the same tensors.")
     return Needs(
         {grid: 1 - values[..., 0] for grid, values in noised.shares(metric).items()},
         {grid: values[..., 0] for grid, values in denoised.shares(metric).items()},

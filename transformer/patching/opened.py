@@ -16,8 +16,8 @@ from transformer.validation import one_of
 def patched_logits(
     pair: RunPair, places: Sequence[Place], what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Float[Tensor, "row vocab"]:
-    """The logits of the base run with these places of the other run, from the compared row on. Arguments and errors are those of
-    `patch_everywhere`."""
+    """The logits of the base run with these places of the other run, from the compared row on. Arguments and errors are those
+    of `patch_everywhere`."""
     swap = Swap(what, steps)
     one_of("direction", direction, DIRECTIONS)
     grids = {grid: (layers, heads, 1) for grid, (layers, heads) in swap.grids(pair.network).items()}

@@ -28,7 +28,8 @@ class Patched:
     """What each place carries of the difference between two runs.
 
     Attributes:
-        pair: the two runs.
+        row: the compared row of the logits.
+        tokens: ids of the two compared tokens.
         swap: what was taken.
         direction: `denoise`: places of the clean run were put into the corrupt run. `noise`: places of the corrupt run were put
             into the clean run.
@@ -38,7 +39,8 @@ class Patched:
             positions has the size 1 if all positions were taken together.
     """
 
-    pair: RunPair
+    row: int
+    tokens: tuple[int, int]
     swap: Swap
     direction: str
     done: int
@@ -191,7 +193,8 @@ def _sweep(pair: RunPair, swap: Swap, direction: str, each: bool, also: tuple[Pl
             for place, value in zip(chunk, getattr(change, name).tolist(), strict=False):
                 moved[name][place.grid][place.layer, place.head, place.position or 0] = value
         copies = {name: {grid: values.copy() for grid, values in grids.items()} for name, grids in moved.items()}
-        yield Patched(pair, swap, direction, start + len(chunk), len(places), bench.ends, copies)
+        done = start + len(chunk)
+        yield Patched(pair.row, pair.tokens, swap, direction, done, len(places), bench.ends, copies)
 
 
 def paths_of(pair: RunPair, swap: Swap, shapes: dict[str, tuple[int, int, int]]) -> list[str]:

@@ -39,7 +39,9 @@ def pick_second_run(view: View) -> Asked | None:
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label = words["comparing" if compares else "compare"]
-    menu = st.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type="primary" if compares else "secondary")
+    menu = st.popover(
+        label, icon=":material/compare:", key=MENU, on_change="rerun", type="primary" if compares else "secondary"
+    )
     if menu.open:
         with menu:
             _show_menu(view, asked)

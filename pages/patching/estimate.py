@@ -1,0 +1,57 @@
+"""Attribution patching beside patching: an estimate of every place by one backward pass, and how well it agrees."""
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from pages.patching.places import grid_of, pick_choice
+from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
+from pages.ui.caches import RESULTS, cached
+from pages.ui.charts import chart, show
+from pages.ui.format import fixed
+from pages.ui.text import figure_labels, text
+from transformer.figures.patching_figures import agreement_dots, patch_grids
+from transformer.patching import Patched, agreement, attribute_everywhere
+
+
+@cached
+def _estimated(runs: Runs, choice: Choice) -> dict[str, np.ndarray]:
+    return attribute_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps)
+
+
+def show_estimate(runs: Runs) -> None:
+    """Draw the estimate of every place, and beside it the exact effects, where they are computed."""
+    words = text("patching")
+    choice = pick_choice(runs)
+    st.caption(words["estimate_says"])
+    estimated = runs.clean.run(_estimated, runs, choice)
+    if runs.clean.heavy and choice.positions == "each" and not RESULTS.has(patched_runs, runs, choice):
+        st.info(words["estimate_alone"], icon=":material/bolt:")
+        grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in estimated.items()]
+        figure = chart(patch_grids, grids, None, words["moved"], tokens=True, labels=figure_labels())
+        show(figure, "estimated-map", words["estimate_alt"])
+        return
+    exact = patched(runs, choice)
+    _say_agreement(estimated, exact)
+    first, second = (np.concatenate([of[grid].ravel() for grid in estimated]) for of in (estimated, exact.moved["logit"]))
+    figure = chart(agreement_dots, first, second, _names(runs, choice, exact), (words["exact"], words["estimated"]))
+    show(figure, "estimate-dots", words["estimate_alt"])
+
+
+def _say_agreement(estimated: dict[str, np.ndarray], exact: Patched) -> None:
+    words, correlation = text("patching"), agreement(estimated, exact)
+    if math.isnan(correlation):
+        st.markdown(words["no_correlation"])
+        return
+    st.markdown(words["correlation"].format(value=fixed(correlation, 2)))
+
+
+def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:
+    """The name of each place, in the order of the grids."""
+    names = []
+    for grid, values in exact.moved["logit"].items():
+        drawn = grid_of(runs, choice, grid, values)
+        title = drawn.title
+        names += [f"{title} {row} {column}".strip() for row in drawn.rows for column in drawn.columns]
+    return names

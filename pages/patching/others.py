@@ -1,0 +1,73 @@
+"""What the other heads do if one head comes from the other run: which react, which can replace it, and which read it."""
+
+import numpy as np
+import streamlit as st
+
+from pages.patching.heads import OfHeads, head_name, pick_head, show_heads, strongest
+from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.ui.caches import cached
+from pages.ui.format import share
+from pages.ui.pickers import pick
+from pages.ui.text import text
+from transformer.patching import Head, Place, changes_elsewhere, needs, path_effects
+from transformer.patching.head_paths import BRANCHES
+
+LEAST_EXTRA = 0.05  # a share of the difference; less is no sign of a backup
+
+
+@cached
+def _changes(runs: Runs, head: Head) -> OfHeads:
+    return changes_elsewhere(runs.pair, head)
+
+
+@cached
+def _paths(runs: Runs, head: Head, through: str) -> OfHeads:
+    return path_effects(runs.pair, head, through)
+
+
+def show_others(runs: Runs) -> None:
+    """Draw what the picked head changes in all other heads."""
+    words = text("patching")
+    noised = patched(runs, Choice(direction="noise"))
+    if not noised.differs():
+        st.warning(words["barely_need"], icon=":material/balance:")
+        return
+    found = needs(patched(runs, Choice()), noised)
+    head = pick_head(runs, strongest(found))
+    name = head_name(head)
+    st.subheader(words["together_title"].format(head=name))
+    st.caption(words["together_says"].format(head=name))
+    show_heads(_together(runs, head), words["together_value"], "patch-together", words["together_alt"], picked=head)
+    _say_backup(found.lost, _together(runs, head), head)
+    st.subheader(words["changes_title"].format(head=name))
+    st.caption(words["changes_says"].format(head=name))
+    show_heads(runs.clean.run(_changes, runs, head), words["changes_value"], "patch-changes", words["changes_alt"], picked=head)
+    st.subheader(words["path_title"].format(head=name))
+    through = pick(words["through"], list(BRANCHES), "through", words["through_help"])
+    st.caption(words["path_says"].format(head=name, through=words["whats"][through]))
+    effects = runs.clean.run(_paths, runs, head, through)
+    show_heads(effects, words["share"], "patch-paths", words["path_alt"], picked=head)
+
+
+def _together(runs: Runs, head: Head) -> OfHeads:
+    """What the answer loses with both heads from B, minus what it loses with each alone. Zero for the head itself."""
+    alone = {kind: 1 - of[..., 0] for kind, of in patched(runs, Choice(direction="noise")).shares().items()}
+    also = patched(runs, Choice(direction="noise", also=(Place(*head),)))
+    gap = also.ends["logit"][1] - also.ends["logit"][0]
+    # `moved` is relative to the run in which the picked head already comes from B.
+    more = {kind: -of[..., 0] / gap - alone[kind] for kind, of in also.moved["logit"].items()}
+    more[head.kind] = more[head.kind].copy()
+    more[head.kind][head.layer, head.head] = np.nan
+    return more
+
+
+def _say_backup(lost: OfHeads, more: OfHeads, head: Head) -> None:
+    """Say which head, lost together with the picked one, costs most beyond the two single losses."""
+    words = text("patching")
+    kind = max(more, key=lambda kind: float(np.nanmax(more[kind])))
+    layer, other = (int(index) for index in np.unravel_index(np.nanargmax(more[kind]), more[kind].shape))
+    extra, partner = float(more[kind][layer, other]), Head(kind, layer, other)
+    single = [float(lost[one.kind][one.layer, one.head]) for one in (head, partner)]
+    values = {"head": head_name(head), "other": head_name(partner), "both": share(sum(single) + extra, 1)}
+    values |= {"first": share(single[0], 1), "second": share(single[1], 1)}
+    st.markdown(words["backup" if extra >= LEAST_EXTRA else "no_backup"].format(**values))

@@ -1,0 +1,80 @@
+"""Needed against enough over many pairs of texts of the model's task, with intervals, computed in the background."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from pages.patching.heads import head_name, pick_head, strongest
+from pages.patching.need import say_agreement, show_dots
+from pages.patching.two_runs_to_patch import Runs
+from pages.shell.view.background import show_background, silent
+from pages.shell.view.runs import Key, Report, runs
+from pages.ui.caches import RESULTS
+from pages.ui.format import share, whole
+from pages.ui.pickers import pick
+from pages.ui.tables import show_table
+from pages.ui.text import text
+from transformer.patching import AverageNeeds, Head, average_needs, pairs_of_task
+from transformer.patching.averages import Interval
+from transformer.patching.places import OF_HEADS
+from transformer.tasks import TASKS
+
+COUNTS = (100, 300)
+SEED = "patching"
+MOST_ROWS = 8  # heads in the table, those that matter most
+
+
+def _averaged(key: Key, task: str, count: int, what: str, report: Report) -> AverageNeeds:
+    last = None
+    for last in average_needs(runs().pipeline(key), pairs_of_task(task, count, SEED), what):
+        report(last.done, last.total)
+    assert last is not None
+    return last
+
+
+_averages = RESULTS.cached(_averaged, ignored=1)
+
+
+def show_pairs(view_runs: Runs) -> None:
+    """Draw the averages over many pairs of texts, or the button that computes them."""
+    words, view = text("patching"), view_runs.clean
+    task = view.pipeline.card.task
+    if task not in TASKS:
+        st.info(words["no_task"], icon=":material/dataset:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
+        count = pick(words["pairs"], COUNTS, "pairs", words["pairs_help"])
+    examples = pairs_of_task(task, 3, SEED)
+    st.caption(words["pairs_says"].format(examples="; ".join(f"“{one}” / “{other}”" for one, other in examples)))
+    if not RESULTS.has(_averages, view.key, task, count, what):
+        label = words["measure_pairs"].format(count=whole(count))
+        show_background("patch-pairs", label, [partial(_averages, view.key, task, count, what)], count)
+        return
+    found = _averages(view.key, task, count, what, silent)
+    st.markdown(words["measured"].format(pairs=whole(found.pairs), left_out=whole(found.left_out)))
+    if not found.pairs:
+        return
+    intervals = found.interval("lost"), found.interval("restored")
+    head = pick_head(view_runs, strongest(found.needs()))
+    show_dots(found.needs(), head, "need-pairs", intervals)
+    say_agreement(found.needs(), found.needs("probability"))
+    _show_table(found, intervals)
+
+
+def _show_table(found: AverageNeeds, intervals: tuple[Interval, Interval]) -> None:
+    """Draw the means and intervals of the heads that matter most."""
+    words, roles = text("patching"), found.needs().roles
+    size = {head: max(float(np.abs(of.mean[head.kind][head.layer, head.head])) for of in intervals) for head in roles}
+    rows = [
+        (head_name(head), *(_interval(of, head) for of in intervals), words["roles"][roles[head]])
+        for head in sorted(roles, key=lambda head: -size[head])[:MOST_ROWS]
+    ]
+    show_table((words["head_column"], words["lost"], words["restored"], words["role"]), tuple(rows), named=True)
+    st.caption(words["interval_says"])
+
+
+def _interval(of: Interval, head: Head) -> str:
+    mean, low, high = (share(float(part[head.kind][head.layer, head.head]), 1) for part in (of.mean, of.low, of.high))
+    return text("patching")["interval"].format(mean=mean, low=low, high=high)
