@@ -23,7 +23,8 @@ def _estimated(runs: Runs, choice: Choice) -> dict[str, np.ndarray]:
 def show_estimate(runs: Runs) -> None:
     """Draw the estimate of every place, and beside it the exact effects, where they are computed."""
     words = text("patching")
-    choice = pick_choice(runs)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choice = pick_choice(runs)
     st.caption(words["estimate_says"])
     estimated = runs.clean.run(_estimated, runs, choice)
     if runs.clean.heavy and choice.positions == "each" and not RESULTS.has(patched_runs, runs, choice):

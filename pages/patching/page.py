@@ -1,18 +1,15 @@
 """The Patching page: which places of the model carry the difference between two answers."""
 
-import streamlit as st
-
 from pages.patching.estimate import show_estimate
 from pages.patching.need import show_need
 from pages.patching.others import show_others
 from pages.patching.pairs import show_pairs
 from pages.patching.places import show_places
-from pages.patching.two_runs_to_patch import runs_to_patch, show_runs
+from pages.patching.two_runs_to_patch import runs_to_patch
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
 from pages.shell.view.run_banner import show_run
-from pages.shell.view.second_run_menu import pick_second_run
 from pages.ui.pickers import unfolding
 from pages.ui.text import text
 from transformer.patching import attribute_everywhere, patch_everywhere, path_effects, role
@@ -28,13 +25,9 @@ PARTS = {
 
 with explained():
     view, _ = show_run(with_answer=False)
-    asked = pick_second_run(view)
-    runs = runs_to_patch(view, asked)
+    runs = runs_to_patch(view)
     if runs:
-        runs = show_runs(runs)
-        part = pick_part(words["part_label"], words["parts"], words["anchors"])
-        st.header(words["titles"][part], anchor=part)
-        PARTS[part](runs)
+        PARTS[pick_part(words["part_label"], words["parts"], words["anchors"])](runs)
         if fold := unfolding(words["may_mean"], ":material/psychology_alt:", "meaning"):
             fold.markdown(words["meaning"])
     show_computed(words["computed_text"], patch_everywhere, role, path_effects, attribute_everywhere)

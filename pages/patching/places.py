@@ -27,29 +27,31 @@ MAP, TOKEN = "patch-map", "token"
 def show_places(runs: Runs) -> None:
     """Draw the choices, the map of every place, and the run of the picked place."""
     words = text("patching")
-    choice = pick_choice(runs)
-    metric = pick(words["metric"], list(METRICS), "metric", words["metric_help"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choice = pick_choice(runs)
+        metric = pick(words["metric"], list(METRICS), "metric", words["metric_help"], as_list=True)
     st.caption(f"{words['what_says'][choice.what]} {words['direction_says'][choice.direction]}")
     found = _waited(runs, choice)
     if found is None:
         return
+    above = st.container()
     place = _picked(runs, choice, found)
-    _show_map(runs, choice, found, metric, place)
+    with above:
+        _show_map(runs, choice, found, metric, place)
     show_opened(runs, choice, found, place)
 
 
 def pick_choice(runs: Runs) -> Choice:
-    """Draw the choices of what is taken, from which run, and at which tokens."""
+    """Draw the choices of what is taken, from which run, and at which tokens, in the row of the caller."""
     words = text("patching")
     network = runs.clean.pipeline.network
     offered = [what for what in WHATS if Swap(what).grids(network)]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        direction = pick(words["direction"], ["denoise", "noise"], "direction")
-        what = pick(words["what"], offered, "what", words["what_help"], as_list=True)
-        positions = pick(words["positions"], ["together", "each"], "tokens", words["positions_help"])
-        steps = "all"
-        if positions == "together" and "decoder" in runs.clean.pipeline.stacks:
-            steps = pick(words["steps"], ["all", "this"], "steps", words["steps_help"])
+    direction = pick(words["direction"], ["denoise", "noise"], "direction")
+    what = pick(words["what"], offered, "what", words["what_help"], as_list=True)
+    positions = pick(words["positions"], ["together", "each"], "tokens", words["positions_help"])
+    steps = "all"
+    if positions == "together" and "decoder" in runs.clean.pipeline.stacks:
+        steps = pick(words["steps"], ["all", "this"], "steps", words["steps_help"])
     return Choice(what, direction, positions, steps)
 
 
@@ -100,7 +102,9 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     named = words["share"] if ends else words["metrics"][metric]
     figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels())
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
-    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: int(of.shape[1]) for name, of in values.items()})})
+    show(
+        figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: int(of.shape[1]) for name, of in values.items()})}
+    )
 
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:

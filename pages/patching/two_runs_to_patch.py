@@ -1,6 +1,5 @@
 """The two runs that are patched: text A, which is the clean run, and text B, the corrupt one. Both read the same target."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -9,10 +8,11 @@ from pages.shell.models.model_examples import starts
 from pages.shell.view.map_names import map_names
 from pages.shell.view.runs import Report
 from pages.shell.view.second_run import Asked, second_run
-from pages.shell.view.two_answers import show_two_answers
+from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
 from pages.ui.caches import RESULTS
-from pages.ui.escaping import literal, quoted
+from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -87,23 +87,46 @@ def patched(runs: Runs, choice: Choice) -> Patched:
     return result
 
 
-def runs_to_patch(view: View, asked: Asked | None) -> Runs | None:
-    """The two runs. If they cannot be patched, draws why, and returns None.
+def runs_to_patch(view: View) -> Runs | None:
+    """Draw the menu of the second run, the picker of the compared step, both runs in words, and what differs at that step.
 
-    Args:
-        view: A.
-        asked: what B has of its own; None for the example that goes with A.
+    Returns:
+        The two runs. None if there is no second text yet; then the page says so.
+
+    Raises:
+        InputError: the runs cannot be patched, because they differ in more than their text, or in length.
     """
     words = text("patching")
-    asked = asked or example_of(view)
-    if asked is None:
-        st.info(words["no_second"], icon=":material/compare:")
-        return None
-    if asked.model not in ("", view.model) or asked.phrases:
-        raise InputError(ONLY_TEXTS)
-    other = second_run(view, asked).view
-    read = _target(view)
-    return Runs(_reading(view, read), _reading(other, read))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        asked = pick_second_run(view) or example_of(view)
+        if asked is None:
+            st.info(words["no_second"], icon=":material/compare:")
+            return None
+        if asked.model not in ("", view.model) or asked.phrases:
+            raise InputError(ONLY_TEXTS)
+        second = second_run(view, asked)
+        read = _target(view)
+        runs = Runs(_reading(view, read), _reading(second.view, read))
+        kind = str(Kind.DECODER if runs.clean.trace().target_ids else Kind.ENCODER)
+        names = map_names(runs.clean, runs.clean.trace(), kind)[0]
+        labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
+        options, found = range(len(names)), runs.pair.row
+        row = pick(words["step"], options, STEP, words["step_help"], found, as_list=True, labels=labels)
+    runs = replace(runs, row=row)
+    say_runs(view, second)
+    _say_difference(runs)
+    return runs
+
+
+def _say_difference(runs: Runs) -> None:
+    """Write which tokens the runs prefer at the compared step, and the logit difference in each."""
+    pair, trace = runs.pair, runs.clean.trace()
+    vocabulary = runs.clean.pipeline.vocabulary("target" if trace.target_ids else "source")
+    first, second = (literal(token) for token in vocabulary.tokens_of(pair.tokens))
+    logits = [view.trace().logits[0, pair.row] for view in (runs.clean, runs.corrupt)]
+    clean, corrupt = (fixed(float(of[pair.tokens[0]] - of[pair.tokens[1]]), 2) for of in logits)
+    says = text("patching")["same_answer" if pair.same_answer else "differ"]
+    st.markdown(says.format(first=first, second=second, clean=clean, corrupt=corrupt))
 
 
 def example_of(view: View) -> Asked | None:
@@ -124,32 +147,3 @@ def _target(view: View) -> str | Answer | None:
     if view.pipeline.stacks == ("decoder",):
         return ""
     return view.answer() if view.target is None and view.writes else view.target
-
-
-def show_runs(runs: Runs) -> Runs:
-    """Draw both answers, the picker of the compared step, and what differs there. Returns the runs with the picked step."""
-    words, clean = text("patching"), runs.clean
-    found, trace = runs.pair, clean.trace()
-    vocabulary = clean.pipeline.vocabulary("target" if trace.target_ids else "source")
-    if clean.pipeline.stacks != ("decoder",) and clean.writes:
-        answers = [clean.answer().tokens, runs.corrupt.answer().tokens]
-        titles = [
-            words["answer"].format(name=name, source=quoted(view.source)) for name, view in zip("AB", (clean, runs.corrupt), strict=True)
-        ]
-        show_two_answers(titles, answers)
-    kind = str(Kind.DECODER if trace.target_ids else Kind.ENCODER)
-    names = map_names(clean, trace, kind)[0]
-    row = pick(words["step"], range(len(names)), STEP, words["step_help"], found.row, as_list=True, labels=_numbered(names))
-    runs = replace(runs, row=row)
-    pair = runs.pair
-    first, second = vocabulary.tokens_of(pair.tokens)
-    values = {"first": literal(first), "second": literal(second)}
-    logits = [view.trace().logits[0, row] for view in (clean, runs.corrupt)]
-    differences = [float(of[pair.tokens[0]] - of[pair.tokens[1]]) for of in logits]
-    values |= {"clean": fixed(differences[0], 2), "corrupt": fixed(differences[1], 2)}
-    st.markdown(words["same_answer" if pair.same_answer else "differ"].format(**values))
-    return runs
-
-
-def _numbered(names: Sequence[str]) -> dict[int, str]:
-    return {index: f"{index}: {name}" for index, name in enumerate(names)}

@@ -14,6 +14,7 @@ from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIG
 MOST_HEADS_WRITTEN = 8
 # px: height of a row of cells with numbers and of other rows, height and width beside the cells, least width of a cell.
 WRITTEN_ROW, ROW, ABOVE, BESIDE, CELL = 24, 12, 78, 110, 30
+LEAST_HEIGHT = 120  # of maps side by side, so that the colour bar has room for its labels
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
@@ -64,7 +65,7 @@ def patch_grids(
     row = WRITTEN_ROW if written else ROW
     layout: dict[str, Any] = {"coloraxis": _color_axis(most, ends, value), "annotations": [], "shapes": []}
     heights = [max(row * len(grid.rows), 2 * WRITTEN_ROW) for grid in grids]
-    height = sum(heights) + (len(grids) - 1) * (GAP + 40) if tokens else max(heights)
+    height = sum(heights) + (len(grids) - 1) * (GAP + 40) if tokens else max(LEAST_HEIGHT, *heights)
     traces = []
     for place, grid in enumerate(grids):
         axes = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}

@@ -14,6 +14,8 @@ from transformer.patching.sweep import Patched
 HALF = 0.5
 # A share below which a head works against the clean answer.
 AGAINST = -0.25
+# A share from which a head counts when two measures are compared; smaller shares are in no order.
+MATTERS = 0.05
 ROLES = ("alone", "backup", "partner", "against", "bystander")
 
 OfHeads = dict[str, Float[np.ndarray, "layer head"]]
@@ -83,9 +85,13 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
     )
 
 
-def ranks_agree(first: OfHeads, second: OfHeads) -> float:
-    """Spearman's rank correlation of two measures over all heads: 1 if both rank the heads alike, 0 if their ranks have nothing
-    to do with each other. NaN if one measure is equal for all heads.
+def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> float:
+    """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks have
+    nothing to do with each other. NaN if fewer than three heads matter, or a measure is equal for all of them.
+
+    Args:
+        first, second: the shares of each head.
+        least: a head matters if one of the measures is at least this far from 0.
 
     Raises:
         InputError: the measures are not arrays of the same heads.
@@ -94,8 +100,10 @@ def ranks_agree(first: OfHeads, second: OfHeads) -> float:
         raise InputError("Two measures of the same heads are compared.")
     for kind, values in (*first.items(), *second.items()):
         check_array(kind, values, "layer head")
-    ranks = [_ranks(np.concatenate([values.ravel() for values in of.values()])) for of in (first, second)]
-    if any(values.std() == 0 for values in ranks):
+    one, other = (np.concatenate([values.ravel() for values in of.values()]) for of in (first, second))
+    matter = np.maximum(np.abs(one), np.abs(other)) >= least
+    ranks = [_ranks(of[matter]) for of in (one, other)]
+    if matter.sum() < 3 or any(values.std() == 0 for values in ranks):
         return float("nan")
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 

@@ -29,7 +29,7 @@ def show_two_runs(view: View, asked: Asked | None, draw: Callable[[SecondRun], N
     with st.container(border=True, key="two_runs", gap="small"):
         try:
             second = second_run(view, asked)
-            _say_runs(view, second)
+            say_runs(view, second)
             draw(second)
         except HeadlightError as error:
             problem = literal(sentence(error, asked.model or view.model))
@@ -66,7 +66,7 @@ def _say_alignment(difference: Difference, sides: Sequence[Side]) -> None:
     st.caption(words["positions"])
 
 
-def _say_runs(view: View, second: SecondRun) -> None:
+def say_runs(view: View, second: SecondRun) -> None:
     """Draw a line on each run: its text and its answer, and what else differs. What differs is bold."""
     words, other, asked = text("second_run"), second.view, second.asked
     answers = [run and run.text for run in (answer_of(view), second.answer())]
