@@ -12,8 +12,8 @@ from pages.attention.head_question import SILENCE, head_question, show_question
 from pages.attention.induction import induction_head, say_induction
 from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
-from pages.attention.what_if import show_whatif
 from pages.attention.two_heads import show_both_heads
+from pages.attention.what_if import show_whatif
 from pages.attention.word_alignment_view import show_word_alignment
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next

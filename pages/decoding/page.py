@@ -14,16 +14,16 @@ from pages.decoding.edits import edits_in_force, show_edits
 from pages.decoding.forced import forced_tokens, with_forced
 from pages.decoding.insides import show_contributions, show_lens
 from pages.decoding.next_token_question import NEXT, show_guess
-from pages.decoding.two_answers import show_both_steps
+from pages.decoding.two_answers import second_answer, show_both_steps
 from pages.decoding.whole_words import text_words
 from pages.decoding.writing_lessons import show_forcing, show_smoothing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part, row_of_parts, section
 from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
+from pages.shell.view.run_of_view import answer_of
 from pages.shell.view.second_run_menu import pick_second_run
 from pages.shell.view.two_runs import show_two_runs
-from pages.shell.view.run_of_view import answer_of
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import quoted
 from pages.ui.pickers import pick
@@ -75,7 +75,12 @@ with explained():
             st.caption(f":material/join: {words['joined']}")
     if hides is None:
         with both:
-            show_two_runs(view, asked, lambda second: show_both_steps(shown, second, step))
+            show_two_runs(
+                view,
+                asked,
+                lambda second: show_both_steps(shown, second_answer(second.view, shown, second.edits), step),
+                lambda each, edits: second_answer(each, shown, edits).text,
+            )
     if not hides:
         show_player(view, shown, of)
         # This text is below the picture, because on a phone the picture should be on the first screen.

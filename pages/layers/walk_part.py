@@ -60,7 +60,7 @@ END = "probabilities"
 def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. If `drawn` is given (the trace
     between words), the picture shows its numbers instead of the trace's."""
-    stops = _stops(trace.config, made := taps(trace))
+    stops = stops_of(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
     controls, shown, settings = st.container(), st.container(), st.container(horizontal=True, vertical_alignment="bottom")
@@ -79,7 +79,7 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
 
 
 # Both functions are cached by the values that they depend on, because there can be hundreds of stops.
-_stops = cached(walk_of)
+stops_of = cached(walk_of)
 
 
 @cached
@@ -89,7 +89,7 @@ def _groups(config: NetworkConfig, taps: Taps, _language: str) -> list[tuple[str
     words = text("walk")
     return [
         (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
-        for name, group in groupby(_stops(config, taps), lambda stop: stop.group)
+        for name, group in groupby(stops_of(config, taps), lambda stop: stop.group)
     ]
 
 

@@ -10,6 +10,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.map_names import map_names
+from pages.shell.view.second_run import SecondRun
+from pages.shell.view.two_runs import difference_of, show_both_rows
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, latex, number, numbered_tokens
@@ -79,6 +81,17 @@ def show_sum(view: View, trace: Trace) -> None:
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             _show_vectors(panels, numbered_tokens(tokens))
+
+
+def show_both_positions(view: View, trace: Trace, second: SecondRun) -> None:
+    """Draw the position vectors that are added in the run of the page and in a second run, and their difference."""
+    words, side = text("second_run"), st.session_state.get("side")
+    side = side if side in trace.sides else trace.sides[0]
+    difference, path = difference_of(view, trace, second), f"{side}_embedding.position"
+    if path not in difference:
+        st.info(words["no_position_vectors"], icon=":material/info:")
+        return
+    show_both_rows(difference, path, side, words["position_vectors"])
 
 
 def show_recorded(view: View, trace: Trace) -> None:

@@ -7,10 +7,10 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
 from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
+from pages.shell.view.second_run import SecondRun
 from pages.shell.view.second_run_menu import pick_second_run
-from pages.shell.view.two_runs import show_two_runs
+from pages.shell.view.two_runs import difference_of, show_both_rows, show_two_runs
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
-from pages.tokens.two_texts import show_both_vectors
 from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
 from pages.ui.text import text
 from transformer.analysis.token_geometry import cosines
@@ -21,6 +21,13 @@ from transformer.text.vocabulary import Vocabulary
 WORDS = ("sentence", "scaling", "alike")
 
 words = text("tokens")
+
+
+def show_both_vectors(second: SecondRun) -> None:
+    """Draw the vectors of the tokens of both runs, on the picked side."""
+    difference = difference_of(view, shown, second)
+    show_both_rows(difference, f"{sentence.side}_embedding.token", sentence.side, text("second_run")["token_vectors"])
+
 
 with explained():
     view, trace = show_run(batch=True)
@@ -33,7 +40,7 @@ with explained():
     sentence = pick_sentence(view, trace, shown)
     if shown is not trace:
         st.caption(f":material/join: {words['joined']}")
-    show_two_runs(view, asked, lambda second: show_both_vectors(view, shown, second, sentence.side))
+    show_two_runs(view, asked, show_both_vectors)
 
     if part == "sentence":
         st.header(words["flow"], anchor="flow")

@@ -11,7 +11,6 @@ from pages.shell.view.view import View, view_of
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import SECOND_RUN, publish, seed
 from transformer import PRESETS, InputError, Trace
-from transformer.pipeline.pipeline import Answer
 from transformer.tracing.phrases import all_interventions
 
 SOURCE, TARGET, OWN_ANSWER, MODEL, EDITS = SECOND_RUN
@@ -59,15 +58,11 @@ class SecondRun:
         """The trace of the run, from the shared cache."""
         return self.view.trace(self.edits)
 
-    def answer(self) -> Answer | None:
-        """The answer of the edited model to the text; None for a model that writes none."""
-        return answer_of(self.view, self.edits)
 
-
-def answer_of(view: View, edits: Edits = ()) -> Answer | None:
-    """The answer to the first text; None for a model that writes none."""
+def answer_of(view: View, edits: Edits) -> str | None:
+    """The answer to the first text, with edits of the model; None for a model that writes none."""
     try:
-        return view.answer(edits)
+        return view.answer(edits).text
     except InputError:
         if view.writes:
             raise
@@ -81,7 +76,7 @@ def asked_run() -> Asked:
     for name in SECOND_RUN:
         seed(name, READ.get(name, _text), bool if name == OWN_ANSWER else READ.get(name, _text))
         values[name] = st.session_state[name]
-    asked = Asked(*(values[name] for name in SECOND_RUN[:-1]), tuple(values[EDITS]))
+    asked = Asked(values[SOURCE], values[TARGET], values[OWN_ANSWER], values[MODEL], tuple(values[EDITS]))
     for name, written in asked.written().items():
         publish(name, written or None)
     return asked

@@ -38,10 +38,8 @@ def pick_second_run(view: View) -> Asked | None:
     words, asked = text("second_run"), asked_run()
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
-    label = words["comparing" if compares else "compare"]
-    menu = st.popover(
-        label, icon=":material/compare:", key=MENU, on_change="rerun", type="primary" if compares else "secondary"
-    )
+    label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
+    menu = st.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
     if menu.open:
         with menu:
             _show_menu(view, asked)

@@ -3,45 +3,59 @@
 import difflib
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import streamlit as st
 
 from pages.shell.error_boundary import sentence, warn_unknown
 from pages.shell.models.model_texts import accepts
+from pages.shell.view.runs import Edits
 from pages.shell.view.second_run import Asked, SecondRun, answer_of, second_run
 from pages.shell.view.view import View
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted, span
-from pages.ui.text import text
-from transformer import Difference, HeadlightError, Trace, compare
+from pages.ui.text import figure_labels, text
+from transformer import Difference, HeadlightError, InputError, Trace, compare
 from transformer.analysis.word_trace import WordTrace, in_pieces
+from transformer.figures.comparison_figures import three_maps
+from transformer.figures.panels import TensorView, tensor_view
 from transformer.tracing.paths import Side
 
+# Key of the figure. Most columns of a tensor that are all drawn; of a wider one, so many are drawn, each with its name.
+KEY = "two-runs"
+MOST_COLUMNS, MOST_NAMED = 128, 32
 
-def show_two_runs(view: View, asked: Asked | None, draw: Callable[[SecondRun], None]) -> None:
+
+def show_two_runs(
+    view: View,
+    asked: Asked | None,
+    draw: Callable[[SecondRun], None],
+    answer: Callable[[View, Edits], str | None] = answer_of,
+) -> None:
     """Draw what the two runs are, and what `draw` draws of them. An error of B is one sentence, and the page goes on with A.
 
     Args:
         view: the run A.
         asked: what B has of its own; None if nothing is compared.
         draw: draws A, B and B − A of what the page is about.
+        answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
     """
     if asked is None:
         return
     with st.container(border=True, key="two_runs", gap="small"):
         try:
             second = second_run(view, asked)
-            say_runs(view, second)
+            say_runs(view, second, (answer(view, ()), answer(second.view, second.edits)))
             draw(second)
         except HeadlightError as error:
             problem = literal(sentence(error, asked.model or view.model))
             st.error(text("second_run")["refused"].format(problem=problem), icon=":material/error:")
 
 
-def difference_of(view: View, shown: Trace, second: SecondRun, sides: Sequence[Side] = ()) -> Difference:
-    """The difference of the second run and of A's first text, between words if `shown` is. Draws how the tokens are aligned.
+def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
+    """The difference of the second run and of A's first text, between words if `shown` is.
 
     Args:
         shown: A's trace as the page draws it: of one text or of a batch, between tokens or words.
-        sides: the sides whose alignment is said; all by default.
 
     Raises:
         HeadlightError: the runs cannot be compared.
@@ -49,27 +63,24 @@ def difference_of(view: View, shown: Trace, second: SecondRun, sides: Sequence[S
     a, b = (view.trace(), second.trace()) if shown.batch_size > 1 else (shown, second.trace())
     if isinstance(shown, WordTrace):
         a, b = (WordTrace.of(run) if in_pieces(run) and not isinstance(run, WordTrace) else run for run in (a, b))
-    difference = compare(a, b)
-    _say_alignment(difference, sides)
     if shown.batch_size > 1:
         st.caption(text("second_run")["first_alone"])
-    return difference
+    return compare(a, b)
 
 
-def _say_alignment(difference: Difference, sides: Sequence[Side]) -> None:
+def alignment(difference: Difference, *sides: Side) -> str:
+    """How the tokens of sides are aligned, in a sentence."""
     words = text("second_run")
-    for side in difference.places:
-        if difference.aligned[side] == "words" and (not sides or side in sides):
+    for side in sides:
+        if difference.aligned[side] == "words":
             first, second = (len(run.tokens_of(side)[0]) for run in (difference.a, difference.b))
-            st.caption(words["words"].format(side=text("common")[side], first=first, second=second))
-            return
-    st.caption(words["positions"])
+            return words["words"].format(side=text("common")[side], first=first, second=second)
+    return words["positions"]
 
 
-def say_runs(view: View, second: SecondRun) -> None:
-    """Draw a line on each run: its text and its answer, and what else differs. What differs is bold."""
-    words, other, asked = text("second_run"), second.view, second.asked
-    answers = [run and run.text for run in (answer_of(view), second.answer())]
+def say_runs(view: View, second: SecondRun, answers: Sequence[str | None]) -> None:
+    """Draw a line about each run: its text and its answer, and what else differs. What differs is bold."""
+    words, other, asked, lines = text("second_run"), second.view, second.asked, []
     sources, written = _marked(view.source, other.source), _marked(*(answer or "" for answer in answers))
     targets = [run.target if isinstance(run.target, str) else None for run in (view, other)]
     for name, run, source, answer, says, target, edits in zip(
@@ -81,10 +92,12 @@ def say_runs(view: View, second: SecondRun) -> None:
             more.append(words["of_own_answer"] if target is None else words["of_target"].format(target=quoted(target)))
         if edits:
             more.append(words["of_edits"].format(edits=literal(", ".join(edits))))
-        st.markdown(" · ".join([line, *(f"**{part}**" for part in more)]))
-    encoding = other.encoding("source")
-    if encoding.unknown:
-        warn_unknown("source", encoding.unknown, accepts(other.model) if other.pipeline.card.accepts else "")
+        lines.append(" · ".join([line, *(f"**{part}**" for part in more)]))
+    st.markdown("  \n".join(lines))
+    read = accepts(other.model) if other.pipeline.card.accepts else ""
+    warn_unknown("source", other.encoding("source").unknown, read)
+    if isinstance(other.target, str):
+        warn_unknown("target", other.encoding("target").unknown, read)
 
 
 def _marked(first: str, second: str) -> tuple[str, str]:
@@ -97,3 +110,61 @@ def _marked(first: str, second: str) -> tuple[str, str]:
         for words, equal in zip((one, other), kept, strict=True)
     ]
     return span(marked[0]), span(marked[1])
+
+
+def show_both_rows(difference: Difference, path: str, side: Side, title: str) -> None:
+    """Draw a tensor that has a vector for each token of a side: of A, of B, and B − A.
+
+    Raises:
+        HeadlightError: a run has no such tensor, or the vectors have different sizes.
+    """
+    axes, names = difference.a[path].axes, difference.tokens_of(side)
+    views = [tensor_view(title, run[path].numpy(), axes, tokens={axes[-2]: names}) for run in difference.runs]
+    show_both_maps(views, title, alignment(difference, side))
+
+
+def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> None:
+    """Draw a tensor of A and of B over aligned tokens, and B − A, as three heatmaps with one cursor. Heads are stacked.
+
+    Args:
+        views: the tensor of A and of B, made from `Difference.runs`.
+        title: what the tensor is.
+        aligned: how its tokens are aligned.
+
+    Raises:
+        InputError: the tensors have different sizes.
+    """
+    words, panels = text("second_run"), [view.panel for view in views]
+    a, b = (panel.values.reshape(-1, panel.values.shape[-1]) for panel in panels)
+    st.markdown(f"**{title}** · {aligned}")
+    if panels[0].values.shape != panels[1].values.shape:
+        sizes = {name: list(panel.values.shape[-2:]) for name, panel in zip("ab", panels, strict=True)}
+        raise InputError("The tensor has the shape {a} in A and {b} in B, so there is no difference.", **sizes)
+    change = np.abs(np.nan_to_num(np.where(a == b, 0, b - a)))
+    if not change.any() and (np.isnan(a) == np.isnan(b)).all():
+        st.info(words["equal"], icon=":material/check:")
+        return
+    hidden = [None if panel.hidden is None else ~panel.hidden.reshape(a.shape) for panel in panels]
+    columns = views[0].labels(2)
+    if a.shape[1] > MOST_COLUMNS:
+        kept = np.sort(np.argsort(-change.max(0), kind="stable")[:MOST_NAMED])
+        st.caption(words["largest"].format(count=a.shape[1], shown=len(kept)))
+        columns = [columns[at] if columns else str(at) for at in kept]
+        a, b, hidden = a[:, kept], b[:, kept], [None if each is None else each[:, kept] for each in hidden]
+    _, *axes = panels[0].axes
+    figure = chart(
+        three_maps,
+        *(a, b, *hidden, _row_names(views[0]), columns),
+        signed=panels[0].scale == "signed",
+        axes=tuple(axes),
+        labels=figure_labels(),
+    )
+    show(figure, KEY, words["maps_alt"].format(title=title))
+
+
+def _row_names(view: TensorView) -> list[str]:
+    """The names of the rows of all heads, head after head."""
+    tiles, rows, _ = view.panel.values.shape
+    names = view.labels(1) or [str(row) for row in range(rows)]
+    head = text("second_run")["head_row"]
+    return [head.format(head=tile + 1, row=name) if tiles > 1 else name for tile in range(tiles) for name in names]

@@ -5,7 +5,7 @@
 
 import { Cursor } from "./cursor.js";
 import { moveFrom, placesOf } from "./moves.js";
-import { pointOf } from "./points.js";
+import { hoverPoints, pointOf, subplotsOf } from "./points.js";
 import { themed, themeOf } from "./theme.js";
 import { unpack } from "./unpack.js";
 
@@ -17,7 +17,7 @@ import { unpack } from "./unpack.js";
  *   relayout: (plot: Plot, change: object) => Promise<void>,
  *   downloadImage: (figure: object, options: object) => Promise<string>,
  *   Plots: { resize: (plot: Plot) => void },
- *   Fx: { hover: (plot: Plot, points: object[]) => void, unhover: (plot: Plot) => void },
+ *   Fx: { hover: (plot: Plot, points: object[], subplots: string[]) => void, unhover: (plot: Plot) => void },
  * }} Plotly
  */
 
@@ -185,7 +185,10 @@ class Chart {
     const { plot } = this;
     this.listens = true;
     plot.on("plotly_click", ({ points }) => this.tell("click", points));
-    plot.on("plotly_hover", ({ points }) => this.figure.asks.includes("hover") && this.keep("hover", this.named(points[0])));
+    plot.on("plotly_hover", ({ points }) => {
+      if (this.figure.layout.meta?.together?.includes(points[0].curveNumber)) this.hover(points[0]);
+      if (this.figure.asks.includes("hover")) this.keep("hover", this.named(points[0]));
+    });
     plot.on("plotly_unhover", () => this.figure.asks.includes("hover") && this.keep("hover", null));
     plot.on("plotly_relayout", (change) => this.zoomed(change));
     plot.on("plotly_doubleclick", () => this.figure.asks.includes("zoom") && this.send("zoom", { axis: null }));
@@ -195,6 +198,16 @@ class Chart {
       }
     });
     this.sizes.observe(this.root);
+  }
+
+  /**
+   * Show the label of a point, and of the points that are shown together with it.
+   *
+   * @param {{ curveNumber: number, pointNumber: number | number[] }} point
+   */
+  hover({ curveNumber, pointNumber }) {
+    const points = hoverPoints({ curveNumber, pointNumber }, this.figure);
+    this.plotly.Fx.hover(this.plot, points, subplotsOf(points, this.figure));
   }
 
   /**

@@ -1,6 +1,6 @@
 // A cursor that the keys move from point to point. It shows what pointing with a mouse shows, and a screen reader says it.
 
-import { drawnAt, hoverPoint, nextSpot, partsOf } from "./points.js";
+import { drawnAt, nextSpot, partsOf } from "./points.js";
 
 /** @typedef {import("./points.js").Spot} Spot */
 
@@ -41,13 +41,13 @@ export class Cursor {
   /** @param {Spot} spot */
   go(spot) {
     this.spot = spot;
-    const { plotly, plot, figure } = this.chart;
+    const { plot, figure } = this.chart;
     const parts = partsOf(figure);
     // Plotly draws the label now or a little later, and sends no event when a script asked for it.
     this.labels.disconnect();
     this.labels.observe(plot.querySelector(".hoverlayer"), { childList: true });
     const drawn = drawnAt(spot, parts[spot.part], figure);
-    if (drawn) plotly.Fx.hover(plot, [hoverPoint(drawn, figure)], subplotOf(figure, parts[spot.part]));
+    if (drawn) this.chart.hover(drawn);
   }
 
   /** Let a screen reader say the label, and bring it on screen. */
@@ -92,17 +92,7 @@ export class Cursor {
 }
 
 /**
- * The subplot that a part is drawn in.
- *
- * @param {import("./chart.js").Figure} figure
- * @param {import("./points.js").Part} part
- */
-function subplotOf({ data }, { traces: [first] }) {
-  return `${data[first].xaxis ?? "x"}${data[first].yaxis ?? "y"}`;
-}
-
-/**
- * The words of the label over the chart, line by line.
+ * The words of the labels over the chart, line by line. Labels of points that are shown together have the same lines.
  *
  * @param {HTMLElement} plot
  */
@@ -111,5 +101,5 @@ function hovered(plot) {
     const rows = [...text.querySelectorAll("tspan.line")];
     return rows.length ? rows.map((row) => row.textContent) : [text.textContent];
   });
-  return lines.filter(Boolean).join(", ");
+  return [...new Set(lines)].filter(Boolean).join(", ");
 }

@@ -154,6 +154,28 @@ export function hoverPoint({ curveNumber, pointNumber }, { data }) {
 }
 
 /**
+ * A drawn point, and the same point of the traces that `layout.meta.together` shows with it, as `Plotly.Fx.hover` takes them.
+ *
+ * @param {{ curveNumber: number, pointNumber: number | number[] }} drawn
+ * @param {Figure} figure
+ */
+export function hoverPoints(drawn, figure) {
+  const together = figure.layout.meta?.together ?? [];
+  const traces = together.includes(drawn.curveNumber) ? together : [drawn.curveNumber];
+  return traces.map((/** @type {number} */ curveNumber) => hoverPoint({ ...drawn, curveNumber }, figure));
+}
+
+/**
+ * The subplots in which points are drawn, each once.
+ *
+ * @param {{ curveNumber: number }[]} points
+ * @param {Figure} figure
+ */
+export function subplotsOf(points, { data }) {
+  return [...new Set(points.map(({ curveNumber: at }) => `${data[at].xaxis ?? "x"}${data[at].yaxis ?? "y"}`))];
+}
+
+/**
  * The place of a row or column on its axis: its number, or where it is named by a text, how many are before it.
  *
  * @param {ArrayLike<unknown> | undefined} names

@@ -1,0 +1,55 @@
+"""The most probable next tokens in two runs, and the differences of their probabilities."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from pages.decoding.answer_steps import Run
+from pages.decoding.decoding_run import run_of
+from pages.shell.view.runs import Edits
+from pages.shell.view.two_runs import KEY
+from pages.shell.view.view import View
+from pages.ui.charts import chart, show
+from pages.ui.escaping import quoted_tokens
+from pages.ui.text import figure_labels, text
+from transformer.analysis.forcing import parting
+from transformer.figures.comparison_figures import three_bars
+
+MOST_BARS = 7  # the most probable tokens of each run that have bars
+
+
+def second_answer(view: View, run: Run, edits: Edits) -> Run:
+    """The answer of a view's model, written with the settings of a run and with these edits; without edits, with those of the
+    run. The run's forced tokens are forced only in an answer of the same model."""
+    forced = run.settings.forced if view.pipeline is run.pipeline else ()
+    return run_of(view, replace(run.settings, forced=forced, edits=edits or run.settings.edits))
+
+
+def show_both_steps(run: Run, other: Run, step: int) -> None:
+    """Draw the probabilities of the most probable tokens at a step of two answers, and B − A."""
+    words = text("second_run")
+    if step >= len(other.chain):
+        st.info(words["step_missing"].format(step=step + 1, count=len(other.chain)), icon=":material/info:")
+        return
+    written = run.tokens[:step], other.tokens[:step]
+    at = parting(*written)
+    first, second = (quoted_tokens(tokens, at) or words["step_nothing"] for tokens in written)
+    says = words["step_same" if at is None else "step_differs"].format(step=step + 1, first=first, second=second)
+    parts_at = parting(*(each.tokens_of(each.generation.ids()) for each in (run, other)))
+    whole = words["same_answer"] if parts_at is None else words["part"].format(step=parts_at + 1)
+    st.caption(f"{says} {whole}")
+    runs = [(each, each.chain[step]) for each in (run, other)]
+    names = list(dict.fromkeys(name for each, made in runs for name in each.tokens_of(each.top(made)[:MOST_BARS])))
+    a, b = (_probabilities(each, each.own(made), names) for each, made in runs)
+    if (a == b).all():
+        st.info(words["equal"], icon=":material/check:")
+        return
+    figure = chart(three_bars, names, a, b, labels=figure_labels())
+    show(figure, KEY, words["bars_alt"].format(step=step + 1))
+
+
+def _probabilities(run: Run, own: np.ndarray, names: list[str]) -> np.ndarray:
+    """The probabilities of tokens by their names; NaN for a token that is not in the vocabulary of the run."""
+    ids = {token: index for index, token in enumerate(run.pipeline.vocabulary("target").tokens)}
+    return np.array([own[ids[name]] if name in ids else np.nan for name in names])

@@ -1,0 +1,32 @@
+"""The tensor of the picked stop in two runs, and the difference."""
+
+import streamlit as st
+
+from pages.layers.stops import heading
+from pages.layers.tensor_views import tensor_of
+from pages.layers.walk_part import STOP, stops_of
+from pages.shell.view.second_run import SecondRun
+from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
+from pages.shell.view.view import View
+from transformer import Trace
+from transformer.analysis.walk import taps
+from transformer.tracing.paths import SIDES
+
+
+def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
+    """Draw a tensor of A and of B, and B − A: the one at which the walk is, or in other parts of the page the last vectors.
+
+    Raises:
+        HeadlightError: B has no such tensor, or it has another shape.
+    """
+    difference = difference_of(view, shown, second)
+    stops = {stop.path: stop for stop in stops_of(shown.config, taps(shown))}
+    last = next(path for path in ("decoder.output", "encoder.output") if path in stops)
+    stop = stops.get(st.session_state.get(STOP, ""), stops[last])
+    head = st.session_state.get("head")
+    views = [
+        tensor_of(view.pipeline, run, stop, 0, head - 1 if isinstance(head, int) and "head" in stop.axes else None)
+        for run in difference.runs
+    ]
+    sides = [side for side in SIDES if side in difference.places and {side, "position", "query", "key"} & {*stop.axes}]
+    show_both_maps(views, heading(stop), alignment(difference, *sides))
