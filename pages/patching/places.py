@@ -102,9 +102,8 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     named = words["share"] if ends else words["metrics"][metric]
     figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels())
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
-    show(
-        figure, MAP, alt, asks={"click": partial(_take_place, choice, {name: int(of.shape[1]) for name, of in values.items()})}
-    )
+    heads = {name: int(of.shape[1]) for name, of in values.items()}
+    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, heads)})
 
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:

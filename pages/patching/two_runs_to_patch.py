@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell.models.model_examples import starts
 from pages.shell.view.map_names import map_names
 from pages.shell.view.runs import Report
-from pages.shell.view.second_run import Asked, second_run
+from pages.shell.view.second_run import Asked, answer_of, second_run
 from pages.shell.view.second_run_menu import pick_second_run
 from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
@@ -113,7 +113,7 @@ def runs_to_patch(view: View) -> Runs | None:
         options, found = range(len(names)), runs.pair.row
         row = pick(words["step"], options, STEP, words["step_help"], found, as_list=True, labels=labels)
     runs = replace(runs, row=row)
-    say_runs(view, second)
+    say_runs(view, second, [answer_of(each, ()) for each in (view, second.view)])
     _say_difference(runs)
     return runs
 

@@ -12,8 +12,9 @@ from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, token_axis
 
 MOST_HEADS_WRITTEN = 8
-# px: height of a row of cells with numbers and of other rows, height and width beside the cells, least width of a cell.
-WRITTEN_ROW, ROW, ABOVE, BESIDE, CELL = 24, 12, 78, 110, 30
+# px: height of a row of cells with numbers and of other rows; height above the cells with tokens and without; width beside the
+# cells; least width of a cell.
+WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, CELL = 24, 12, 78, 34, 110, 30
 LEAST_HEIGHT = 120  # of maps side by side, so that the colour bar has room for its labels
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
@@ -78,7 +79,8 @@ def patch_grids(
     widest = CELL * longest
     width = BESIDE + (widest if tokens else len(grids) * (widest + 60))
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
-    return built(traces, layout, height + ABOVE + 60, meta=meta, margin={"t": ABOVE, "l": 70, "b": 10})
+    above = ABOVE if tokens else TITLE
+    return built(traces, layout, height + above + 60, meta=meta, margin={"t": above, "l": 70, "b": 10})
 
 
 def _cells(
