@@ -34,8 +34,10 @@ def show_need(runs: Runs) -> None:
         st.warning(words["barely_need"], icon=":material/balance:")
         return
     found = needs(denoised, noised)
+    above = st.container()
     head = pick_head(runs, strongest(found))
-    show_dots(found, head, "need-map")
+    with above:
+        show_dots(found, head, "need-map")
     _say_head(found, head)
     if denoised.differs("probability"):
         say_agreement(found, needs(denoised, noised, "probability"))
@@ -49,12 +51,20 @@ def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, I
     titles, roles = text("attention")["kinds"], words["roles"]
     figure = chart(need_map, dots, titles, roles, HALF, axes, heads.index(picked) if picked in heads else None)
     show(figure, key, words["need_alt"], asks={"click": lambda: _take_dot(key, heads)})
+    unclear = {head for head in heads if intervals and _crosses(intervals, head)}
     for role in ROLES:
-        of_role = [head_name(head) for head, its in found.roles.items() if its == role]
+        of_role = [head_name(head) + "?" * (head in unclear) for head, its in found.roles.items() if its == role]
         if of_role and role != "bystander":
             st.markdown(words["of_role"].format(role=roles[role], says=words["role_says"][role], heads=", ".join(of_role)))
     left = sum(role == "bystander" for role in found.roles.values())
     st.markdown(words["bystanders"].format(role=roles["bystander"], count=left, total=len(heads)))
+    if unclear:
+        st.caption(words["unclear"])
+
+
+def _crosses(intervals: tuple[Interval, Interval], head: Head) -> bool:
+    """Whether an interval of a head crosses a line between two roles."""
+    return any(of.low[head.kind][head.layer, head.head] < HALF < of.high[head.kind][head.layer, head.head] for of in intervals)
 
 
 def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> Dot:

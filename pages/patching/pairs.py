@@ -57,8 +57,10 @@ def show_pairs(view_runs: Runs) -> None:
     if not found.pairs:
         return
     intervals = found.interval("lost"), found.interval("restored")
+    above = st.container()
     head = pick_head(view_runs, strongest(found.needs()))
-    show_dots(found.needs(), head, "need-pairs", intervals)
+    with above:
+        show_dots(found.needs(), head, "need-pairs", intervals)
     say_agreement(found.needs(), found.needs("probability"))
     _show_table(found, intervals)
 
