@@ -149,7 +149,7 @@ def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: lis
     more: dict[str, Any] = {"hoverongaps": True, "customdata": told, "showscale": False}
     if max(shown.shape) <= MOST_WRITTEN:
         form = "{:+.2f}" if index == 2 else "{:.2f}"
-        more |= in_cells(shown, form, scale["colorscale"], scale["zmin"], scale["zmax"])
+        more |= in_cells(shown, form, scale["colorscale"], float(scale["zmin"]), float(scale["zmax"]))
     elif index:  # A and B share the colour bar after B
         more |= {
             "showscale": True,

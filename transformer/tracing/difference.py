@@ -9,7 +9,7 @@ token can stand alone: the other run has no token at this row, and the numbers o
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
 
@@ -47,24 +47,22 @@ class Difference:
         aligned: side → `positions` if both texts have equally many tokens, else `words`: aligned by equal tokens, in order.
     """
 
-    a: Trace
-    b: Trace
+    a: Trace = field(repr=False)
+    b: Trace = field(repr=False)
     places: Mapping[Side, Places]
     aligned: Mapping[Side, Alignment]
 
     @classmethod
-    def of(cls, a: Trace, b: Trace) -> "Difference":
+    def of(cls, a: object, b: object) -> "Difference":
         """The difference of two runs. Their models may differ if they have the same layers and heads in a kind of attention.
 
         Raises:
             InputError: `a` or `b` is not a Trace, they have no kind of attention in common, or they have different numbers of
                 texts; or texts of a batch would be aligned in different ways.
         """
-        for name, trace in (("a", a), ("b", b)):
-            if not isinstance(trace, Trace):
-                raise InputError(
-                    "{name} must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", name=name, trace=trace
-                )
+        if not isinstance(a, Trace) or not isinstance(b, Trace):
+            wrong = b if isinstance(a, Trace) else a
+            raise InputError("Two runs are compared, as `Pipeline.trace` returns them, not {wrong!r}.", wrong=wrong)
         if a.batch_size != b.batch_size:
             template = "A has {a} texts and B has {b}; two runs that are compared need equally many."
             raise InputError(template, a=a.batch_size, b=b.batch_size)
@@ -224,7 +222,7 @@ class Difference:
         """
         one_of("side", side, self.sides)
         check_index("item", item, self.batch_size)
-        return self._names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
+        return self.joined_names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the queries and of the keys of a kind of attention, as in `tokens_of`. Raises as `Trace.tokens`."""
@@ -235,9 +233,10 @@ class Difference:
         """A name for each query of a kind of attention: the names of `Trace.query_names` in A and B, joined as in `tokens_of`.
         Raises as `Trace.query_names`."""
         kind = self._comparable(kind)
-        return self._names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
+        return self.joined_names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
 
-    def _names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
+    def joined_names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
+        """A name for each aligned row of a side, as in `tokens_of`, from the names of the rows of A and of B."""
         pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in self.places[side])
         return tuple(one if one == other else f"{one} / {other}" for one, other in pairs)
 
