@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from transformer.errors import InputError, PathError
-from transformer.tracing.aligned_rows import Places, aligned_rows, pair_of
+from transformer.tracing.aligned_rows import Places, aligned_rows, over_rows, pair_of, sides_of_axes
 from transformer.tracing.computed import Computed
 from transformer.tracing.paths import Kind, Side, TensorPath, check_index
 from transformer.tracing.trace import Activation, Ids, Tokens, Trace
@@ -28,13 +28,25 @@ Alignment = Literal["positions", "words"]
 NO_ID, NO_TOKEN = -1, "–"
 
 
+@dataclass(frozen=True, eq=False)
 class AlignedTrace(Trace):
     """A trace over the rows of an alignment, made by `Difference`: a run, or B − A. Its tensors are floating-point numbers, and
-    NaN where a run has no token. The id of such a row is −1."""
+    NaN where a run has no token. The id of such a row is −1. All three have the same names of rows.
+
+    Attributes:
+        difference: the Difference that it belongs to.
+    """
+
+    difference: "Difference | None" = field(default=None, repr=False)
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where a query may not attend to a key; also where the token is missing. Raises as `Trace.hidden`."""
         return ~self.used_masks[str(self._attention(attention))]
+
+    def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
+        """As `Difference.query_names`."""
+        assert self.difference is not None
+        return self.difference.query_names(kind, item, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,21 +142,14 @@ class Difference:
         Raises:
             InputError: there is not a side or None for each axis, or an axis has not one index for each token.
         """
-        values = values if values.dtype in (torch.float32, torch.float64) else values.float()
-        if len(sides) != values.ndim:
-            raise InputError("sides has {count} entries; the values have {axes} axes.", count=len(sides), axes=values.ndim)
-        for axis, side in enumerate(sides):
-            if side is None:
-                continue
-            rows = [pair[run] for pair in self.places[side]]
-            known = [row for row in rows if row is not None]
-            if values.shape[axis] != len(known):
-                template = "Axis {axis} has size {size}; this run has {count} tokens of the {side}."
-                raise InputError(template, axis=axis, size=values.shape[axis], count=len(known), side=side)
-            if len(known) < len(rows):
-                values = values.index_select(axis, torch.tensor([row or 0 for row in rows]))
-                values.index_fill_(axis, torch.tensor([index for index, row in enumerate(rows) if row is None]), torch.nan)
-        return values
+        check_index("run", run, 2)
+        if not isinstance(values, Tensor) or len(sides) != values.ndim:
+            template = "values must be a tensor with an axis for each of the sides {sides!r}, not {values!r}."
+            raise InputError(template, sides=sides, values=values)
+        return over_rows(values, [None if side is None else [pair[run] for pair in self._places_of(side)] for side in sides])
+
+    def _places_of(self, side: str) -> Places:
+        return self.places["source" if one_of("side", side, self.sides) == "source" else "target"]
 
     def _values(self, run: int, path: str) -> Tensor:
         return self.over_rows(run, (self.a, self.b)[run][path].values, self._sides(path))
@@ -158,19 +163,12 @@ class Difference:
 
     def _sides(self, path: str) -> list[Side | None]:
         """For each axis of a tensor, the side of its tokens; None for an axis without tokens."""
-        place, tensors = TensorPath.parse(path), (self.a[path], self.b[path])
-        if tensors[0].axes != tensors[1].axes:
+        a, b = self.a[path], self.b[path]
+        if a.axes != b.axes:
             template = "{path} has the axes {a} in A and {b} in B, so it has no difference."
-            raise PathError(template, path=path, a=" ".join(tensors[0].axes), b=" ".join(tensors[1].axes))
-        named: dict[str, Sequence[Side]] = {"source": ("source",), "target": ("target",)}
-        # By its path, the output of an encoder without a decoder is of the target, but its positions are source tokens.
-        named["position"] = (place.side, "source", "target")
-        if place.kind is not None:
-            named |= {"query": (place.kind.queries,), "key": (place.kind.keys,)}
-        sizes = zip(tensors[0].axes, *(tensor.shape for tensor in tensors), strict=True)
-        return [
-            next((side for side in named.get(axis, ()) if self._lengths.get(side) == lengths), None) for axis, *lengths in sizes
-        ]
+            raise PathError(template, path=path, a=" ".join(a.axes), b=" ".join(b.axes))
+        sizes = zip(sides_of_axes(path, a.axes), a.shape, b.shape, strict=True)
+        return [next((side for side in sides if self._lengths.get(side) == [*pair]), None) for sides, *pair in sizes]
 
     @cached_property
     def _lengths(self) -> dict[Side, list[int]]:
@@ -185,8 +183,7 @@ class Difference:
         for side, places in self.places.items():
             texts = zip(self.a.ids_of(side), self.b.ids_of(side), strict=True)
             rows = [[pair_of(pair, *text, NO_ID) for pair in places] for text in texts]
-            # B − A has the id of A, or that of B if the token is only in B.
-            ids[side] = tuple(tuple(max(pair) if run is None else pair[run] for pair in row) for row in rows)
+            ids[side] = tuple(tuple(_id_of(pair, run) for pair in row) for row in rows)
         tokens: dict[Side, Tokens] = {
             side: tuple(self.tokens_of(side, item) for item in range(self.batch_size)) for side in ids
         }
@@ -198,6 +195,7 @@ class Difference:
             tokens.get("source", ()),
             tokens.get("target", ()),
             Computed(attentions, masks),
+            difference=self,
         )
 
     # --- texts -----------------------------------------------------------------------------------------------------------
@@ -286,6 +284,12 @@ class Difference:
             template = "The {kind} attention of A and B cannot be compared. Layers × heads of A: {a}; of B: {b}."
             raise InputError(template, kind=str(kind), a=a, b=b)
         return kind
+
+
+def _id_of(pair: tuple[int, int], run: int | None) -> int:
+    """The id of a row in a run. B − A has the id of A, or that of B if the token is only in B."""
+    a, b = pair
+    return pair[run] if run is not None else b if a == NO_ID else a
 
 
 def _width(trace: Trace, side: Side) -> int:
