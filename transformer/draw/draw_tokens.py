@@ -20,6 +20,7 @@ def rows(pipeline: TextPipeline, text: str | Difference, side: Side = "source") 
     """The rows of the table of tokens that a text selects. For a Difference, the figure has maps of A, B and B − A."""
     if isinstance(text, Difference):
         names = text.tokens_of(side)
+        text[f"{side}_embedding.token"]  # for tables of other widths, this raises an error that names their sizes
         a, b = (over_rows(text, run, vectors, side, None) for run, vectors in enumerate(_vectors(text, side)))
         return three_maps(a, b, None, None, names, None, signed=True, axes=("token", "dimension"))
     encoding = pipeline.encode(text, side)

@@ -22,7 +22,7 @@ from transformer.tracing.aligned_rows import Places, aligned_rows, over_rows, pa
 from transformer.tracing.computed import Computed
 from transformer.tracing.paths import Kind, Side, TensorPath, check_index
 from transformer.tracing.trace import Activation, Ids, Tokens, Trace
-from transformer.validation import one_of
+from transformer.validation import as_list, one_of
 
 Alignment = Literal["positions", "words"]
 NO_ID, NO_TOKEN = -1, "–"
@@ -143,10 +143,11 @@ class Difference:
             InputError: there is not a side or None for each axis, or an axis has not one index for each token.
         """
         check_index("run", run, 2)
-        if not isinstance(values, Tensor) or len(sides) != values.ndim:
+        listed = as_list(sides)
+        if not isinstance(values, Tensor) or listed is None or len(listed) != values.ndim:
             template = "values must be a tensor with an axis for each of the sides {sides!r}, not {values!r}."
             raise InputError(template, sides=sides, values=values)
-        return over_rows(values, [None if side is None else [pair[run] for pair in self._places_of(side)] for side in sides])
+        return over_rows(values, [None if side is None else [pair[run] for pair in self._places_of(side)] for side in listed])
 
     def _places_of(self, side: str) -> Places:
         return self.places["source" if one_of("side", side, self.sides) == "source" else "target"]
@@ -234,8 +235,17 @@ class Difference:
         return self.joined_names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
 
     def joined_names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
-        """A name for each aligned row of a side, as in `tokens_of`, from the names of the rows of A and of B."""
-        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in self.places[side])
+        """A name for each aligned row of a side, as in `tokens_of`, from a name for each token of A and of B.
+
+        Raises:
+            ConfigError: there is no such side, or it did not run in both.
+            InputError: there is not a name for each token.
+        """
+        places = self._places_of(side)
+        if [len(a), len(b)] != self._lengths[side]:
+            template = "There are {a} and {b} names; the {side} has {lengths} tokens in A and B."
+            raise InputError(template, a=len(a), b=len(b), side=side, lengths=self._lengths[side])
+        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in places)
         return tuple(one if one == other else f"{one} / {other}" for one, other in pairs)
 
     # --- attention -------------------------------------------------------------------------------------------------------

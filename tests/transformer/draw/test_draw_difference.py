@@ -9,8 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from tests.transformer.draw.test_draw import CALLS, EDIT, IN_THE_TESTS_OF_COSTS, model, run
-from transformer import Difference, HeadlightError, InputError, compare, draw
+from transformer import Ablate, Difference, HeadlightError, InputError, Pipeline, Trace, compare, draw
 from transformer.analysis.head_measures import rollout
 from transformer.analysis.residual import residual_stream
 
@@ -18,8 +17,23 @@ ONE_RUN = "give `difference.a` or `difference.b`"
 
 
 @functools.cache
+def model() -> Pipeline:
+    return Pipeline.load("reverse")
+
+
+@functools.cache
+def run(*edits: Ablate) -> Trace:
+    return model().trace("abcd", "dcba", edits)
+
+
+@functools.cache
 def two(first: str = "abcd", second: str = "abcz") -> Difference:
     return compare(model().trace(first, first[::-1]), model().trace(second, second[::-1]))
+
+
+def other_model() -> Difference:
+    """Two models with the same layers and heads, and other sizes."""
+    return compare(run(), Pipeline.load("english-french").trace("the cat sleeps"))
 
 
 def longer() -> Difference:
@@ -66,7 +80,7 @@ WITHOUT_TRACE = {
 
 
 def test_every_drawing_is_listed() -> None:
-    assert {*TAKING, *REFUSING, *WITHOUT_TRACE} == {*CALLS, *IN_THE_TESTS_OF_COSTS}
+    assert {*TAKING, *REFUSING, *WITHOUT_TRACE} == {*draw.__all__} - {"Drawing"}
 
 
 @pytest.mark.parametrize("both", [two, longer], ids=["as long", "longer"])
@@ -109,6 +123,11 @@ def test_a_drawing_without_a_trace_refuses_a_difference(name: str) -> None:
         lambda: draw.difference(run()),
         lambda: draw.difference(run(), "cross"),
         lambda: draw.probabilities(model(), run()),
+        lambda: draw.probabilities(model(), other_model()),
+        lambda: draw.losses(model(), other_model()),
+        lambda: draw.units(model(), other_model(), "encoder.layers.0.feed_forward", 0),
+        lambda: draw.rows(model(), other_model()),
+        lambda: draw.residual(two(), "middle"),
     ],
 )
 def test_a_drawing_of_something_missing_raises_an_error_of_the_library(call: Callable[[], Any]) -> None:
@@ -159,6 +178,7 @@ def test_bars_of_probabilities_are_those_of_each_answer() -> None:
 
 
 def test_two_traces_and_their_difference_give_the_same_map() -> None:
-    both = compare(run(), run(EDIT))
-    one, other = draw.difference(run(), run(EDIT), "cross", 0, 1), draw.difference(both, kind="cross", layer=0, head=1)
+    edit = Ablate("decoder.layers.0.cross_attention.weights", heads=(1,))
+    both = compare(run(), run(edit))
+    one, other = draw.difference(run(), run(edit), "cross", 0, 1), draw.difference(both, kind="cross", layer=0, head=1)
     assert one.figure == other.figure

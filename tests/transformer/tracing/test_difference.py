@@ -154,7 +154,7 @@ def test_models_without_a_common_size_are_refused() -> None:
     [
         lambda both: compare(both.a, None),
         lambda both: compare(None, both.b),
-        lambda both: compare(None, None),
+        lambda both: compare(both.places, both.aligned),
         lambda both: compare(both, both.a),
         lambda both: compare(both.a, "trace"),
         lambda both: compare(both.a, both.b, torch.ones(1, 1)),
