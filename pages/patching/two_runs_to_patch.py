@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.shell.models.model_examples import starts
+from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
 from pages.shell.view.runs import Report
-from pages.shell.view.second_run import Asked, answer_of, second_run
+from pages.shell.view.second_run import answer_of, second_run
 from pages.shell.view.second_run_menu import pick_second_run
 from pages.shell.view.two_runs import say_runs
-from pages.shell.view.view import View
+from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
@@ -98,15 +98,14 @@ def runs_to_patch(view: View) -> Runs | None:
     """
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = pick_second_run(view) or example_of(view)
+        asked = pick_second_run(view) or second_text(view)
         if asked is None:
             st.info(words["no_second"], icon=":material/compare:")
             return None
         if asked.model not in ("", view.model) or asked.phrases:
             raise InputError(ONLY_TEXTS)
         second = second_run(view, asked)
-        read = _target(view)
-        runs = Runs(_reading(view, read), _reading(second.view, read))
+        runs = _runs(view, second.view)
         kind = str(Kind.DECODER if runs.clean.trace().target_ids else Kind.ENCODER)
         names = map_names(runs.clean, runs.clean.trace(), kind)[0]
         labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
@@ -129,12 +128,13 @@ def _say_difference(runs: Runs) -> None:
     st.markdown(says.format(first=first, second=second, clean=clean, corrupt=corrupt))
 
 
-def example_of(view: View) -> Asked | None:
-    """What B has of its own if nothing is chosen: the second example of the model, for the first one, and the reverse."""
-    offered = list(dict.fromkeys(start.source for start in starts(view.model)))[:2]
-    if len(offered) < 2 or view.source not in offered:
-        return None
-    return Asked(source=offered[1 - offered.index(view.source)])
+def _runs(view: View, other: View) -> Runs:
+    """Both runs, with the target that both decoders read."""
+    # An untrained model knows the words of its texts, so both runs need a model that knows the words of both.
+    key = view_of(view.model, (view.source, other.source), (view.target, other.target)).key
+    clean, corrupt = (replace(each, key=key) for each in (view, other))
+    read = _target(clean)
+    return Runs(_reading(clean, read), _reading(corrupt, read))
 
 
 def _reading(view: View, target: str | Answer | None) -> View:

@@ -1,0 +1,39 @@
+"""A text B for a text A: A with one word, one digit or one letter replaced."""
+
+from collections.abc import Iterator
+
+from pages.shell.view.second_run import Asked
+from pages.shell.view.view import View, view_of
+from pages.ui.text import text
+from transformer import InputError
+
+
+def second_text(view: View) -> Asked | None:
+    """What B has of its own if nothing is chosen: the text of A with one part replaced, with equally many tokens and no unknown
+    one. None if there is no such text."""
+    for candidate in _candidates(view.source):
+        other = view_of(view.model, (view.source, candidate), (view.target, view.target))
+        try:
+            first, second = (other.encoding("source", item) for item in (0, 1))
+        except InputError:
+            continue
+        if len(first.ids) == len(second.ids) and first.ids != second.ids and not second.unknown:
+            return Asked(source=candidate)
+    return None
+
+
+def _candidates(source: str) -> Iterator[str]:
+    """The text with one word replaced, then with one digit or, if it is a single word, one letter replaced by the next one of
+    the alphabet. Each begins at the end of the text."""
+    exchanged, words = text("patching")["exchanged"], source.split(" ")
+    for place in reversed(range(len(words))):
+        bare = words[place].strip(".,!?;:").lower()
+        if bare in exchanged:
+            other = words[place].lower().replace(bare, exchanged[bare])
+            yield " ".join([*words[:place], other.capitalize() if words[place][:1].isupper() else other, *words[place + 1 :]])
+    alphabets = ("0123456789", "abcdefghijklmnopqrstuvwxyz") if len(words) == 1 else ("0123456789",)
+    for place, letter in reversed([*enumerate(source)]):
+        for alphabet in alphabets:
+            if letter in alphabet:
+                after = alphabet[(alphabet.index(letter) + 1) % len(alphabet)]
+                yield source[:place] + after + source[place + 1 :]

@@ -1,0 +1,130 @@
+"""The Patching page, tested without a browser."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.patching import pairs
+from pages.shell.view.background import BACKGROUND
+from pages.ui.text import text
+from tests.pages.apps import charts, on_page, shown, shown_errors
+from transformer import Pipeline
+from transformer.patching import average_needs, needs, pairs_of_task, patch_everywhere, run_pair
+
+PAGE = "pages/patching/page.py"
+TIRED = "the animal did not cross the street because it was too tired"
+WIDE = "the animal did not cross the street because it was too wide"
+FIELDS = ("direction", "what", "tokens", "steps")
+
+
+def page(**query: str) -> AppTest:
+    app = on_page(PAGE, 90, **{"model": "english-french", **query})
+    assert not app.exception, app.exception
+    return app
+
+
+def lines(app: AppTest) -> str:
+    return "\n".join(shown(each.value) for each in [*app.markdown, *app.caption, *app.info, *app.warning])
+
+
+def test_the_page_opens_on_two_sentences_that_differ_in_one_word() -> None:
+    app = page()
+    assert shown_errors(app) == ""
+    pipeline = Pipeline.load("english-french")
+    pair = run_pair(pipeline, TIRED, WIDE)
+    assert app.selectbox(key="step").value == pair.row
+    *_, patched = patch_everywhere(pair)
+    corrupt, clean = patched.ends["logit"]
+    says = lines(app)
+    assert f"is **{clean:.2f}** in A and **{corrupt:.2f}** in B".replace("-", "−") in says
+    assert TIRED.removesuffix("tired") in says
+    assert [each.key for each in charts(app)] == ["patch-map", "patched-run"]
+    # The place that moves most is opened, and its row of measures is in the table.
+    shares = patched.shares()
+    kind = max(shares, key=lambda kind: float(np.abs(shares[kind]).max()))
+    layer, head, _ = np.unravel_index(np.abs(shares[kind]).argmax(), shares[kind].shape)
+    assert (app.session_state["kind"], app.session_state["layer"], app.session_state["head"]) == (kind, layer + 1, head + 1)
+
+
+@pytest.mark.parametrize("part", ["need", "others", "estimate"])
+def test_every_part_is_drawn(part: str) -> None:
+    app = page(part=part)
+    assert shown_errors(app) == ""
+    assert charts(app)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [("noise", "weights", "each", "all"), ("denoise", "value", "together", "this"), ("noise", "embedding", "each", "all")],
+)
+def test_a_link_opens_its_choices(choice: tuple[str, ...]) -> None:
+    app = page(**dict(zip(FIELDS, choice, strict=True)))
+    assert shown_errors(app) == ""
+    assert all(app.session_state[name] == value for name, value in zip(FIELDS[:3], choice[:3], strict=True))
+
+
+def test_the_role_of_the_picked_head_is_said_with_its_numbers() -> None:
+    app = page(part="need", kind="decoder", layer="2", head="1")
+    pair = run_pair(Pipeline.load("english-french"), TIRED, WIDE)
+    *_, denoised = patch_everywhere(pair)
+    *_, noised = patch_everywhere(pair, direction="noise")
+    found = needs(denoised, noised)
+    (says,) = [each.value for each in app.info]
+    assert "decoder L2 H1" in says
+    assert f"{found.lost['decoder'][1, 0]:.1%}" in says
+    assert f"{found.restored['decoder'][1, 0]:.1%}" in says
+    assert text("patching")["roles"]["backup"] in says
+
+
+def test_texts_of_different_lengths_are_refused_in_a_sentence_and_the_menu_stays() -> None:
+    app = page(b="the cat sleeps .")
+    assert "14" in shown_errors(app)
+    assert "6" in shown_errors(app)
+    assert not charts(app)
+
+
+@pytest.mark.parametrize("query", [{"b_model": "reverse"}, {"b_edits": "silence cross layer 1 head 2"}])
+def test_only_the_text_of_b_may_differ(query: dict[str, str]) -> None:
+    assert "differ in their text only" in shown_errors(page(**query))
+
+
+def test_a_text_without_a_partner_asks_for_one() -> None:
+    app = page(source="hello")
+    assert text("patching")["no_second"] in [each.value for each in app.info]
+    assert shown_errors(app) == ""
+
+
+def test_two_texts_with_almost_the_same_answer_have_no_shares() -> None:
+    app = page(model="reverse", source="abc", b="abd", step="2")
+    assert shown_errors(app) == ""
+    assert text("patching")["barely"].partition("(")[0] in lines(app)
+
+
+def test_averages_are_measured_in_the_background_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 6
+    monkeypatch.setattr(pairs, "COUNTS", (count,))
+    app = page(model="english-french-static", part="pairs")
+    assert not charts(app)
+    app.button(key="patch-pairs").click().run()
+    assert app.session_state[BACKGROUND]["patch-pairs"].join(60)
+    app.run()
+    assert shown_errors(app) == ""
+    (chart,) = charts(app)
+    listed = pairs_of_task("english-french-static", count, pairs.SEED)
+    *_, found = average_needs(Pipeline.load("english-french-static"), listed)
+    dots = {
+        name: (x, y)
+        for each in chart.spec["data"]
+        for x, y, (_, name) in zip(each["x"], each["y"], each["customdata"], strict=True)
+    }
+    mean = [of["cross"][0, 2] for of in (found.needs().lost, found.needs().restored)]
+    assert dots["cross L1 H3"] == pytest.approx(mean)
+    assert all(each["error_x"]["array"] for each in chart.spec["data"])
+    # The averages are in the cache now, so they are drawn without a click.
+    assert charts(page(model="english-french-static", part="pairs"))
+
+
+def test_hostile_values_of_a_link_are_ignored() -> None:
+    app = page(direction="<b>", what="../..", tokens="each", token="999999", step="-1", metric="x", through="é", part="none")
+    assert shown_errors(app) == ""
+    assert [each.key for each in charts(app)] == ["patch-map", "patched-run"]
