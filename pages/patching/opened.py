@@ -12,10 +12,8 @@ from pages.ui.format import fixed, share
 from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import run_bars
-from transformer.patching import Head, Patched, Place, patched_logits
+from transformer.patching import Head, Patched, Place, most_probable, patched_logits
 from transformer.patching.places import OF_HEADS, Swap
-
-MOST_TOKENS = 4  # most probable tokens of each run that the bars show
 
 
 @cached
@@ -32,8 +30,7 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     pair, vocabulary = runs.pair, runs.clean.pipeline.vocabulary("target" if runs.clean.trace().target_ids else "source")
     rows = [view.trace().logits[0, pair.row].numpy() for view in (runs.clean, runs.corrupt)]
     probabilities = [_softmax(row) for row in (*rows, logits[0])]
-    order = [pair.tokens, *(np.argsort(-of)[:MOST_TOKENS].tolist() for of in probabilities)]
-    ids = list(dict.fromkeys(int(token) for listed in order for token in listed))[: 2 * MOST_TOKENS]
+    ids = most_probable(pair.tokens, probabilities)
     names = (words["run_a"], words["run_b"], words["run_patched"])
     tokens = vocabulary.tokens_of(ids)
     figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names, labels=figure_labels())

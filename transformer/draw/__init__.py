@@ -37,6 +37,7 @@ from transformer.draw.draw_decoding import beam, contributions, distribution, le
 from transformer.draw.draw_gradients import attention_gradients, input_gradients
 from transformer.draw.draw_layers import costs, growth, layer, residual, tensor, units
 from transformer.draw.draw_masks import convention, empty_rows, mask, padding
+from transformer.draw.draw_patching import estimated, needed, patched, patched_answer, per_head
 from transformer.draw.draw_positions import circle, distances, embedding, position_products, positions, rotation, swap, waves
 from transformer.draw.draw_tokens import rows, similarity, vocabulary
 from transformer.draw.draw_training import head_history, training, weight_sizes
@@ -56,6 +57,7 @@ __all__ = [
     "distribution",
     "embedding",
     "empty_rows",
+    "estimated",
     "growth",
     "head",
     "head_history",
@@ -67,7 +69,11 @@ __all__ = [
     "losses",
     "mask",
     "mean_of_heads",
+    "needed",
     "padding",
+    "patched",
+    "patched_answer",
+    "per_head",
     "position_products",
     "positions",
     "probabilities",

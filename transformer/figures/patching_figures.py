@@ -149,7 +149,10 @@ def _axes(
     if len(grid.rows) > MOST_LABELLED:
         step = -(-len(grid.rows) // MOST_LABELLED)
         y |= {"tickmode": "array", "tickvals": list(grid.rows[::step])}
-    names = {"xaxis": x | {"domain": list(across), "anchor": f"y{number}"}, "yaxis": y | {"domain": list(down), "anchor": f"x{number}"}}
+    names = {
+        "xaxis": x | {"domain": list(across), "anchor": f"y{number}"},
+        "yaxis": y | {"domain": list(down), "anchor": f"x{number}"},
+    }
     return {f"{name}{'' if number == 1 else number}": axis for name, axis in names.items()}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -10,6 +11,8 @@ from transformer.patching.pair import RunPair
 from transformer.patching.places import Place, Swap, taken
 from transformer.patching.sweep import DIRECTIONS, Bench, paths_of
 from transformer.validation import one_of
+
+MOST_TOKENS = 4  # most probable tokens of each run that are compared
 
 
 @torch.inference_mode()
@@ -24,3 +27,11 @@ def patched_logits(
     bench = Bench(pair, swap, direction, 1, paths_of(pair, swap, grids))
     edits = taken(pair.network, swap, [places], pair.row, bench.other)
     return bench.run(bench.base, (), edits)[1][0]
+
+
+def most_probable(
+    tokens: Sequence[int], probabilities: Sequence[Float[np.ndarray, " vocab"]], most: int = MOST_TOKENS
+) -> list[int]:
+    """The given tokens, then the most probable tokens of each run, each token once; at most twice `most` of them."""
+    listed = [*tokens, *(int(token) for of in probabilities for token in np.argsort(-of)[:most])]
+    return list(dict.fromkeys(listed))[: 2 * most]

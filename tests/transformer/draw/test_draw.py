@@ -19,6 +19,16 @@ from plotly.offline import get_plotlyjs
 from tests.transformer.small import TARGET, small
 from transformer import Ablate, HeadlightError, Pipeline, Watched, draw, run_traced, watch
 from transformer.draw.drawing import Drawing, drawn, own_model
+from transformer.patching import (
+    Patched,
+    Place,
+    RunPair,
+    attribute_everywhere,
+    needs,
+    patch_everywhere,
+    path_effects,
+    run_pair,
+)
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
 from transformer.tracing.trace import Trace
@@ -44,6 +54,16 @@ def seen() -> Watched:
     return watch(torch.nn.MultiheadAttention(8, 2, batch_first=True), x, x, x, tokens=[*"abcde"])
 
 
+@functools.cache
+def runs() -> RunPair:
+    return run_pair(model(), TEXT, "abce")
+
+
+def patched(**choice: str) -> Patched:
+    *_, last = patch_everywhere(runs(), **choice)
+    return last
+
+
 CALLS: dict[str, Callable[[], Any]] = {
     "attention_gradients": lambda: draw.attention_gradients(model(), run(), "cross", 0, 1, 1),
     "beam": lambda: draw.beam(model(), TEXT),
@@ -58,6 +78,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "empty_rows": lambda: draw.empty_rows(run(), "decoder", 0, 1),
     "head": lambda: draw.head(run(), "cross", 0, 1),
     "head_history": lambda: draw.head_history("reverse", TEXT, "cross", 0, 1),
+    "estimated": lambda: draw.estimated(attribute_everywhere(runs()), patched()),
     "heads": lambda: draw.heads(run(), "cross"),
     "importance": lambda: draw.importance(model(), run(), 1),
     "input_gradients": lambda: draw.input_gradients(model(), run(), 1, steps=4),
@@ -66,7 +87,11 @@ CALLS: dict[str, Callable[[], Any]] = {
     "losses": lambda: draw.losses(model(), run()),
     "mask": lambda: draw.mask(run()),
     "mean_of_heads": lambda: draw.mean_of_heads(run(), "cross", 0),
+    "needed": lambda: draw.needed(needs(patched(), patched(direction="noise"))),
     "padding": lambda: draw.padding(model(), run(), 2, masked=False),
+    "patched": lambda: draw.patched(patched(positions="each")),
+    "patched_answer": lambda: draw.patched_answer(model(), runs(), Place("cross", 0, 1)),
+    "per_head": lambda: draw.per_head(path_effects(runs(), ("cross", 0, 1))),
     "position_products": lambda: draw.position_products(model()),
     "positions": lambda: draw.positions(model()),
     "probabilities": lambda: draw.probabilities(model(), run(), run(EDIT)),
@@ -147,6 +172,13 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
         lambda: draw.watched_tensor(seen(), "output.0", item=1),
         lambda: draw.circle(model(), 999),
         lambda: draw.circle(model(), position=62),
+        lambda: draw.patched(None),
+        lambda: draw.patched(patched(), "beauty"),
+        lambda: draw.needed(patched()),
+        lambda: draw.per_head({}),
+        lambda: draw.per_head({"cross": np.ones(3)}),
+        lambda: draw.estimated({}, patched()),
+        lambda: draw.patched_answer(None, runs(), Place("cross", 0, 1)),
     ],
 )
 def test_a_drawing_of_something_missing_raises_an_error_of_the_library(call: Callable[[], Any]) -> None:

@@ -75,7 +75,7 @@ REFUSING: dict[str, Callable[[Difference], Any]] = {
 WITHOUT_TRACE = {
     *("beam", "circle", "contributions", "distances", "distribution", "head_history", "lens", "position_products", "positions"),
     *("rotation", "smoothing", "swap", "training", "vocabulary", "watched_head", "watched_heads", "watched_tensor", "waves"),
-    "weight_sizes",
+    *("weight_sizes", "needed", "patched", "patched_answer", "per_head", "estimated"),
 }
 
 

@@ -1,0 +1,94 @@
+"""Drawings of patching: what each place carries of the difference between two runs; which heads are needed, or enough."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_array, check_text_pipeline
+from transformer.draw.drawing import drawn
+from transformer.errors import InputError
+from transformer.figures.patching_figures import Dot, Grid, agreement_dots, need_map, patch_grids, run_bars
+from transformer.patching.attribution import agreement
+from transformer.patching.need import HALF, Needs
+from transformer.patching.opened import most_probable, patched_logits
+from transformer.patching.pair import RunPair
+from transformer.patching.places import OF_HEADS, Place
+from transformer.patching.sweep import Grids, Patched
+from transformer.pipeline.protocol import TextPipeline
+
+ENDS = ("as the corrupt run", "as the clean run")
+AXES = ("lost: corrupt into clean", "restored: clean into corrupt")
+WORDS = {"alone": "alone", "backup": "has a backup", "partner": "needs a partner", "bystander": "bystander"}
+NAMED = 0.2  # a head with a share of at least this has its name beside its dot
+
+
+@drawn
+def patched(patched: Patched, metric: str = "logit") -> go.Figure:
+    """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run; if the runs barely
+    differ, the change of the measure. Rows are layers, and heads where every token was patched on its own."""
+    if not isinstance(patched, Patched):
+        raise InputError("A result of `patch_everywhere` is drawn, not {given!r}.", given=patched)
+    differs = patched.differs(metric)
+    values = patched.shares(metric) if differs else patched.moved[metric]
+    each = any(of_grid.shape[2] > 1 for of_grid in values.values())
+    of_heads = patched.swap.what in OF_HEADS
+    grids = [_grid(name, of_grid, each, of_heads) for name, of_grid in values.items()]
+    return patch_grids(grids, ENDS if differs else None, "share" if differs else metric, tokens=each)
+
+
+@drawn
+def needed(needs: Needs) -> go.Figure:
+    """Needed against enough: to the right what is lost without a head, to the top what the head alone restores."""
+    if not isinstance(needs, Needs):
+        raise InputError("A result of `needs` is drawn, not {given!r}.", given=needs)
+    dots = []
+    for head in needs.roles:
+        lost, restored = (float(of[head.kind][head.layer, head.head]) for of in (needs.lost, needs.restored))
+        name = f"{head.kind} layer {head.layer} head {head.head}"
+        dots.append(Dot(head.kind, name, lost, restored, written=max(abs(lost), abs(restored)) >= NAMED))
+    return need_map(dots, {kind: kind for kind in needs.lost}, WORDS, HALF, AXES)
+
+
+@drawn
+def per_head(values: Mapping[str, Float[np.ndarray, "layer head"]], name: str = "value") -> go.Figure:
+    """One number for each head of each kind of attention, such as those of `path_effects` and `changes_elsewhere`."""
+    if not isinstance(values, Mapping) or not values:
+        raise InputError("The values must be a dict: kind → array with axes layer head; not {given!r}.", given=values)
+    for kind, of_kind in values.items():
+        check_array(str(kind), of_kind, "layer head")
+    return patch_grids([_grid(kind, of_kind[..., None], False, True) for kind, of_kind in values.items()], None, name)
+
+
+@drawn
+def patched_answer(
+    pipeline: TextPipeline, pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise"
+) -> go.Figure:
+    """The probability of the next token in the clean run, in the corrupt run, and with one place patched. The bars are those of
+    the most probable tokens of the three runs."""
+    check_text_pipeline(pipeline)
+    after = patched_logits(pair, (place,), what, direction)[0]
+    # Nothing is taken at no place, so each is the run that a direction starts from.
+    runs = [patched_logits(pair, (), direction=start)[0] for start in ("noise", "denoise")] + [after]
+    probabilities = [run.double().softmax(-1).numpy() for run in runs]
+    ids = most_probable(pair.tokens, probabilities)
+    tokens = pipeline.vocabulary("source" if pair.clean.target is None else "target").tokens_of(ids)
+    return run_bars(tokens, [of[ids] for of in probabilities], ("clean", "corrupt", "patched"))
+
+
+@drawn
+def estimated(estimated: Grids, patched: Patched) -> go.Figure:
+    """The estimated change of the logit difference at each place, beside the exact one. On the line both are equal."""
+    agreement(estimated, patched)
+    names = [f"{grid} {index}" for grid, values in estimated.items() for index in np.ndindex(values.shape)]
+    first, second = (np.concatenate([values.ravel() for values in of.values()]) for of in (estimated, patched.moved["logit"]))
+    return agreement_dots(first, second, names, ("exact change", "estimated change"))
+
+
+def _grid(name: str, values: Float[np.ndarray, "layer head position"], each: bool, of_heads: bool) -> Grid:
+    layers, heads, positions = values.shape
+    if not each and of_heads:
+        return Grid(name, name, values[..., 0], [f"layer {layer}" for layer in range(layers)], [*map(str, range(heads))])
+    rows = [f"layer {layer} head {head}" if of_heads else f"layer {layer}" for layer in range(layers) for head in range(heads)]
+    return Grid(name, name, values.reshape(-1, positions), rows, [*map(str, range(positions))] if each else [""])
