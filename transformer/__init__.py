@@ -14,6 +14,7 @@ The folders, each of which needs only those above it:
 - `analysis`: one module for each question asked of a trace or a model.
 - `watching`: any module of PyTorch watched, and compared with our network.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
+- `comparing`: `compare`, for two runs (`tracing.difference`) or for a module and our network (`watching.compare`).
 - `opening`: any model, by name or path; models of Hugging Face (`huggingface`) need optional packages.
 - `draw`: every figure of the app in one call, for notebooks.
 

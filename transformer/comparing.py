@@ -42,8 +42,8 @@ def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference |
     Raises:
         InputError: one argument is a Trace and the other is not, more arguments follow two runs, or as the two above.
     """
-    if isinstance(mine, Trace) or isinstance(ours, Trace):
-        if arguments or named:
-            raise InputError("Two runs are compared without further arguments.")
+    if not arguments and not named:
         return Difference.of(mine, ours)
+    if isinstance(mine, Trace) or isinstance(ours, Trace):
+        raise InputError("Two runs are compared without further arguments.")
     return modules.compare(mine, ours, *arguments, **named)

@@ -13,6 +13,7 @@ from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.network.tap import Taps
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
 
@@ -86,6 +87,8 @@ def check_trace(trace: object) -> None:
     Raises:
         InputError: it is not.
     """
+    if isinstance(trace, Difference):
+        raise InputError("This needs one run, and a Difference has two; give `difference.a` or `difference.b`.")
     if not isinstance(trace, Trace):
         raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
 

@@ -12,13 +12,15 @@ from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
 from transformer.draw.drawing import drawn
+from transformer.draw.run_or_difference import tensors_of, token_bars, weight_map
 from transformer.errors import InputError
-from transformer.figures.attention_figures import head_map, small_head_map
+from transformer.figures.attention_figures import small_head_map
 from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_maps, terms_bars
-from transformer.figures.panels import tensor_view
+from transformer.figures.panels import Scale, in_one_scale, tensor_view
 from transformer.figures.tensor_sheet import tiles_figure
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
@@ -26,60 +28,72 @@ TILE_CELL = 20  # px of a cell in the maps of all heads
 
 
 @drawn
-def heads(trace: Trace, kind: str, item: int = 0) -> go.Figure:
-    """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head."""
+def heads(trace: Trace | Difference, kind: str, item: int = 0) -> go.Figure:
+    """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head. For a
+    Difference, the maps have B − A, all on one scale."""
     _check_item(trace, item)
     weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), _names(trace, kind, item), strict=True))
-    axes = ("query", "key")
-    rows = {
-        f"layer {layer}": [
-            tensor_view(f"head {head}", weights[layer, head], axes, "weights", tokens, hidden=hidden[layer, head])
-            for head in range(weights.shape[1])
+    scale: Scale = "signed" if isinstance(trace, Difference) else "weights"
+    count = weights.shape[1]
+    tiles = in_one_scale(
+        [
+            tensor_view(f"head {head}", weights[layer, head], ("query", "key"), scale, tokens, hidden=hidden[layer, head])
+            for layer, head in np.ndindex(len(weights), count)
         ]
-        for layer in range(len(weights))
-    }
+    )
+    rows = {f"layer {layer}": tiles[layer * count : (layer + 1) * count] for layer in range(len(weights))}
     return tiles_figure(rows, TILE_CELL)
 
 
 @drawn
-def head(trace: Trace, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
+def head(trace: Trace | Difference, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
     """The attention of one head. Queries are rows, keys are columns, and the weights of a row sum to 1. If `small` is True, the
-    cells have no numbers."""
+    cells have no numbers. For a Difference, the figure has maps of A, B and B − A; if `small` is True, only B − A."""
     _check(trace, kind, layer, head, item)
-    weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
-    if small:
-        return small_head_map(weights, allowed, *_names(trace, kind, item))
-    return head_map(weights, allowed, *_names(trace, kind, item))
+    if not small:
+        return weight_map(trace, kind, item, lambda run: _one_head(run, kind, layer, head, item))
+    cells, names = _one_head(trace, kind, layer, head, item), _names(trace, kind, item)
+    if isinstance(trace, Difference):
+        return difference_map(*cells, *names, small=True)
+    return small_head_map(*cells, *names)
 
 
 @drawn
-def mean_of_heads(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers."""
+def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers. For a Difference,
+    the figure has maps of A, B and B − A."""
     _check_item(trace, item)
-    weights = trace.attention(kind)[:, item].numpy()
     if layer is not None:
-        check_index("layer", layer, len(weights))
-        weights = weights[layer, None]
-    return head_map(weights.mean((0, 1)), trace.allowed(kind)[0, item, 0].numpy(), *_names(trace, kind, item))
+        check_index("layer", layer, trace.layers(kind))
+    chosen = slice(None) if layer is None else slice(layer, layer + 1)
+
+    def mean(run: Trace) -> tuple[np.ndarray, np.ndarray]:
+        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[0, item, 0].numpy()
+
+    return weight_map(trace, kind, item, mean)
 
 
 @drawn
-def rollout(trace: Trace, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
+def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
     """Attention rollout up to a layer. It is the product, over the layers, of the mean of a layer's heads with the residual
-    connection. If `layer` is None, it includes all layers."""
+    connection. If `layer` is None, it includes all layers. For a Difference, the figure has maps of A, B and B − A."""
     _check_item(trace, item)
-    through = rolled_out(trace.attention(kind)[:, item].numpy())
     if layer is not None:
-        check_index("layer", layer, len(through))
-    allowed = trace.allowed(kind)[0, item, 0].numpy()
-    return head_map(through[-1 if layer is None else layer], allowed, *_names(trace, kind, item))
+        check_index("layer", layer, trace.layers(kind))
+    last = -1 if layer is None else layer
+
+    def through(run: Trace) -> tuple[np.ndarray, np.ndarray]:
+        return rolled_out(run.attention(kind)[:, item].numpy())[last], run.allowed(kind)[0, item, 0].numpy()
+
+    return weight_map(trace, kind, item, through)
 
 
 @drawn
-def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
-    """Every matrix of one head, from its input to its output. The row of one query is framed."""
-    listed = attention_steps(trace, kind, layer, head, item)
+def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
+    """Every matrix of one head, from its input to its output. The row of one query is framed. For a Difference, the matrices
+    have B − A."""
+    listed = attention_steps(tensors_of(trace), kind, layer, head, item)
     size = next(step for step in listed if step.name == "head_output").values.shape[1]
     own = head * size, (head + 1) * size
     check_index("query", query, len(trace.tokens(kind, item)[0]))
@@ -87,9 +101,10 @@ def steps(trace: Trace, kind: str, layer: int, head: int, query: int = 0, item: 
 
 
 @drawn
-def step(trace: Trace, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
-    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`."""
-    chosen = attention_step(trace, kind, layer, head, name, item)
+def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
+    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`. For a Difference, the matrix has
+    B − A."""
+    chosen = attention_step(tensors_of(trace), kind, layer, head, name, item)
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_map(_matrix(trace, kind, item, chosen, query, None))
 
@@ -111,21 +126,29 @@ def terms(
 
 
 @drawn
-def difference(before: Trace, after: Trace, kind: str, layer: int, head: int) -> go.Figure:
-    """The change of the weights of one head between two runs. Both read the same tokens; the first text is drawn."""
-    _check(before, kind, layer, head, 0)
-    change = (after.head(kind, layer, head) - before.head(kind, layer, head)).numpy()
-    allowed = (after.head_allowed(kind, layer, head) | before.head_allowed(kind, layer, head)).numpy()
-    return difference_map(change, allowed, *_names(before, kind, 0))
+def difference(
+    before: Trace | Difference, after: Trace | None = None, kind: str = "encoder", layer: int = 0, head: int = 0
+) -> go.Figure:
+    """The change of the weights of one head between two runs. Their tokens are aligned, and the first text is drawn. A
+    Difference is both runs: `draw.difference(difference, kind="cross")`."""
+    compared = _compared(before, after)
+    _check(compared, kind, layer, head, 0)
+    return difference_map(*_one_head(compared, kind, layer, head, 0), *_names(compared, kind, 0))
 
 
 @drawn
-def probabilities(pipeline: TextPipeline, before: Trace, after: Trace) -> go.Figure:
-    """The probability of each token of the answer in two runs. Both read the same target; the first text is drawn."""
-    ids = _written(pipeline, before)
-    rows = np.arange(len(ids))
-    one, other = (trace.probabilities[0].numpy()[rows, ids] for trace in (before, after))
-    return probability_change(pipeline.vocabulary("target").tokens_of(ids), one, other, ("before", "after"), written=True)
+def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Trace | None = None) -> go.Figure:
+    """The probability of each token of the answer in two runs. The first text is drawn. A Difference is both runs; then each
+    run has its own answer."""
+    if isinstance(before, Trace) and isinstance(after, Trace):
+        ids = _written(pipeline, before)
+        one, other = (_shares(trace, ids) for trace in (before, after))
+        return probability_change(pipeline.vocabulary("target").tokens_of(ids), one, other, ("before", "after"), written=True)
+    compared = _compared(before, after)
+    compared["probabilities"]  # for models with other vocabularies, this raises an error that names their sizes
+    written = [_written(pipeline, run) for run in (compared.a, compared.b)]
+    shares = [_shares(run, ids) for run, ids in zip((compared.a, compared.b), written, strict=True)]
+    return token_bars(compared, [pipeline.vocabulary("target").tokens_of(ids) for ids in written], shares)
 
 
 @drawn
@@ -139,6 +162,23 @@ def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure
     return importance_map(last.drops, {kind: kind for kind in last.drops})
 
 
+def _shares(trace: Trace, ids: Sequence[int]) -> np.ndarray:
+    """The probability of the token that each row of the first text should predict."""
+    return trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+
+
+def _compared(before: Trace | Difference, after: Trace | None) -> Difference:
+    """Two runs, or the Difference that is both."""
+    if isinstance(before, Difference) and after is not None:
+        raise InputError("A Difference has both runs, so no second run can be given; it is {after!r}.", after=after)
+    return before if isinstance(before, Difference) else Difference.of(before, after)
+
+
+def _one_head(trace: Trace | Difference, kind: str, layer: int, head: int, item: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of one head, or B − A, and whether each query may attend to each key."""
+    return trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
+
+
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
     """The id that each row of the first text should predict. The last one is the end of the text, if the vocabulary has it."""
     if not trace.target_ids:
@@ -148,22 +188,24 @@ def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
     return [*trace.target_ids[0][1:], *([] if end is None else [end])]
 
 
-def _names(trace: Trace, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names(trace: Trace | Difference, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the rows and of the columns of a map."""
     return trace.query_names(kind, item), trace.tokens(kind, item)[1]
 
 
-def _check(trace: Trace, kind: str, layer: int, head: int, item: int) -> None:
+def _check(trace: Trace | Difference, kind: str, layer: int, head: int, item: int) -> None:
     for name, index, count in (("layer", layer, trace.layers(kind)), ("head", head, trace.heads(kind))):
         check_index(name, index, count)
     _check_item(trace, item)
 
 
-def _check_item(trace: Trace, item: int) -> None:
+def _check_item(trace: Trace | Difference, item: int) -> None:
     check_index("item", item, trace.batch_size)
 
 
-def _matrix(trace: Trace, kind: str, item: int, step: AttentionStep, query: int, marked: tuple[int, int] | None) -> Matrix:
+def _matrix(
+    trace: Trace | Difference, kind: str, item: int, step: AttentionStep, query: int, marked: tuple[int, int] | None
+) -> Matrix:
     sides: dict[str, Sequence[str]] = dict(zip(("query", "key"), trace.tokens(kind, item), strict=True))
     rows, columns = (sides.get(side or "") for side in step.tokens)
     return Matrix(
@@ -171,7 +213,7 @@ def _matrix(trace: Trace, kind: str, item: int, step: AttentionStep, query: int,
         rows,
         columns,
         *step.axes,
-        signed=step.name != "weights",
+        signed=isinstance(trace, Difference) or step.name != "weights",
         title=step.name,
         # A query attends to all keys, so no single row of keys or values belongs to it.
         selected_row=query if step.tokens[0] == "query" else None,

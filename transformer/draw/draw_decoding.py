@@ -10,6 +10,7 @@ from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import Part, logit_contributions
 from transformer.analysis.logit_lens import answer_lens
 from transformer.draw.drawing import drawn
+from transformer.draw.run_or_difference import token_bars
 from transformer.errors import InputError
 from transformer.figures.decoding_figures import (
     TreeNode,
@@ -24,6 +25,7 @@ from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Method
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.paths import check_index
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
@@ -105,11 +107,16 @@ def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure
 
 
 @drawn
-def losses(pipeline: TextPipeline, trace: Trace) -> go.Figure:
+def losses(pipeline: TextPipeline, trace: Trace | Difference) -> go.Figure:
     """The loss of each token of a target that the decoder read. Losses are in nats. Tokens that the model would not write are
-    marked."""
-    if not trace.target_ids:
+    marked. For a Difference, the losses of A, of B, and B − A."""
+    if "target" not in trace.sides:
         raise InputError("An encoder alone reads no target.")
+    if isinstance(trace, Difference):
+        trace["logits"]  # for models with other vocabularies, this raises an error that names their sizes
+        both = [forcing(pipeline, run) for run in (trace.a, trace.b)]
+        tokens = [pipeline.vocabulary("target").tokens_of(forced.ids) for forced in both]
+        return token_bars(trace, tokens, [forced.losses for forced in both], "loss, nats")
     forced = forcing(pipeline, trace)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     return loss_bars(pipeline.vocabulary("target").tokens_of(forced.ids), forced.losses, right, "loss, nats")

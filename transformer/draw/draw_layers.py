@@ -6,13 +6,16 @@ from itertools import groupby
 import numpy as np
 import plotly.graph_objects as go
 
+from transformer.analysis.checks import check_number
 from transformer.analysis.flow import flow_of
 from transformer.analysis.ledger import ledger, lengths_of, totals
-from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
+from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.residual import residual_stream
 from transformer.analysis.sublayer_steps import feed_forward
-from transformer.analysis.walk import Stop, walk
+from transformer.analysis.walk import Stop
 from transformer.draw.drawing import drawn, own_model
+from transformer.draw.run_or_difference import over_rows, stops_of, tensors_of
+from transformer.errors import InputError
 from transformer.figures import ledger_figures
 from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.figures.panels import Scale, TensorView, tensor_view
@@ -21,6 +24,7 @@ from transformer.figures.walk_figures import stop_figure
 from transformer.network.cost import WORK, Cost
 from transformer.network.cost import growth as cost_growth
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.paths import SIDES, STACK_SIDES, TensorPath, check_index
 from transformer.tracing.trace import Trace
 from transformer.validation import one_of
@@ -30,32 +34,36 @@ HIDING = ("masked_scores", "weights")
 
 
 @drawn
-def tensor(trace: Trace, path: str, item: int = 0, head: int | None = None) -> go.Figure:
-    """One tensor of a run, and the tensors that it was computed from. If `head` is None, all heads are drawn."""
-    stops = {stop.path: stop for stop in walk(trace)}
-    trace[path]  # for an unknown path, this raises an error that names the nearest paths
+def tensor(trace: Trace | Difference, path: str, item: int = 0, head: int | None = None) -> go.Figure:
+    """One tensor of a run, and the tensors that it was computed from. If `head` is None, all heads are drawn. For a Difference,
+    the tensors have B − A."""
+    stops = {stop.path: stop for stop in stops_of(trace)}
+    path = trace[path].path  # for an unknown path, this raises an error that names the nearest paths
     check_index("item", item, trace.batch_size)
     if head is not None and "head" in stops[path].axes:
         check_index("head", head, stops[path].shape[stops[path].axes.index("head")])
     inputs = [
-        _ids(trace, name, item) if name in (SOURCE_IDS, TARGET_IDS) else _view(trace, stops[name], item, head)
+        _view(trace, stops[name], item, head) if name in stops else _ids(tensors_of(trace), name, item)
         for name in stops[path].inputs
+        if name in stops or isinstance(trace, Trace)  # ids have no difference
     ]
     return stop_figure(inputs, stops[path].operation, _view(trace, stops[path], item, head))
 
 
 @drawn
-def layer(trace: Trace, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
-    """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale."""
-    groups = [stop.group for stop in walk(trace) if stop.group.startswith(f"{stack} ")]
+def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
+    """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale. For a Difference, the
+    tensors have B − A."""
+    stops = stops_of(trace)
+    groups = [stop.group for stop in stops if stop.group.startswith(f"{stack} ")]
     check_index("layer", layer, len(set(groups)))
     check_index("item", item, trace.batch_size)
     group = f"{stack} {layer + 1}"
-    members = [stop for stop in walk(trace) if stop.group == group]
+    members = [stop for stop in stops if stop.group == group]
     return layer_figure([_part(trace, name, list(stops), item) for name, stops in groupby(members, lambda stop: stop.part)])
 
 
-def _part(trace: Trace, name: str, stops: Sequence[Stop], item: int) -> Part:
+def _part(trace: Trace | Difference, name: str, stops: Sequence[Stop], item: int) -> Part:
     """A part of a layer, with the flow through its tensors."""
     flow = flow_of(stops)
     rows = [[[_view(trace, stop, item, None) for stop in chain] for chain in row] for row in flow.rows]
@@ -63,22 +71,45 @@ def _part(trace: Trace, name: str, stops: Sequence[Stop], item: int) -> Part:
 
 
 @drawn
-def residual(trace: Trace, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
-    """The residual stream of every token, from sub-layer to sub-layer. Measures: norm, similarity, added_norm, cosine."""
-    stream = residual_stream(trace, stack, item)
-    values = getattr(stream, one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine")))
-    places = [f"{layer} {part.replace('_', ' ')}" for layer, part in stream.places]
+def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
+    """The residual stream of every token, from sub-layer to sub-layer. Measures: norm, similarity, added_norm, cosine. For a
+    Difference, the measure in B minus the measure in A."""
+    one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine"))
+    streams = [residual_stream(run, stack, item) for run in ((trace.a, trace.b) if isinstance(trace, Difference) else (trace,))]
+    places = [f"{layer} {part.replace('_', ' ')}" for layer, part in streams[0].places]
+    title, measured = measure.replace("_", " "), [getattr(stream, measure) for stream in streams]
+    side = STACK_SIDES[stack]
+    values, tokens = measured[0], tensors_of(trace).tokens_of(side)[item]
+    if isinstance(trace, Difference):
+        if len({(stream.points, stream.places) for stream in streams}) > 1:
+            raise InputError("The residual streams of A and B pass through different sub-layers, so they have no difference.")
+        a, b = (over_rows(trace, run, of, None, side) for run, of in enumerate(measured))
+        values, title = b - a, f"{title}, B − A"
     points = [*["start"] * (len(values) > len(places)), *places, *["end"] * (len(values) > len(places) + 1)]
-    return token_lines(values, points, trace.tokens_of(STACK_SIDES[stack])[item], measure.replace("_", " "))
+    return token_lines(values, points, tokens, title)
 
 
 @drawn
-def units(pipeline: TextPipeline, trace: Trace, path: str, position: int, most: int = 10, item: int = 0) -> go.Figure:
+def units(
+    pipeline: TextPipeline, trace: Trace | Difference, path: str, position: int, most: int = 10, item: int = 0
+) -> go.Figure:
     """The hidden units of a feed-forward network that move its output furthest. They are measured at one position. `path` is
-    the path of the feed-forward network."""
-    worked = feed_forward(own_model(pipeline), trace, path, position, item)
-    strongest = worked.strongest(most)
-    return unit_bars(strongest, worked.push[strongest], "hidden unit")
+    the path of the feed-forward network. For a Difference, `position` is an aligned row, and the units are those that change
+    most."""
+    model = own_model(pipeline)
+    if not isinstance(trace, Difference):
+        worked = feed_forward(model, trace, path, position, item)
+        strongest = worked.strongest(most)
+        return unit_bars(strongest, worked.push[strongest], "hidden unit")
+    places = trace.places[TensorPath.parse(path).side]
+    check_index("position", position, len(places))
+    a, b = places[position]
+    if a is None or b is None:
+        raise InputError("Only one of the two runs has a token at position {position}.", position=position)
+    check_number("most", most, 0)
+    change = feed_forward(model, trace.b, path, b, item).push - feed_forward(model, trace.a, path, a, item).push
+    strongest = np.argsort(-np.abs(change), kind="stable")[:most].tolist()
+    return unit_bars(strongest, change[strongest], "hidden unit, B − A")
 
 
 @drawn
@@ -102,7 +133,8 @@ def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Fi
     return ledger_figures.growth(curve.sizes, lines, along, counted, curve.present, True, limit)
 
 
-def _view(trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
+def _view(run: Trace | Difference, stop: Stop, item: int, head: int | None) -> TensorView:
+    trace = tensors_of(run)
     step, place = trace[stop.path], TensorPath.parse(stop.path)
     tokens = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
@@ -111,6 +143,8 @@ def _view(trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
     # positions are source tokens.
     tokens["position"] = tokens.get(place.side, trace.source_tokens[item] if trace.source_tokens else ())
     scale: Scale = "mask" if stop.path.endswith("_mask") else "weights" if place.last in SHARES else "signed"
+    if isinstance(run, Difference):
+        scale = "signed"
     masked = place.kind is not None and place.last in HIDING
     hidden = trace.hidden(place.owner).numpy() if masked else None
     branch = place.branch

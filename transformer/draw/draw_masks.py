@@ -1,18 +1,22 @@
 """Drawings of masks, of their three conventions, and of what leaks without a mask. Layers and heads are counted from 0."""
 
+import numpy as np
 import plotly.graph_objects as go
 import torch
 
 from transformer.analysis import leaks, mask_conventions
 from transformer.draw.drawing import drawn
+from transformer.draw.run_or_difference import over_rows
 from transformer.errors import InputError
 from transformer.figures import KIND_COLORS
+from transformer.figures.comparison_figures import three_maps
 from transformer.figures.mask_conventions_figures import Stages, convention_stages
 from transformer.figures.mask_conventions_figures import empty_rows as rows_figure
 from transformer.figures.masks_figures import mask_picture
 from transformer.figures.whatif_figures import probability_change
 from transformer.network.config import check_config
 from transformer.pipeline.pipeline import Pipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.paths import Kind, Side, check_index
 from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace
@@ -22,15 +26,24 @@ NO_PADDING = "no padding mask"
 
 
 @drawn
-def mask(trace: Trace, side: Side = "target", item: int = 0) -> go.Figure:
-    """A mask of the run. It shows which keys each query may attend to, in the source or in the target."""
+def mask(trace: Trace | Difference, side: Side = "target", item: int = 0) -> go.Figure:
+    """A mask of the run. It shows which keys each query may attend to, in the source or in the target. For a Difference, the
+    figure has maps of A, B and B − A, in which 1 is allowed and 0 is hidden."""
+    check_index("item", item, trace.batch_size)
+    if isinstance(trace, Difference):
+        names = trace.tokens_of(side, item)
+        a, b = (over_rows(trace, run, _mask(of, side, item), side, side) for run, of in enumerate((trace.a, trace.b)))
+        return three_maps(a, b, None, None, names, names)
+    keep, tokens = _mask(trace, side, item), trace.tokens_of(side)[item]
+    return mask_picture(keep, tokens, tokens, KIND_COLORS["encoder" if side == "source" else "decoder"])
+
+
+def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
+    """True where a query may attend to a key of the same side."""
     rows, mask = trace.tokens_of(side), trace.masks.source if side == "source" else trace.masks.target
     if mask is None:
         raise InputError("The decoder ran alone: there is no mask of a source.")
-    check_index("item", item, len(rows))
-    tokens = rows[item]
-    keep = mask[item if len(mask) > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
-    return mask_picture(keep, tokens, tokens, KIND_COLORS["encoder" if side == "source" else "decoder"])
+    return mask[item if len(mask) > 1 else 0, 0].expand(len(rows[item]), len(rows[item])).numpy()
 
 
 @drawn

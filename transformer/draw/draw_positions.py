@@ -5,10 +5,12 @@ import plotly.graph_objects as go
 
 from transformer.analysis import position_geometry
 from transformer.draw.drawing import drawn, own_model
+from transformer.draw.run_or_difference import tensors_of
 from transformer.errors import InputError
 from transformer.figures import position_geometry_figures as figures
 from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.difference import Difference
 from transformer.tracing.paths import Side, check_index
 from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace, as_array
@@ -24,13 +26,14 @@ def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
 
 
 @drawn
-def embedding(trace: Trace, side: Side = "source", item: int = 0) -> go.Figure:
-    """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads."""
-    path = f"{side}_embedding"
-    check_index("item", item, trace.batch_size)
+def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -> go.Figure:
+    """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads. For a
+    Difference, the vectors have B − A."""
+    path, run = f"{side}_embedding", tensors_of(trace)
+    check_index("item", item, run.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
     panels = {"token": token, "position": trace[f"{path}.position"].numpy(), "sum": trace[f"{path}.sum"].numpy()[item]}
-    return aligned_maps(panels, trace.tokens_of(side)[item], *AXES)
+    return aligned_maps(panels, run.tokens_of(side)[item], *AXES)
 
 
 @drawn

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, get_args
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,10 +16,12 @@ import plotly.io
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from transformer.analysis.checks import check_trace
 from transformer.errors import InputError
 from transformer.figures.numbers import numbers
 from transformer.network.model import Transformer
 from transformer.pipeline.checkpoint import as_path, write_whole
+from transformer.tracing.difference import Difference
 
 Arguments = ParamSpec("Arguments")
 CONFIG = {"displaylogo": False, "responsive": True}
@@ -103,10 +105,19 @@ class Drawing:
 
 def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawing]:
     """The same function, but returning a `Drawing` of its figure. The drawing's name is the first sentence of the function's
-    docstring."""
+    docstring. It refuses a Difference unless the function names one in its annotations.
+
+    Raises:
+        InputError: the function needs one run, and got the difference of two.
+    """
+
+    takes_difference = any(Difference in get_args(hint) for hint in function.__annotations__.values())
 
     @functools.wraps(function)
     def wrapped(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawing:
+        for given in () if takes_difference else (*arguments, *named.values()):
+            if isinstance(given, Difference):
+                check_trace(given)
         first = (function.__doc__ or function.__name__).strip().partition(".")[0]
         return Drawing(function(*arguments, **named), " ".join(first.split()))
 

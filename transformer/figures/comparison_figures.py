@@ -149,7 +149,7 @@ def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: lis
     more: dict[str, Any] = {"hoverongaps": True, "customdata": told, "showscale": False}
     if max(shown.shape) <= MOST_WRITTEN:
         form = "{:+.2f}" if index == 2 else "{:.2f}"
-        more |= in_cells(shown, form, scale["colorscale"], scale["zmin"], scale["zmax"])
+        more |= in_cells(shown, form, scale["colorscale"], float(scale["zmin"]), float(scale["zmax"]))
     elif index:  # A and B share the colour bar after B
         more |= {
             "showscale": True,
@@ -213,13 +213,11 @@ def three_bars(
     """
     titles = names or _titles(labels)
     series = [np.asarray(values, np.float64) for values in (a, b, np.asarray(b, np.float64) - a)]
-    told = [
-        "<br>".join(
-            f"{escaped(title)}: {_number(each, labels, signed=title == titles[2])}"
-            for title, each in zip(titles, row, strict=True)
-        )
-        for row in zip(*(values.tolist() for values in series), strict=True)
+    lines = [
+        [f"{escaped(title)}: {_number(each, labels, signed=index == 2)}" for each in values.tolist()]
+        for index, (title, values) in enumerate(zip(titles, series, strict=True))
     ]
+    told = ["<br>".join(row) for row in zip(*lines, strict=True)]
     signs = [PLUS if change > 0 else MINUS for change in series[2].tolist()]
     bars = [
         {
@@ -241,7 +239,7 @@ def three_bars(
     layout: dict[str, Any] = {
         "xaxis": {"tickmode": "array", "anchor": "y2"} | names_of_bars,
         "yaxis": {"title": {"text": value or labels["probability"]}, "domain": [0.42, 1], "rangemode": "tozero"},
-        "yaxis2": {"title": {"text": titles[2]}, "domain": [0, 0.36], "zerolinecolor": LINE},
+        "yaxis2": {"title": {"text": escaped(titles[2])}, "domain": [0, 0.36], "zerolinecolor": LINE},
         "barmode": "group",
     }
     meta = {"together": [0, 1, 2], "least_width": 70 + 36 * len(tokens)}

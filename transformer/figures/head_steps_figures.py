@@ -259,6 +259,8 @@ def _written(values: Float[np.ndarray, "row column"]) -> np.ndarray:
 
 
 def _number(value: float) -> str:
+    if np.isnan(value):
+        return "NaN"
     if not np.isfinite(value):
         return "−∞" if value < 0 else "∞"
     return f"{value + 0.0:.6g}".replace("-", "−")

@@ -53,7 +53,7 @@ def aligned_maps(
     pitch = tall + PANEL_TITLE
     total = count * pitch
     cell = f"{escaped(row_title)} %{{y}}<br>{escaped(column_title)} %{{x}}<br>%{{z:.6~g}}<extra></extra>"
-    most = max(float(np.abs(values).max()) for values in panels.values()) or 1.0
+    most = max(float(np.abs(values).max(initial=0, where=np.isfinite(values))) for values in panels.values()) or 1.0
     heatmaps: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"shapes": [], "annotations": []}
     for index, title in enumerate(titles):

@@ -4,9 +4,13 @@ import difflib
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor
+
 from transformer.errors import InputError
 from transformer.tracing.computed import Value
-from transformer.tracing.paths import Side
+from transformer.tracing.paths import Side, TensorPath
 from transformer.tracing.trace import Tokens
 
 # For each aligned row, the position of its token in A and in B; None if this text has no such token.
@@ -36,3 +40,41 @@ def pair_of(pair: tuple[int | None, int | None], a: Sequence[Value], b: Sequence
     """What A and B have at an aligned row."""
     one, other = (missing if row is None else of[row] for row, of in zip(pair, (a, b), strict=True))
     return one, other
+
+
+def sides_of_axes(path: str, axes: Sequence[str]) -> list[tuple[Side, ...]]:
+    """For each axis of the tensor at a path, the sides whose tokens it can have; none for an axis without tokens."""
+    place = TensorPath.parse(path)
+    sides: dict[str, tuple[Side, ...]] = {
+        "source": ("source",),
+        "target": ("target",),
+        # By its path, the output of an encoder without a decoder is of the target, but its positions are source tokens.
+        "position": (place.side, "source", "target"),
+    }
+    if place.kind is not None:
+        sides |= {"query": (place.kind.queries,), "key": (place.kind.keys,)}
+    return [sides.get(axis, ()) for axis in axes]
+
+
+def over_rows(values: Shaped[Tensor, "*axes"], rows: Sequence[Sequence[int | None] | None]) -> Float[Tensor, "*rows"]:
+    """A tensor of one text as floating-point numbers over aligned rows; NaN in rows that the text does not have.
+
+    Args:
+        values: a tensor that has, on some axes, an index for each token.
+        rows: for each axis, the position of the text's token in each aligned row, or None; None for an axis without tokens.
+
+    Raises:
+        InputError: an axis has not one index for each token.
+    """
+    values = values if values.dtype in (torch.float32, torch.float64) else values.float()
+    for axis, places in enumerate(rows):
+        if places is None:
+            continue
+        count = len(places) - places.count(None)
+        if values.shape[axis] != count:
+            template = "Axis {axis} has size {size}; this run has {count} tokens."
+            raise InputError(template, axis=axis, size=values.shape[axis], count=count)
+        if count < len(places):
+            values = values.index_select(axis, torch.tensor([place or 0 for place in places]))
+            values.index_fill_(axis, torch.tensor([row for row, place in enumerate(places) if place is None]), torch.nan)
+    return values

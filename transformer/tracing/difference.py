@@ -9,7 +9,7 @@ token can stand alone: the other run has no token at this row, and the numbers o
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
 
@@ -18,23 +18,35 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from transformer.errors import InputError, PathError
-from transformer.tracing.aligned_rows import Places, aligned_rows, pair_of
+from transformer.tracing.aligned_rows import Places, aligned_rows, over_rows, pair_of, sides_of_axes
 from transformer.tracing.computed import Computed
 from transformer.tracing.paths import Kind, Side, TensorPath, check_index
 from transformer.tracing.trace import Activation, Ids, Tokens, Trace
-from transformer.validation import one_of
+from transformer.validation import as_list, one_of
 
 Alignment = Literal["positions", "words"]
 NO_ID, NO_TOKEN = -1, "–"
 
 
+@dataclass(frozen=True, eq=False)
 class AlignedTrace(Trace):
     """A trace over the rows of an alignment, made by `Difference`: a run, or B − A. Its tensors are floating-point numbers, and
-    NaN where a run has no token. The id of such a row is −1."""
+    NaN where a run has no token. The id of such a row is −1. All three have the same names of rows.
+
+    Attributes:
+        difference: the Difference that it belongs to.
+    """
+
+    difference: "Difference | None" = field(default=None, repr=False)
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where a query may not attend to a key; also where the token is missing. Raises as `Trace.hidden`."""
         return ~self.used_masks[str(self._attention(attention))]
+
+    def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
+        """As `Difference.query_names`."""
+        assert self.difference is not None
+        return self.difference.query_names(kind, item, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +59,22 @@ class Difference:
         aligned: side → `positions` if both texts have equally many tokens, else `words`: aligned by equal tokens, in order.
     """
 
-    a: Trace
-    b: Trace
+    a: Trace = field(repr=False)
+    b: Trace = field(repr=False)
     places: Mapping[Side, Places]
     aligned: Mapping[Side, Alignment]
 
     @classmethod
-    def of(cls, a: Trace, b: Trace) -> "Difference":
+    def of(cls, a: object, b: object) -> "Difference":
         """The difference of two runs. Their models may differ if they have the same layers and heads in a kind of attention.
 
         Raises:
             InputError: `a` or `b` is not a Trace, they have no kind of attention in common, or they have different numbers of
                 texts; or texts of a batch would be aligned in different ways.
         """
-        for name, trace in (("a", a), ("b", b)):
-            if not isinstance(trace, Trace):
-                raise InputError(
-                    "{name} must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", name=name, trace=trace
-                )
+        if not isinstance(a, Trace) or not isinstance(b, Trace):
+            wrong = b if isinstance(a, Trace) else a
+            raise InputError("Two runs are compared, as `Pipeline.trace` returns them, not {wrong!r}.", wrong=wrong)
         if a.batch_size != b.batch_size:
             template = "A has {a} texts and B has {b}; two runs that are compared need equally many."
             raise InputError(template, a=a.batch_size, b=b.batch_size)
@@ -132,21 +142,15 @@ class Difference:
         Raises:
             InputError: there is not a side or None for each axis, or an axis has not one index for each token.
         """
-        values = values if values.dtype in (torch.float32, torch.float64) else values.float()
-        if len(sides) != values.ndim:
-            raise InputError("sides has {count} entries; the values have {axes} axes.", count=len(sides), axes=values.ndim)
-        for axis, side in enumerate(sides):
-            if side is None:
-                continue
-            rows = [pair[run] for pair in self.places[side]]
-            known = [row for row in rows if row is not None]
-            if values.shape[axis] != len(known):
-                template = "Axis {axis} has size {size}; this run has {count} tokens of the {side}."
-                raise InputError(template, axis=axis, size=values.shape[axis], count=len(known), side=side)
-            if len(known) < len(rows):
-                values = values.index_select(axis, torch.tensor([row or 0 for row in rows]))
-                values.index_fill_(axis, torch.tensor([index for index, row in enumerate(rows) if row is None]), torch.nan)
-        return values
+        check_index("run", run, 2)
+        listed = as_list(sides)
+        if not isinstance(values, Tensor) or listed is None or len(listed) != values.ndim:
+            template = "values must be a tensor with an axis for each of the sides {sides!r}, not {values!r}."
+            raise InputError(template, sides=sides, values=values)
+        return over_rows(values, [None if side is None else [pair[run] for pair in self._places_of(side)] for side in listed])
+
+    def _places_of(self, side: str) -> Places:
+        return self.places["source" if one_of("side", side, self.sides) == "source" else "target"]
 
     def _values(self, run: int, path: str) -> Tensor:
         return self.over_rows(run, (self.a, self.b)[run][path].values, self._sides(path))
@@ -160,19 +164,12 @@ class Difference:
 
     def _sides(self, path: str) -> list[Side | None]:
         """For each axis of a tensor, the side of its tokens; None for an axis without tokens."""
-        place, tensors = TensorPath.parse(path), (self.a[path], self.b[path])
-        if tensors[0].axes != tensors[1].axes:
+        a, b = self.a[path], self.b[path]
+        if a.axes != b.axes:
             template = "{path} has the axes {a} in A and {b} in B, so it has no difference."
-            raise PathError(template, path=path, a=" ".join(tensors[0].axes), b=" ".join(tensors[1].axes))
-        named: dict[str, Sequence[Side]] = {"source": ("source",), "target": ("target",)}
-        # By its path, the output of an encoder without a decoder is of the target, but its positions are source tokens.
-        named["position"] = (place.side, "source", "target")
-        if place.kind is not None:
-            named |= {"query": (place.kind.queries,), "key": (place.kind.keys,)}
-        sizes = zip(tensors[0].axes, *(tensor.shape for tensor in tensors), strict=True)
-        return [
-            next((side for side in named.get(axis, ()) if self._lengths.get(side) == lengths), None) for axis, *lengths in sizes
-        ]
+            raise PathError(template, path=path, a=" ".join(a.axes), b=" ".join(b.axes))
+        sizes = zip(sides_of_axes(path, a.axes), a.shape, b.shape, strict=True)
+        return [next((side for side in sides if self._lengths.get(side) == [*pair]), None) for sides, *pair in sizes]
 
     @cached_property
     def _lengths(self) -> dict[Side, list[int]]:
@@ -187,8 +184,7 @@ class Difference:
         for side, places in self.places.items():
             texts = zip(self.a.ids_of(side), self.b.ids_of(side), strict=True)
             rows = [[pair_of(pair, *text, NO_ID) for pair in places] for text in texts]
-            # B − A has the id of A, or that of B if the token is only in B.
-            ids[side] = tuple(tuple(max(pair) if run is None else pair[run] for pair in row) for row in rows)
+            ids[side] = tuple(tuple(_id_of(pair, run) for pair in row) for row in rows)
         tokens: dict[Side, Tokens] = {
             side: tuple(self.tokens_of(side, item) for item in range(self.batch_size)) for side in ids
         }
@@ -200,6 +196,7 @@ class Difference:
             tokens.get("source", ()),
             tokens.get("target", ()),
             Computed(attentions, masks),
+            difference=self,
         )
 
     # --- texts -----------------------------------------------------------------------------------------------------------
@@ -224,7 +221,7 @@ class Difference:
         """
         one_of("side", side, self.sides)
         check_index("item", item, self.batch_size)
-        return self._names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
+        return self.joined_names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the queries and of the keys of a kind of attention, as in `tokens_of`. Raises as `Trace.tokens`."""
@@ -235,10 +232,20 @@ class Difference:
         """A name for each query of a kind of attention: the names of `Trace.query_names` in A and B, joined as in `tokens_of`.
         Raises as `Trace.query_names`."""
         kind = self._comparable(kind)
-        return self._names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
+        return self.joined_names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
 
-    def _names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
-        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in self.places[side])
+    def joined_names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
+        """A name for each aligned row of a side, as in `tokens_of`, from a name for each token of A and of B.
+
+        Raises:
+            ConfigError: there is no such side, or it did not run in both.
+            InputError: there is not a name for each token.
+        """
+        places = self._places_of(side)
+        if [len(a), len(b)] != self._lengths[side]:
+            template = "There are {a} and {b} names; the {side} has {lengths} tokens in A and B."
+            raise InputError(template, a=len(a), b=len(b), side=side, lengths=self._lengths[side])
+        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in places)
         return tuple(one if one == other else f"{one} / {other}" for one, other in pairs)
 
     # --- attention -------------------------------------------------------------------------------------------------------
@@ -287,6 +294,12 @@ class Difference:
             template = "The {kind} attention of A and B cannot be compared. Layers × heads of A: {a}; of B: {b}."
             raise InputError(template, kind=str(kind), a=a, b=b)
         return kind
+
+
+def _id_of(pair: tuple[int, int], run: int | None) -> int:
+    """The id of a row in a run. B − A has the id of A, or that of B if the token is only in B."""
+    a, b = pair
+    return pair[run] if run is not None else b if a == NO_ID else a
 
 
 def _width(trace: Trace, side: Side) -> int:

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import SHORT, opened
-from transformer import HeadlightError, draw
+from transformer import HeadlightError, compare, draw
+from transformer.analysis.word_trace import WordTrace
 from transformer.tracing.trace import Trace
 
 
@@ -56,3 +57,21 @@ def test_drawings_of_other_models_work_if_the_trace_has_what_they_need(name: str
     for call in [*OURS_ALONE.values(), *(WRITING.values() if name == "bert" else ())]:
         with pytest.raises(HeadlightError):
             call(name)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "gemma2"])
+def test_two_runs_of_other_models_are_compared(name: str) -> None:
+    other = opened(name).trace(f"{SHORT} {SHORT}")
+    for both in (compare(run(name), other), compare(WordTrace.of(run(name)), WordTrace.of(other))):
+        assert "words" in both.aligned.values()
+        assert len([activation.values for activation in both]) == len(run(name))
+        for drawing in (
+            draw.head(both, kind(name), 0, 1),
+            draw.heads(both, kind(name)),
+            draw.rollout(both, kind(name)),
+            draw.steps(both, kind(name), 0, 1),
+            draw.tensor(both, "encoder.output" if name == "bert" else "logits"),
+            draw.layer(both, both.kinds[0].stack, 1),
+            draw.residual(both, both.kinds[0].stack),
+        ):
+            assert drawing.figure.data

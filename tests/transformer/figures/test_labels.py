@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from transformer.figures import head_map
+from transformer.figures.comparison_figures import three_bars, three_maps
 from transformer.figures.head_steps_figures import Matrix, tensor_map, terms_bars
 from transformer.figures.labels import LABELS
 from transformer.figures.ledger_figures import growth, shares
@@ -18,6 +19,7 @@ from transformer.figures.token_geometry_figures import similarity_map, vocabular
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 
 ONES, KEEP, TOKENS = np.ones((2, 2), np.float32), np.tri(2, dtype=bool), ["a", "b"]
+GAP = np.array([[1, np.nan], [1, 1]], np.float32)
 HIDDEN = Matrix(ONES, TOKENS, TOKENS, "Zeile", "Spalte", False, hidden=~KEEP)
 COSTS = {"FLOPs": {"projections": 3, "masks": 1}}
 Draw = Callable[[Mapping[str, str]], go.Figure]
@@ -34,6 +36,11 @@ Draw = Callable[[Mapping[str, str]], go.Figure]
         ("key_axis nan weight", lambda labels: empty_rows([("x", np.full(2, np.nan))], TOKENS, labels)),
         ("probability change", lambda labels: probability_change(TOKENS, ONES[0], ONES[0], ("x", "y"), labels=labels)),
         ("change change_of_weight", lambda labels: difference_map(ONES, KEEP, TOKENS, TOKENS, labels)),
+        (
+            "first_run second_run second_minus_first not_in_run masked query key_axis",
+            lambda labels: three_maps(ONES, GAP, KEEP, KEEP, TOKENS, TOKENS, labels=labels),
+        ),
+        ("first_run second_run second_minus_first probability", lambda labels: three_bars(TOKENS, *ONES, labels=labels)),
         ("layer head_axis drop", lambda labels: importance_map({"cross": ONES}, {"cross": "x"}, labels)),
         ("masked_value", lambda labels: tensor_map(HIDDEN, labels)),
         ("sum", lambda labels: terms_bars([("x", 1.0, 2.0, 2.0)], 2.0, labels=labels)),
