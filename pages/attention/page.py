@@ -21,7 +21,7 @@ from pages.shell.frame.parts import seen
 from pages.shell.view.card_heads import head_to_show
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
 from pages.ui.pickers import pick
 from pages.ui.prediction import is_open
@@ -35,7 +35,9 @@ COMPUTED = ("steps", "gradient", "what-if")
 words = text("attention")
 
 with explained():
-    view, trace = show_run()
+    with answer_row() as row:
+        view, trace = show_run()
+    asked = pick_second_run(view, row)
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # The head that is picked first is one that the model's card names, or an induction head.
@@ -44,7 +46,6 @@ with explained():
         layers, heads, named = trace.layers(kind), trace.heads(kind), named if named and kind == named.kind else None
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.layer if named else 1) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=named.head if named else 1) - 1
-        asked = pick_second_run(view)
     # The pictures come first. The question and the sentences about them are drawn below.
     both, top, below, part = st.container(), st.container(), st.container(), st.container()
     with below:

@@ -52,7 +52,7 @@ PLAIN = Settings(Greedy())
 def pick_settings() -> Settings:
     """Draw the pickers of the method and its logits processors in one row; returns the picked settings."""
     words = text("decoding")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", width="content"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = pick(words["method"], METHODS, "method", help=words["method_help"])
         if method == "greedy":
             return PLAIN

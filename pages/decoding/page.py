@@ -22,7 +22,7 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part, row_of_parts, section
 from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
 from pages.shell.view.run_of_view import answer_of
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import quoted
@@ -47,14 +47,13 @@ with explained():
         raise PageEnd
     # In one container, so that the player keeps its place and the keyboard's focus when the elements above it change.
     with st.container():
-        if not is_open(NEXT):
-            show_plain_answer(view)
-        show_agreement(view)
-        row, both = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
-        with row:
-            picked = pick_settings()
-            asked = pick_second_run(view)
-        settings = replace(picked, edits=edits_in_force(view))
+        with answer_row() as row:
+            if not is_open(NEXT):
+                show_plain_answer(view)
+            show_agreement(view)
+        asked = pick_second_run(view, row)
+        settings, both = pick_settings(), st.container()
+        settings = replace(settings, edits=edits_in_force(view))
         run = run_of(view, settings)
         forced = forced_tokens(view, run)
         other = with_forced(view, run, forced.tokens) if forced.tokens else None

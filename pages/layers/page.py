@@ -14,7 +14,7 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_next
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -22,12 +22,11 @@ from pages.ui.text import text
 words = text("layers")
 
 with explained():
-    with st.container(gap="xsmall"):
+    with answer_row("xsmall") as row:
         view, trace = show_run(batch=True)
+    asked = pick_second_run(view, row)
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = pick(words["part"], list(words["parts"]), "part")
-        asked = pick_second_run(view)
+    part = pick(words["part"], list(words["parts"]), "part")
     if words["parts"][part]:
         st.caption(words["parts"][part])
     # The other parts compute with the numbers of the run itself, so they do not join pieces to words.

@@ -10,7 +10,7 @@ from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
 from pages.shell.view.view import View
 from transformer import Trace
 from transformer.analysis.walk import taps
-from transformer.tracing.paths import SIDES
+from transformer.tracing.paths import Side
 
 
 def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
@@ -28,5 +28,5 @@ def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
         tensor_of(view.pipeline, run, stop, 0, head - 1 if isinstance(head, int) and "head" in stop.axes else None)
         for run in difference.runs
     ]
-    sides = [side for side in SIDES if side in difference.places and {side, "position", "query", "key"} & {*stop.axes}]
+    sides: list[Side] = [side for side in difference.places if {side, "position", "query", "key"} & {*stop.axes}]
     show_both_maps(views, heading(stop), alignment(difference, *sides))

@@ -11,7 +11,7 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
 from pages.ui.text import text
 from transformer.analysis.position_geometry import rotation, swap
@@ -20,12 +20,11 @@ from transformer.network.embedding import Embedding, Learned, sinusoid
 words = text("positions")
 
 with explained():
-    view, trace = show_run()
+    with answer_row() as row:
+        view, trace = show_run()
+    asked = pick_second_run(view, row)
     # A swap computes the run again, which is possible only for our own networks.
-    first, row = "swap" if view.pipeline.model else "sum", st.container(horizontal=True, vertical_alignment="bottom")
-    part = pick_part(words["part_label"], words["parts"], words["anchors"], first, row)
-    with row:
-        asked = pick_second_run(view)
+    part = pick_part(words["part_label"], words["parts"], words["anchors"], "swap" if view.pipeline.model else "sum")
     both = st.container()
 
     if part == "swap":

@@ -8,7 +8,7 @@ from pages.shell.frame.parts import pick_part
 from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
 from pages.shell.view.second_run import SecondRun
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import difference_of, show_both_rows, show_two_runs
 from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_rows, show_scaling
 from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
@@ -30,11 +30,10 @@ def show_both_vectors(second: SecondRun) -> None:
 
 
 with explained():
-    view, trace = show_run(batch=True)
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    part = pick_part(words["part_label"], words["parts"], words["anchors"], row=row)
-    with row:
-        asked = pick_second_run(view)
+    with answer_row() as row:
+        view, trace = show_run(batch=True)
+    asked = pick_second_run(view, row)
+    part = pick_part(words["part_label"], words["parts"], words["anchors"])
     # The other parts show the vocabulary, which contains only pieces.
     shown = pick_words(trace) if part in WORDS else trace
     sentence = pick_sentence(view, trace, shown)

@@ -10,7 +10,7 @@ at a time:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import streamlit as st
@@ -125,13 +125,7 @@ def put_away(parts: Iterable[str]) -> None:
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 
-def pick_part(
-    label: str,
-    parts: Mapping[str, str],
-    anchors: Mapping[str, Sequence[str]],
-    first: str | None = None,
-    row: AbstractContextManager[object] | None = None,
-) -> str:
+def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:
     """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
     of the picked part.
 
@@ -142,10 +136,8 @@ def pick_part(
         parts: id of each part → a sentence about it.
         anchors: anchor of a heading → the parts with that heading.
         first: the part that is drawn before a person picks one; by default the first part.
-        row: where the picker is drawn; None for right above the sentence.
     """
-    with row or nullcontext():
-        part = pick(label, list(parts), PART, first=first)
+    part = pick(label, list(parts), PART, first=first)
     st.caption(parts[part])
     st.session_state[PICKED] = (part, {anchor: list(owners) for anchor, owners in anchors.items()})
     return part

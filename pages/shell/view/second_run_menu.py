@@ -1,8 +1,11 @@
 """The menu of the second run: what B has of its own, examples, and buttons that exchange both runs or end the comparison."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.models.catalogue import available, filmed, snapshots
 from pages.shell.models.folders import folder_models
@@ -32,14 +35,23 @@ class Example(NamedTuple):
     asked: Asked
 
 
-def pick_second_run(view: View) -> Asked | None:
-    """Draw the button that opens the menu; returns what B has of its own, or None if nothing is compared. Call it in a row of
-    pickers, so that it takes no line of its own."""
+@contextmanager
+def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[DeltaGenerator]:
+    """A context in which the answer is drawn. It yields the row in which the answer is, for the button of the menu: there, the
+    button takes no line of its own."""
+    row = st.container(horizontal=True, key="answer_row")
+    with row.container(gap=gap):
+        yield row
+
+
+def pick_second_run(view: View, row: DeltaGenerator) -> Asked | None:
+    """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own, or None if
+    nothing is compared."""
     words, asked = text("second_run"), asked_run()
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
-    menu = st.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
+    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
     if menu.open:
         with menu:
             _show_menu(view, asked)

@@ -22,7 +22,7 @@ from transformer.tracing.paths import Side
 
 # Key of the figure. Most columns of a tensor that are all drawn; of a wider one, so many are drawn, each with its name.
 KEY = "two-runs"
-MOST_COLUMNS, MOST_NAMED = 128, 32
+MOST_COLUMNS, MOST_NAMED = 128, 24
 
 
 def show_two_runs(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawnAt, hoverPoint, nextSpot, partsOf, pointOf } from "../../../../pages/ui/chart/points.js";
+import { drawnAt, hoverPoint, hoverPoints, nextSpot, partsOf, pointOf, subplotsOf } from "../../../../pages/ui/chart/points.js";
 
 const NAN = Number.NaN;
 const FIGURE = {
@@ -74,6 +74,19 @@ test("Plotly gets a cell by its place on the axes", () => {
   assert.deepEqual(hoverPoint({ curveNumber: 2, pointNumber: [2, 1] }, FIGURE), { curveNumber: 2, xval: 14, yval: 7 });
   assert.deepEqual(hoverPoint({ curveNumber: 1, pointNumber: [0, 1] }, FIGURE), { curveNumber: 1, xval: 1, yval: 0 });
   assert.deepEqual(hoverPoint({ curveNumber: 3, pointNumber: 1 }, FIGURE), { curveNumber: 3, pointNumber: 1 });
+});
+
+test("a point is shown together with the same point of other traces", () => {
+  const [first, ...others] = FIGURE.data.filter(({ type }) => type === "heatmap");
+  const maps = { data: [first, ...others.map((map) => ({ ...map, xaxis: "x2" }))], layout: { meta: { together: [0, 2] } } };
+  const points = hoverPoints({ curveNumber: 2, pointNumber: [0, 1] }, maps);
+  assert.deepEqual(points, [
+    { curveNumber: 0, xval: 1, yval: 0 },
+    { curveNumber: 2, xval: 14, yval: 3 },
+  ]);
+  assert.deepEqual(subplotsOf([...points, points[0]], maps), ["xy", "x2y2"]);
+  assert.deepEqual(hoverPoints({ curveNumber: 1, pointNumber: [0, 1] }, maps), [{ curveNumber: 1, xval: 1, yval: 0 }]);
+  assert.deepEqual(hoverPoints({ curveNumber: 3, pointNumber: 1 }, FIGURE), [{ curveNumber: 3, pointNumber: 1 }]);
 });
 
 test("a point is named by the axes of its figure", () => {
