@@ -1,6 +1,7 @@
 """Needed against enough: what the answer loses without a head, beside what the head alone restores."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from jaxtyping import Float
@@ -28,8 +29,14 @@ def role(lost: float, restored: float) -> str:
 
     Returns:
         `alone`: needed and enough. `backup`: enough, but not needed, because others can do the same. `partner`: needed, but not
-        enough, because others are needed too. `against`: it moves the answer away. `bystander`: neither.
+        enough, because others are needed too. `against`: it moves the answer away from the clean one. `bystander`: neither.
+
+    Raises:
+        InputError: a share is not a number.
     """
+    for name, share in (("lost", lost), ("restored", restored)):
+        if isinstance(share, bool) or not isinstance(share, Real) or share != share:
+            raise InputError("{name} is {share!r}; it must be a number.", name=name, share=share)
     needed, enough = lost >= HALF, restored >= HALF
     if needed or enough:
         return ("alone" if enough else "partner") if needed else "backup"
@@ -75,6 +82,8 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
             raise InputError("Only {done} of {total} places have been patched.", done=given.done, total=given.total)
         if any(values.shape[2] != 1 for values in given.moved["logit"].values()):
             raise InputError("The places must be patched at all positions together.")
+        if given.also:
+            raise InputError("Needed against enough is a question about each place alone; leave out `also`.")
     if denoised.pair is not noised.pair or denoised.swap != noised.swap:
         raise InputError("Both results must be of the same pair and the same tensors.")
     return Needs(
@@ -85,15 +94,20 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
 def ranks_agree(first: OfHeads, second: OfHeads) -> float:
     """Spearman's rank correlation of two measures over all heads: 1 if both rank the heads alike, 0 if their ranks have nothing
-    to do with each other. NaN if one measure is equal for all heads.
+    to do with each other. NaN if one measure is equal for all heads, or NaN for any head.
 
     Raises:
         InputError: the measures are not arrays of the same heads.
     """
-    if not isinstance(first, dict) or not isinstance(second, dict) or first.keys() != second.keys():
-        raise InputError("Two measures of the same heads are compared.")
-    for kind, values in (*first.items(), *second.items()):
-        check_array(kind, values, "layer head")
+    for measure in (first, second):
+        if not isinstance(measure, dict) or not measure:
+            raise InputError("A measure must be a dict: kind → array with axes layer head; not {measure!r}.", measure=measure)
+        for kind, values in measure.items():
+            check_array(str(kind), values, "layer head")
+    if {kind: of.shape for kind, of in first.items()} != {kind: of.shape for kind, of in second.items()}:
+        raise InputError("Two measures of the same heads are compared; these two are of different heads.")
+    if any(np.isnan(values).any() for values in (*first.values(), *second.values())):
+        return float("nan")
     ranks = [_ranks(np.concatenate([values.ravel() for values in of.values()])) for of in (first, second)]
     if any(values.std() == 0 for values in ranks):
         return float("nan")

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from transformer.patching.pair import RunPair
+from transformer.patching.bench import DIRECTIONS, Bench
+from transformer.patching.pair import RunPair, check_pair
 from transformer.patching.places import Place, Swap, check_head
-from transformer.patching.sweep import DIRECTIONS, Bench, paths_of
 from transformer.validation import one_of
 
 
@@ -27,19 +27,17 @@ def changes_elsewhere(
         direction: `noise`: the head of the corrupt run is put into the clean run. `denoise`: the reverse.
 
     Raises:
-        InputError: the network has no such head.
+        InputError: `pair` is not a RunPair, or the network has no such head.
         ConfigError: there is no such direction.
     """
-    head = check_head(pair.network, head)
+    check_pair(pair)
+    head = check_head(pair.network, head, pair.sides)
     one_of("direction", direction, DIRECTIONS)
     swap = Swap("head_output")
-    grids = swap.grids(pair.network)
-    paths = paths_of(pair, swap, {grid: (layers, heads, 1) for grid, (layers, heads) in grids.items()})
-    bench = Bench(pair, swap, direction, 1, paths)
-    before = bench.run(bench.base, paths)[0]
-    after = bench.patched([[Place(*head)]], paths)[0]
+    bench = Bench(pair, swap, direction, items=1)
+    before, after = bench.values, bench.patched([[Place(*head)]], bench.paths)[0]
     changes = {}
-    for grid, (layers, _) in grids.items():
+    for grid, (layers, _) in swap.grids(pair.network, pair.sides).items():
         rows = []
         for layer in range(layers):
             (path,) = swap.paths(pair.network, grid, layer)
