@@ -11,7 +11,7 @@ from transformer.patching.scores import METRICS, Scores, scores
 
 DIRECTIONS = ("denoise", "noise")
 MOST_ITEMS = 32  # places that are patched in one pass, each in its own item of the batch
-MOST_NUMBERS = 1 << 25  # numbers in the logits of one pass, 128 MB; with many tokens, fewer places share a pass
+MOST_NUMBERS = 1 << 25  # numbers in the logits, or the weights of a layer, of one pass: 128 MB; long texts share no pass
 
 
 class Bench:
@@ -58,11 +58,14 @@ class Bench:
             edits: the edits of the run.
             first: the first position that the edits change. If it is not 0, the positions before it are computed once.
         """
-        network, batch = self.pair.network, ids.times(self.items)
+        network, batch, rows = self.pair.network, ids.times(self.items), self.pair.rows
         cache = self._prefix(ids, first) if first else None
         with tracing(network, edits, keep) as values:
-            logits = network.decode(batch.target, None, None, cache) if cache else network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
-        return values, logits[:, self.pair.row - first :]
+            if batch.target is not None and batch.source is None:
+                logits = network.decode(batch.target, None, None, cache, rows)
+            else:
+                logits = network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
+        return values, logits[:, -rows:]
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
         """The tensors and measures of the base run with places of the other run, each item its own. Items without places are
@@ -102,7 +105,7 @@ class Bench:
         """A cache with the keys and values of the first positions, the same for each item."""
         cache = self.pair.network.new_cache()
         assert ids.target is not None
-        self.pair.network.decode(ids.target[:, :length], None, None, cache)
+        self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
         cache.select([0] * self.items)
         return cache
 
@@ -117,8 +120,9 @@ def paths_of(pair: RunPair, swap: Swap) -> list[str]:
 
 def batch_size(pair: RunPair, places: int) -> int:
     """The number of runs in one pass."""
-    length = max(pair.length(side) for side in pair.sides)
-    return max(1, min(places, MOST_ITEMS, MOST_NUMBERS // (length * pair.network.config.target_vocab)))
+    config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
+    rows = pair.rows if pair.sides == ("target",) else length
+    return max(1, min(places, MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
 
 
 def _padded(pair: RunPair) -> bool:

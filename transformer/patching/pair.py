@@ -72,6 +72,11 @@ class RunPair:
         """The sides that are read: `source`, `target`, or both."""
         return tuple(side for side, ids in zip(SIDES, self.clean, strict=True) if ids is not None)
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of the logits from the compared row to the end."""
+        return self.length(self.sides[-1]) - self.row
+
     def length(self, side: str) -> int:
         """The number of tokens of a side, the same in both runs."""
         ids = getattr(self.clean, side)
