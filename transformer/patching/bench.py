@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+import torch
 from torch import Tensor
 
 from transformer.network.tap import Edit, Recording, tracing
@@ -49,6 +50,7 @@ class Bench:
             self.values, self.base_scores = self.patched([], self.paths)
         self.shares_prefix = pair.sides == ("target",) and pair.network.new_cache() is not None and not _padded(pair)
 
+    @torch.inference_mode()
     def run(self, ids: Ids, keep: Sequence[str] = (), edits: Sequence[Edit] = (), first: int = 0) -> tuple[Recording, Tensor]:
         """The tensors of a batch of equal texts, and its logits from the compared row on.
 

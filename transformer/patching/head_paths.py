@@ -1,7 +1,6 @@
 """Path patching: the effect of one head on the answer that passes through one other head."""
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from transformer.errors import InputError
@@ -14,7 +13,6 @@ from transformer.validation import one_of
 BRANCHES = ("query", "key", "value")
 
 
-@torch.inference_mode()
 def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:

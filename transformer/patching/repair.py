@@ -1,7 +1,6 @@
 """Self-repair: what all other heads do differently if one head is taken from the other run."""
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from transformer.patching.bench import DIRECTIONS, Bench
@@ -10,7 +9,6 @@ from transformer.patching.places import Place, Swap, check_head
 from transformer.validation import one_of
 
 
-@torch.inference_mode()
 def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:

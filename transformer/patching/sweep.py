@@ -141,7 +141,6 @@ def all_places(pair: RunPair, swap: Swap, each: bool) -> tuple[dict[str, tuple[i
     return shapes, places
 
 
-@torch.inference_mode()
 def _sweep(
     pair: RunPair,
     swap: Swap,
