@@ -1,6 +1,6 @@
 """Needed against enough, averaged over many pairs of texts, with intervals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,7 +92,7 @@ def average_needs(
     what: str = "head_output",
     steps: str = "all",
     metrics: Sequence[str] = ("logit", "probability"),
-) -> Iterator[AverageNeeds]:
+) -> Generator[AverageNeeds, None, None]:
     """Patch every head in both directions for every pair of texts, reported pair by pair.
 
     Args:
@@ -122,7 +122,7 @@ def average_needs(
 
 def _averages(
     pipeline: TextPipeline, pairs: Sequence[tuple[Source, Source]], what: str, steps: str, metrics: tuple[str, ...]
-) -> Iterator[AverageNeeds]:
+) -> Generator[AverageNeeds, None, None]:
     collected: dict[str, list[Needs]] = {metric: [] for metric in metrics}
     left_out = 0
     for done, (clean, corrupt) in enumerate(pairs, 1):

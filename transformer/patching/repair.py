@@ -13,8 +13,8 @@ def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """How much the output of every head changes if one head's output is taken from the other run: the length of the change
-    divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, and 1 for a
-    change as long as the output itself. The head itself has its own change.
+    divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, 1 for a change
+    as long as the output itself, and infinite for a head whose output was zero. The head itself has its own change.
 
     A change says that a head reacts. Whether it makes up for the loss is a question of the answer: take both heads from the
     other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
@@ -40,7 +40,7 @@ def changes_elsewhere(
         for layer in range(layers):
             (path,) = swap.paths(pair.network, grid, layer)
             old, new = before[path][0].double(), after[path][0].double()
-            lengths = old.flatten(1).norm(dim=1)
-            rows.append(((new - old).flatten(1).norm(dim=1) / lengths.clamp(min=1e-12)).numpy())
+            change, length = (new - old).flatten(1).norm(dim=1), old.flatten(1).norm(dim=1)
+            rows.append((change / length).where(change > 0, 0).numpy())
         changes[grid] = np.stack(rows)
     return changes

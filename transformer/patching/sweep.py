@@ -1,7 +1,7 @@
 """`patch_everywhere`: one place after another is taken from the other run, and the answer is measured each time."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +86,7 @@ def patch_everywhere(
     positions: str = "together",
     steps: str = "all",
     also: Sequence[Place] = (),
-) -> Iterator[Patched]:
+) -> Generator[Patched, None, None]:
     """Take every place of a kind from the other run, one at a time, reported pass by pass.
 
         for patched in patch_everywhere(pair):
@@ -148,7 +148,7 @@ def _sweep(
     also: tuple[Place, ...],
     shapes: dict[str, tuple[int, int, int]],
     places: list[Place],
-) -> Iterator[Patched]:
+) -> Generator[Patched, None, None]:
     bench = Bench(pair, swap, direction, batch_size(pair, len(places)), also)
     base = {name: float(values[0]) for name, values in bench.base_scores._asdict().items()}
     moved = {name: {grid: np.full(shape, np.nan) for grid, shape in shapes.items()} for name in METRICS}

@@ -20,6 +20,8 @@ ATTENTIONS = {
 # Grid → the side of its queries, and of its keys.
 SIDES = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
 READ = {"query": ["query"], "key": ["key"], "value": ["value"], "key_and_value": ["key", "value"]}
+# A module, whether its input is changed instead of its output, and a function of it; None changes nothing.
+Edit = tuple[nn.Module, bool, Callable[[Tensor], Tensor | None]]
 HEADS = ("head_output", "weights", *READ)
 LAYERS = ("attention", "feed_forward", "residual_stream", "embedding")
 
@@ -65,7 +67,9 @@ class Hooked:
             "embedding": [(getattr(self.model, f"{SIDES[grid][0]}_embedding"), False)],
         } | {key: [(getattr(attention, branch).projection, False) for branch in names] for key, names in READ.items()}
         of_head = head if what in HEADS else None
-        edits = [(module, given, self.swap(self.recorded[module, given], of_head, positions)) for module, given in points[what]]
+        edits: list[Edit] = []
+        for module, given in points[what]:
+            edits.append((module, given, self.swap(self.recorded[module, given], of_head, positions)))
         with hooks(edits):
             return self.logits(self.base)
 
@@ -105,7 +109,7 @@ class Hooked:
                 new[0, position, self.columns(head)] = mixed[position]
             return new
 
-        keep = (attention.value.projection, False, lambda of: values.update(value=of))
+        keep: Edit = (attention.value.projection, False, lambda of: values.update(value=of))
         with hooks([keep, (attention.output_projection, True, joined)]):
             return self.logits(self.base)
 
@@ -119,14 +123,14 @@ class Hooked:
 
 
 @contextmanager
-def hooks(edits: list[tuple[nn.Module, bool, Callable[[Tensor], Tensor | None]]]) -> Iterator[None]:
+def hooks(edits: list[Edit]) -> Iterator[None]:
     """Within the context, each function changes the output of its module, or with True, the input; or only looks at it."""
     handles = []
     for module, given, edit in edits:
         if given:
-            handles.append(module.register_forward_pre_hook(lambda _, inputs, edit=edit: _input(edit, inputs)))
+            handles.append(module.register_forward_pre_hook(_on_input(edit)))
         else:
-            handles.append(module.register_forward_hook(lambda _, __, output, edit=edit: _output(edit, output)))
+            handles.append(module.register_forward_hook(_on_output(edit)))
     try:
         yield
     finally:
@@ -134,10 +138,13 @@ def hooks(edits: list[tuple[nn.Module, bool, Callable[[Tensor], Tensor | None]]]
             handle.remove()
 
 
-def _input(edit: Callable[[Tensor], Tensor | None], inputs: tuple[Any, ...]) -> Any:
-    new = edit(inputs[0]) if inputs and isinstance(inputs[0], Tensor) else None
-    return None if new is None else (new, *inputs[1:])
+def _on_input(edit: Callable[[Tensor], Tensor | None]) -> Any:
+    def hook(_: nn.Module, inputs: tuple[Any, ...]) -> Any:
+        new = edit(inputs[0]) if inputs and isinstance(inputs[0], Tensor) else None
+        return None if new is None else (new, *inputs[1:])
+
+    return hook
 
 
-def _output(edit: Callable[[Tensor], Tensor | None], output: Any) -> Any:
-    return edit(output) if isinstance(output, Tensor) else None
+def _on_output(edit: Callable[[Tensor], Tensor | None]) -> Any:
+    return lambda _, __, output: edit(output) if isinstance(output, Tensor) else None
