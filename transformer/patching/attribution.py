@@ -10,12 +10,12 @@ from transformer.network.tap import tracing
 from transformer.patching.bench import DIRECTIONS, paths_of
 from transformer.patching.pair import Ids, RunPair, check_pair
 from transformer.patching.pair_checks import check_gradients
-from transformer.patching.places import OF_HEADS, Swap
+from transformer.patching.places import OF_HEADS, OF_LAYERS, Swap
 from transformer.patching.sweep import EACH, Grids, Patched, all_places
 from transformer.tracing.interventions import Change
 from transformer.validation import one_of
 
-EMBEDDINGS = ("source_embedding", "target_embedding")
+EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # from the first to the last that is computed
 
 
 def attribute_everywhere(
@@ -87,11 +87,14 @@ def _per_position(products: Float[Tensor, "1 ... width"], what: str) -> Float[Te
 def _gradients(pair: RunPair, base: Ids, paths: list[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The tensors of the base run, and the gradient of its logit difference with respect to each."""
     check_gradients(pair.network)
-    taps = pair.network.taps
-    # Gradients are followed from the vectors of the tokens on, because the parameters may be frozen.
-    starts = [f"{side}.{name}" for side in EMBEDDINGS for name in ("token", "scaled") if f"{side}.{name}" in taps]
-    firsts = {path.partition(".")[0]: path for path in reversed(starts)}
-    edits = [Change(path, _as_leaf) for path in firsts.values()]
+    # Gradients are followed from the first tensor of each embedding on, because the parameters may be frozen.
+    starts = [
+        next((path for name in EMBEDDINGS if (path := f"{side}_embedding.{name}") in pair.network.taps), "")
+        for side in pair.sides
+    ]
+    if not all(starts):
+        raise InputError("The vectors of the tokens are not recorded in this network, so it has no gradients.")
+    edits = [Change(path, _as_leaf) for path in starts]
     with torch.inference_mode(False), torch.enable_grad():
         with tracing(pair.network, edits, keep=paths) as values:
             logits = pair.network(base.source, base.target)  # pyright: ignore[reportArgumentType]

@@ -6,8 +6,9 @@ from jaxtyping import Float
 from transformer.errors import InputError
 from transformer.patching.bench import DIRECTIONS, Bench, batch_size, paths_of
 from transformer.patching.pair import RunPair, check_pair
-from transformer.patching.places import Head, Place, Swap, Taken, check_head
+from transformer.patching.places import Head, Swap, Taken, check_head
 from transformer.patching.scores import LEAST_GAPS, scores
+from transformer.patching.sweep import all_places
 from transformer.validation import one_of
 
 BRANCHES = ("query", "key", "value")
@@ -38,15 +39,14 @@ def path_effects(
     one_of("through", through, BRANCHES)
     one_of("direction", direction, DIRECTIONS)
     read = Swap(through)
-    grids = read.grids(pair.network, pair.sides)
-    places = [Place(grid, layer, head) for grid, shape in grids.items() for layer, head in np.ndindex(shape)]
+    shapes, places = all_places(pair, read, each=False)
     bench = Bench(pair, Swap("head_output"), direction, batch_size(pair, len(places)))
     corrupt, clean = bench.ends["logit"]
     if not abs(clean - corrupt) >= LEAST_GAPS["logit"]:
         template = "The two runs barely differ (logit differences {corrupt:.3g} and {clean:.3g}), so a path carries no share."
         raise InputError(template, corrupt=corrupt, clean=clean)
     reached, _ = bench.run(bench.base, paths_of(pair, read), [*_taken_sender(bench, sender), *_frozen(bench, sender)])
-    moved = {grid: np.zeros(shape) for grid, shape in grids.items()}
+    moved = {grid: np.zeros((layers, heads)) for grid, (layers, heads, _) in shapes.items()}
     for start in range(0, len(places), bench.items):
         chunk = places[start : start + bench.items]
         edits = [

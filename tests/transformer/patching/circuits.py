@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer.network.config import NetworkConfig
-from transformer.network.tap import Tap, name_taps
+from transformer.network.tap import Tap, name_taps, tracing
 from transformer.patching import RunPair
-from transformer.tracing.trace import run_traced
+from transformer.tracing.trace import Activation, Trace
 
 # What the heads of a layer read, [batch, head, target, width] → what they add to the stream, of the same shape.
 Layer = Callable[[Tensor], Tensor]
-CLEAN, CORRUPT = torch.tensor([[1, 1]]), torch.tensor([[1, 0]])
+CLEAN, CORRUPT = torch.tensor([[0, 1]]), torch.tensor([[0, 0]])
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Circuit(nn.Module):
     def forward(self, source: None, target: Tensor) -> Tensor:
         return self.decode(target, None, None)
 
-    def decode(self, target: Tensor, memory: None, mask: None, cache: None = None, rows: int | None = None) -> Tensor:
+    def decode(self, target: Tensor, memory: Any, mask: Any, cache: Any = None, rows: int | None = None) -> Tensor:
         stream = self.target_embedding.sum(self.embed(target))
         for block in self.decoder.layers:
             stream = stream + block.self_attention(stream, self.config.heads)
@@ -93,8 +93,14 @@ class Circuit(nn.Module):
         return None
 
     def pair(self) -> RunPair:
-        traces = [run_traced(self, None, ids) for ids in (CLEAN, CORRUPT)]  # pyright: ignore[reportArgumentType]
-        return RunPair.of(self, traces[0], traces[1], tokens=(1, 0))
+        return RunPair.of(self, self.trace(CLEAN), self.trace(CORRUPT), tokens=(1, 0))
+
+    def trace(self, ids: Tensor) -> Trace:
+        with tracing(self) as values:
+            self(None, ids)
+        activations = {path: Activation(path, self.taps[path].axes, stored) for path, stored in values.stored.items()}
+        rows = tuple(map(tuple, ids.tolist()))
+        return Trace(self.config, activations, (), rows, (), tuple(tuple(map(str, row)) for row in rows), {})
 
 
 class Embedding(nn.Module):
@@ -132,3 +138,20 @@ def gate(*layers: Sequence[Callable[[Tensor, Tensor], Tensor]], answer: Callable
         return torch.stack([torch.zeros_like(logit), logit], -1)
 
     return Circuit(heads, [function(index) for index in range(len(layers))], embed, read).pair()
+
+
+def linear(seed: int = 0) -> RunPair:
+    """The pair of a linear network of three layers of two heads: each position adds linear maps of the mean of the positions
+    up to it."""
+    generator = torch.Generator().manual_seed(seed)
+    maps = torch.randn(3, 2, 4, 4, generator=generator) / 3
+    table, output = torch.randn(2, 4, generator=generator), torch.randn(4, 2, generator=generator)
+
+    def layer_of(index: int) -> Layer:
+        def layer(read: Tensor) -> Tensor:
+            mix = torch.ones(read.shape[2], read.shape[2]).tril()
+            return (mix / mix.sum(1, keepdim=True)) @ read @ maps[index]
+
+        return layer
+
+    return Circuit(2, [layer_of(index) for index in range(3)], lambda ids: table[ids], lambda stream: stream @ output).pair()

@@ -1,7 +1,6 @@
 """Tests of needed against enough: circuits written by hand, whose heads have known roles."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -94,18 +93,10 @@ def test_another_network_has_other_roles_by_another_measure() -> None:
         (-0.25, 0.4, "against"),
         (0.4, -0.25, "against"),
         (-3.0, 0.6, "backup"),
-        (np.float64(1), 1, "alone"),
     ],
 )
 def test_the_edges_of_the_roles(lost: float, restored: float, expected: str) -> None:
     assert role(lost, restored) == expected
-
-
-@pytest.mark.parametrize("share", [None, "1", math.nan, True, [1.0]])
-def test_a_role_needs_numbers(share: Any) -> None:
-    for shares in ((share, 1.0), (1.0, share)):
-        with pytest.raises(InputError, match="must be a number"):
-            role(*shares)
 
 
 def test_ranks_agree_is_the_rank_correlation() -> None:
@@ -121,17 +112,6 @@ def test_ranks_agree_is_the_rank_correlation() -> None:
     assert math.isnan(ranks_agree(first, {"encoder": np.full((2, 2), np.nan), "cross": np.array([[1.0]])}))
 
 
-@pytest.mark.parametrize(
-    "second",
-    [None, {}, {"encoder": None}, {"encoder": np.ones(2)}, {"encoder": np.ones((3, 2))}, {"cross": np.ones((2, 2))}, "logit"],
-)
-def test_ranks_of_other_heads_are_refused(second: Any) -> None:
-    first = {"encoder": np.arange(4.0).reshape(2, 2)}
-    for measures in ((first, second), (second, first)):
-        with pytest.raises(InputError):
-            ranks_agree(*measures)
-
-
 def test_needs_takes_complete_results_of_both_directions() -> None:
     pair = main_and_backup()
     *_, denoised = patch_everywhere(pair)
@@ -140,9 +120,9 @@ def test_needs_takes_complete_results_of_both_directions() -> None:
     *_, values = patch_everywhere(pair, what="value", direction="noise")
     *_, each = patch_everywhere(pair, direction="noise", positions="each")
     *_, also = patch_everywhere(pair, direction="noise", also=[Place("decoder", 0, 0)])
-    for wrong in (None, denoised, other, values, each, also, "noise"):
+    for wrong in (denoised, other, values, each, also):
         with pytest.raises(InputError):
-            needs(denoised, wrong)  # pyright: ignore[reportArgumentType]
+            needs(denoised, wrong)
     with pytest.raises(InputError):
         needs(noised, denoised)
     with pytest.raises(ConfigError, match="metric is 'kl'"):
