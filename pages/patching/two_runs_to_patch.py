@@ -8,7 +8,7 @@ from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
 from pages.shell.view.runs import Report
 from pages.shell.view.second_run import answer_of, second_run
-from pages.shell.view.second_run_menu import pick_second_run
+from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
@@ -97,24 +97,32 @@ def runs_to_patch(view: View) -> Runs | None:
         InputError: the runs cannot be patched, because they differ in more than their text, or in length.
     """
     words = text("patching")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = pick_second_run(view) or second_text(view)
-        if asked is None:
-            st.info(words["no_second"], icon=":material/compare:")
-            return None
-        if asked.model not in ("", view.model) or asked.phrases:
-            raise InputError(ONLY_TEXTS)
-        second = second_run(view, asked)
-        runs = _runs(view, second.view)
-        kind = str(Kind.DECODER if runs.clean.trace().target_ids else Kind.ENCODER)
-        names = map_names(runs.clean, runs.clean.trace(), kind)[0]
-        labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
-        options, found = range(len(names)), runs.pair.row
-        row = pick(words["step"], options, STEP, words["step_help"], found, as_list=True, labels=labels)
-    runs = replace(runs, row=row)
-    say_runs(view, second, [answer_of(each, ()) for each in (view, second.view)])
-    _say_difference(runs)
+    with answer_row() as row:
+        said = st.container()
+    asked = pick_second_run(view, row) or second_text(view)
+    if asked is None:
+        st.info(words["no_second"], icon=":material/compare:")
+        return None
+    if asked.model not in ("", view.model) or asked.phrases:
+        raise InputError(ONLY_TEXTS)
+    second = second_run(view, asked)
+    with said:
+        say_runs(view, second, [answer_of(each, ()) for each in (view, second.view)])
+    differs, picker = st.columns([3, 1], vertical_alignment="bottom")
+    with picker:
+        runs = _with_step(_runs(view, second.view))
+    with differs:
+        _say_difference(runs)
     return runs
+
+
+def _with_step(runs: Runs) -> Runs:
+    """Draw the picker of the compared step. Returns the runs with the picked step."""
+    words, trace = text("patching"), runs.clean.trace()
+    names = map_names(runs.clean, trace, str(Kind.DECODER if trace.target_ids else Kind.ENCODER))[0]
+    labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
+    row = pick(words["step"], range(len(names)), STEP, words["step_help"], runs.pair.row, as_list=True, labels=labels)
+    return replace(runs, row=row)
 
 
 def _say_difference(runs: Runs) -> None:

@@ -239,7 +239,12 @@ def three_bars(
     layout: dict[str, Any] = {
         "xaxis": {"tickmode": "array", "anchor": "y2"} | names_of_bars,
         "yaxis": {"title": {"text": value or labels["probability"]}, "domain": [0.42, 1], "rangemode": "tozero"},
-        "yaxis2": {"title": {"text": escaped(titles[2])}, "domain": [0, 0.36], "zerolinecolor": LINE, "exponentformat": "power"},
+        "yaxis2": {
+            "title": {"text": escaped(titles[2])},
+            "domain": [0, 0.36],
+            "zerolinecolor": LINE,
+            "exponentformat": "power",
+        },
         "barmode": "group",
     }
     meta = {"together": [0, 1, 2], "least_width": 70 + 36 * len(tokens)}

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -34,6 +35,8 @@ NO_PAD = -1
 # Number of texts, of source tokens and of target tokens in the pass that measures shapes. They differ, so that the size of an
 # axis tells which axis it is.
 TEXTS, SOURCE, TARGET = 2, 5, 4
+# The argument of models of `transformers` that says for how many of the last positions logits are computed.
+ROWS = "logits_to_keep"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +189,7 @@ class Network:
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
         cache: TransformersCache | None = None,
+        rows: int | None = None,
     ) -> Float[Tensor, "batch ..."]:
         """Logits for the token after each target position; with a cache, after each position that it does not have yet.
 
@@ -193,9 +197,13 @@ class Network:
             target: ids of the decoder's input, including the positions in the cache.
             memory, mask: what `encode` returned; None for both in a decoder alone.
             cache: keys and values of the first positions.
+            rows: the number of last positions whose logits are returned; None for all. Most decoders alone then compute no
+                others.
         """
         first, keep = cache.length if cache else 0, self.target_keys(target)
         given: dict[str, Any] = {"past_key_values": cache.past_key_values if cache else None, "use_cache": cache is not None}
+        if rows is not None and ROWS in inspect.signature(self.model.forward).parameters:
+            given[ROWS] = rows
         new = _readable(target[:, first:])
         if memory is None or mask is None:
             given |= {"input_ids": new, "attention_mask": keep.long()}
@@ -207,7 +215,7 @@ class Network:
             logits = self.output.of(self.model, given, last)
         if cache:
             cache.length = target.shape[1]
-        return self._tapped(logits)
+        return self._tapped(logits if rows is None else logits[:, -rows:])
 
     def new_cache(self) -> TransformersCache | None:
         """An empty cache for `decode`; None if cached keys and values would change the logits."""

@@ -133,6 +133,7 @@ class Transformer(nn.Module):
         memory: Float[Tensor, "batch source d_model"] | None,
         mask: Mask | None,
         cache: KeyValueCache | None = None,
+        rows: int | None = None,
     ) -> Float[Tensor, "batch position vocab"]:
         """Logits for the token after each target position. With a cache, only for the positions that are not in the cache yet.
 
@@ -140,11 +141,15 @@ class Transformer(nn.Module):
             target: token ids of the decoder's input, including the positions that are in the cache.
             memory, mask: what `encode` returned for the same number of rows; None for both to run the decoder alone.
             cache: keys and values of the first `cache.length` positions; the decoder adds those of the other positions.
+            rows: the number of last positions whose logits are computed; None for all.
 
         Raises:
             InputError: the model has no row for an id or a position, the batches have different sizes, the source is missing,
-                the memory and the mask do not fit this model or each other, or the cache already has all positions.
+                the memory and the mask do not fit this model or each other, the cache already has all positions, or `rows` is
+                not a positive number.
         """
+        if rows is not None and (not isinstance(rows, int) or rows < 1):
+            raise InputError("rows is {rows!r}; it must be a whole number of at least 1, or None.", rows=rows)
         if (memory is None) != (mask is None):
             raise InputError("The memory and its mask belong together: give both, or None for both.")
         if memory is None and not self.config.decoder_alone:
@@ -161,7 +166,7 @@ class Transformer(nn.Module):
         decoded = self.decoder(self.target_embedding(target[:, first:], first), memory, own_mask, mask, cache)
         if cache:
             cache.length = target.shape[1]
-        logits = self.logits(self.output_projection(decoded))
+        logits = self.logits(self.output_projection(decoded if rows is None else decoded[:, -rows:]))
         if watched():  # the model itself does not use the probabilities, so they are computed only for a trace
             self.probabilities(logits.softmax(-1))
         return logits

@@ -7,13 +7,15 @@ from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.tap import tracing
-from transformer.patching.pair import RunPair
-from transformer.patching.places import OF_HEADS, Swap
-from transformer.patching.sweep import DIRECTIONS, EACH, Grids, Patched, all_places, paths_of
+from transformer.patching.bench import DIRECTIONS, paths_of
+from transformer.patching.pair import Ids, RunPair, check_pair
+from transformer.patching.pair_checks import check_gradients
+from transformer.patching.places import OF_HEADS, OF_LAYERS, Swap
+from transformer.patching.sweep import EACH, Grids, Patched, all_places
 from transformer.tracing.interventions import Change
 from transformer.validation import one_of
 
-EMBEDDINGS = ("source_embedding", "target_embedding")
+EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # from the first to the last that is computed
 
 
 def attribute_everywhere(
@@ -27,32 +29,28 @@ def attribute_everywhere(
 
     Raises:
         InputError: the model was built within `torch.inference_mode`, so it has no gradients.
+
+    Returns:
+        Grid → the estimate for each place, as in `Patched.moved`.
     """
-    if not isinstance(pair, RunPair):
-        raise InputError("The pair must be a RunPair, as `run_pair` returns it, not {pair!r}.", pair=pair)
+    check_pair(pair)
     swap, each = Swap(what, steps), one_of("positions", positions, EACH) == "each"
     noise = one_of("direction", direction, DIRECTIONS) == "noise"
     shapes, _ = all_places(pair, swap, each)
-    paths = paths_of(pair, swap, shapes)
+    paths = paths_of(pair, swap)
     base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
     with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
         pair.network(other.source, other.target)  # pyright: ignore[reportArgumentType]
     values, gradients = _gradients(pair, base, paths)
+    products = {path: _per_position(gradients[path] * (others[path] - values[path]), what) for path in paths}
     grids = {}
-    for grid, (layers, heads, _) in shapes.items():
-        rows = []
-        for layer in range(layers):
-            products = sum(
-                _per_position(gradients[path] * (others[path] - values[path]), what)
-                for path in swap.paths(pair.network, grid, layer)
-            )
-            assert isinstance(products, Tensor)
-            if not each:
-                taken = [pair.row] if swap.steps == "this" and swap.side(grid) == "target" else slice(None)
-                products = products[:, taken].sum(1, keepdim=True)
-            rows.append(products)
-        grids[grid] = torch.stack(rows).double().numpy()
-        assert grids[grid].shape[1] == heads
+    for grid, (layers, _, _) in shapes.items():
+        of_layers = [[products[path] for path in swap.paths(pair.network, grid, layer)] for layer in range(layers)]
+        estimate = torch.stack([torch.stack(of_layer).sum(0) for of_layer in of_layers])
+        if not each:
+            taken = [pair.row] if swap.steps == "this" and swap.side(grid) == "target" else slice(None)
+            estimate = estimate[..., taken].sum(-1, keepdim=True)
+        grids[grid] = estimate.numpy()
     return grids
 
 
@@ -60,11 +58,17 @@ def agreement(estimated: Grids, patched: Patched) -> float:
     """The correlation between estimated and exact changes of the logit difference, over all places. NaN if one of them is the
     same everywhere.
 
+    Args:
+        estimated: what `attribute_everywhere` returned.
+        patched: the last report of `patch_everywhere`, for the same arguments.
+
     Raises:
         InputError: the two are not of the same places, or not all places have been patched.
     """
+    if not isinstance(patched, Patched) or not isinstance(estimated, dict):
+        raise InputError("An estimate of `attribute_everywhere` is compared with a result of `patch_everywhere`.")
     exact = patched.moved["logit"]
-    if {grid: values.shape for grid, values in estimated.items()} != {grid: values.shape for grid, values in exact.items()}:
+    if {grid: np.shape(values) for grid, values in estimated.items()} != {grid: of.shape for grid, of in exact.items()}:
         raise InputError("The estimate and the exact changes are of different places.")
     first, second = (np.concatenate([values.ravel() for values in of.values()]) for of in (estimated, exact))
     if not np.isfinite(second).all():
@@ -76,25 +80,24 @@ def agreement(estimated: Grids, patched: Patched) -> float:
 
 def _per_position(products: Float[Tensor, "1 ... width"], what: str) -> Float[Tensor, "head position"]:
     """The sum over the width of each token's vector; tensors of a layer get an axis of one head."""
-    summed = products[0].sum(-1)
+    summed = products[0].double().sum(-1)
     return summed if what in OF_HEADS else summed[None]
 
 
-def _gradients(pair: RunPair, base: object, paths: list[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def _gradients(pair: RunPair, base: Ids, paths: list[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The tensors of the base run, and the gradient of its logit difference with respect to each."""
-    source, target = base  # pyright: ignore[reportGeneralTypeIssues]
-    taps = pair.network.taps
-    # Gradients flow from the vectors of the tokens, because the parameters themselves get none.
-    starts = [f"{side}.{name}" for side in EMBEDDINGS for name in ("token", "scaled") if f"{side}.{name}" in taps]
-    firsts = {path.partition(".")[0]: path for path in reversed(starts)}
-    edits = [Change(path, _as_leaf) for path in firsts.values()]
+    check_gradients(pair.network)
+    # Gradients are followed from the first tensor of each embedding on, because the parameters may be frozen.
+    starts = [
+        next((path for name in EMBEDDINGS if (path := f"{side}_embedding.{name}") in pair.network.taps), "")
+        for side in pair.sides
+    ]
+    if not all(starts):
+        raise InputError("The vectors of the tokens are not recorded in this network, so it has no gradients.")
+    edits = [Change(path, _as_leaf) for path in starts]
     with torch.inference_mode(False), torch.enable_grad():
         with tracing(pair.network, edits, keep=paths) as values:
-            logits = pair.network(source, target)
-        if not logits.requires_grad:
-            raise InputError(
-                "The model was built within `torch.inference_mode`, so it has no gradients; open it outside of it."
-            )
+            logits = pair.network(base.source, base.target)  # pyright: ignore[reportArgumentType]
         difference = logits[0, pair.row, pair.tokens[0]] - logits[0, pair.row, pair.tokens[1]]
         tensors = [values[path] for path in paths]
         found = torch.autograd.grad(difference, tensors, allow_unused=True)

@@ -1,20 +1,25 @@
 """Needed against enough, averaged over many pairs of texts, with intervals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_number, check_text_pipeline
+from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline
 from transformer.errors import InputError
 from transformer.patching.need import Needs, OfHeads, needs
 from transformer.patching.pair import run_pair
+from transformer.patching.pair_checks import LENGTHS, check_evaluation_mode
+from transformer.patching.places import OF_HEADS, STEPS
+from transformer.patching.scores import METRICS
 from transformer.patching.sweep import patch_everywhere
 from transformer.pipeline.answer import Source
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import Pair, find_task
+from transformer.validation import as_list, one_of
 
+SHARES = ("lost", "restored")
 RESAMPLES, PERCENT = 2000, 95
 MOST_PAIRS = 500
 
@@ -54,25 +59,32 @@ class AverageNeeds:
         return self.done - self.left_out
 
     def needs(self, metric: str = "logit") -> Needs:
-        """The mean shares. NaN if there is no pair yet."""
+        """The mean shares; without heads if there is no pair yet.
+
+        Raises:
+            ConfigError: the measure was not kept.
+        """
         return Needs(self.interval("lost", metric).mean, self.interval("restored", metric).mean)
 
     def interval(self, which: str, metric: str = "logit", seed: int = 0) -> Interval:
-        """The mean of `lost` or `restored` with its interval. The same seed gives the same interval."""
-        shares = (self.lost if which == "lost" else self.restored)[metric]
+        """The mean of `lost` or `restored` with its interval; without heads if there is no pair yet. The same seed gives the
+        same interval.
+
+        Raises:
+            ConfigError: there are no such shares, or the measure was not kept.
+            InputError: the seed is not a whole number of at least 0.
+        """
+        check_number("seed", seed, 0)
+        shares: dict[str, dict[str, np.ndarray]] = getattr(self, one_of("which", which, SHARES))
+        of_measure = shares[one_of("metric", metric, shares)]
         chosen = np.random.default_rng(seed).integers(0, max(self.pairs, 1), (RESAMPLES, self.pairs))
-        parts: list[OfHeads] = [{}, {}, {}]
-        for kind, values in shares.items():
-            if not self.pairs:
-                for part in parts:
-                    part[kind] = np.full(values.shape[1:], np.nan)
-                continue
-            means = _means(values, chosen)
-            edge = (100 - PERCENT) / 2
-            low, high = np.percentile(means, [edge, 100 - edge], axis=0)
-            for part, of_kind in zip(parts, (values.mean(0), low, high), strict=True):
-                part[kind] = of_kind
-        return Interval(mean=parts[0], low=parts[1], high=parts[2])
+        edge = (100 - PERCENT) / 2
+        ends = {kind: np.percentile(_means(values, chosen), [edge, 100 - edge], axis=0) for kind, values in of_measure.items()}
+        return Interval(
+            {kind: values.mean(0) for kind, values in of_measure.items()},
+            {kind: low for kind, (low, _) in ends.items()},
+            {kind: high for kind, (_, high) in ends.items()},
+        )
 
 
 def average_needs(
@@ -81,7 +93,7 @@ def average_needs(
     what: str = "head_output",
     steps: str = "all",
     metrics: Sequence[str] = ("logit", "probability"),
-) -> Iterator[AverageNeeds]:
+) -> Generator[AverageNeeds, None, None]:
     """Patch every head in both directions for every pair of texts, reported pair by pair.
 
     Args:
@@ -91,13 +103,22 @@ def average_needs(
         metrics: the measures whose shares are kept.
 
     Raises:
-        InputError: an argument has a wrong type, there are no pairs or too many, or the model cannot read a text.
+        InputError: an argument has a wrong type, there are no pairs or too many, or the network is in training mode or has no
+            language head. While it runs: the model cannot read a text.
+        ConfigError: there is no such tensor of heads, choice or measure.
     """
     check_text_pipeline(pipeline)
+    check_language_head(pipeline.network)
+    check_evaluation_mode(pipeline.network)
+    one_of("what", what, OF_HEADS)
+    one_of("steps", steps, STEPS)
     if isinstance(pairs, str) or not isinstance(pairs, Sequence) or not all(_is_pair(pair) for pair in pairs):
         raise InputError("The pairs must be a list of pairs of texts, not {pairs!r}.", pairs=pairs)
     check_number("pairs", len(pairs), 1, MOST_PAIRS)
-    return _averages(pipeline, pairs, what, steps, tuple(metrics))
+    chosen = None if isinstance(metrics, str) else as_list(metrics)
+    if not chosen:
+        raise InputError('The metrics must be a list of measures, such as ["logit"], not {metrics!r}.', metrics=metrics)
+    return _averages(pipeline, pairs, what, steps, tuple(one_of("metric", metric, METRICS) for metric in chosen))
 
 
 def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str, str]]:
@@ -127,7 +148,7 @@ def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str,
 
 def _averages(
     pipeline: TextPipeline, pairs: Sequence[tuple[Source, Source]], what: str, steps: str, metrics: tuple[str, ...]
-) -> Iterator[AverageNeeds]:
+) -> Generator[AverageNeeds, None, None]:
     collected: dict[str, list[Needs]] = {metric: [] for metric in metrics}
     left_out = 0
     for done, (clean, corrupt) in enumerate(pairs, 1):
@@ -149,7 +170,7 @@ def _needs_of(
     try:
         pair = run_pair(pipeline, clean, corrupt)
     except InputError as error:
-        if "clean" in error.values and "corrupt" in error.values:  # the lengths differ
+        if error.template == LENGTHS:
             return None
         raise
     if pair.same_answer:

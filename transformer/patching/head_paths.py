@@ -1,20 +1,19 @@
 """Path patching: the effect of one head on the answer that passes through one other head."""
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
-from transformer.network.tap import tracing
-from transformer.patching.pair import RunPair
-from transformer.patching.places import Head, Place, Swap, Taken, check_head
-from transformer.patching.scores import scores
-from transformer.patching.sweep import DIRECTIONS, Bench, batch_size, paths_of
+from transformer.errors import InputError
+from transformer.patching.bench import DIRECTIONS, Bench, batch_size, paths_of
+from transformer.patching.pair import RunPair, check_pair
+from transformer.patching.places import Head, Swap, Taken, check_head
+from transformer.patching.scores import LEAST_GAPS, scores
+from transformer.patching.sweep import all_places
 from transformer.validation import one_of
 
 BRANCHES = ("query", "key", "value")
 
 
-@torch.inference_mode()
 def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
@@ -32,23 +31,22 @@ def path_effects(
         direction: `denoise`: the sender's clean output is put into the corrupt run. `noise`: the reverse.
 
     Raises:
-        InputError: the network has no such head, or the runs barely differ.
+        InputError: `pair` is not a RunPair, the network has no such head, or the runs barely differ.
         ConfigError: there is no such input or direction.
     """
-    sender = check_head(pair.network, sender)
+    check_pair(pair)
+    sender = check_head(pair.network, sender, pair.sides)
     one_of("through", through, BRANCHES)
     one_of("direction", direction, DIRECTIONS)
-    carried, read = Swap("head_output"), Swap(through)
-    grids = read.grids(pair.network)
-    places = [Place(grid, layer, head) for grid, shape in grids.items() for layer, head in np.ndindex(shape)]
-    bench = Bench(pair, carried, direction, batch_size(pair, len(places)), _paths(pair, carried))
-    kept = _paths(pair, read)
-    frozen = _frozen(bench, sender)
-    with tracing(pair.network, [*_taken_sender(bench, sender), *frozen], keep=kept) as reached:
-        batch = bench.base.times(bench.items)
-        pair.network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
+    read = Swap(through)
+    shapes, places = all_places(pair, read, each=False)
+    bench = Bench(pair, Swap("head_output"), direction, batch_size(pair, len(places)))
     corrupt, clean = bench.ends["logit"]
-    moved = {grid: np.zeros(shape) for grid, shape in grids.items()}
+    if not abs(clean - corrupt) >= LEAST_GAPS["logit"]:
+        template = "The two runs barely differ (logit differences {corrupt:.3g} and {clean:.3g}), so a path carries no share."
+        raise InputError(template, corrupt=corrupt, clean=clean)
+    reached, _ = bench.run(bench.base, paths_of(pair, read), [*_taken_sender(bench, sender), *_frozen(bench, sender)])
+    moved = {grid: np.zeros((layers, heads)) for grid, (layers, heads, _) in shapes.items()}
     for start in range(0, len(places), bench.items):
         chunk = places[start : start + bench.items]
         edits = [
@@ -58,13 +56,8 @@ def path_effects(
         ]
         after = scores(pair, bench.run(bench.base, (), edits)[1], bench.clean).moved(bench.base_scores)
         for place, value in zip(chunk, after.logit.tolist(), strict=False):
-            moved[place.grid][place.layer, place.head] = value / (clean - corrupt) if clean != corrupt else 0.0
+            moved[place.grid][place.layer, place.head] = value / (clean - corrupt)
     return moved
-
-
-def _paths(pair: RunPair, swap: Swap) -> list[str]:
-    """The paths of what is taken, in all layers."""
-    return paths_of(pair, swap, {grid: (layers, heads, 1) for grid, (layers, heads) in swap.grids(pair.network).items()})
 
 
 def _taken_sender(bench: Bench, sender: Head) -> list[Taken]:
@@ -75,11 +68,10 @@ def _taken_sender(bench: Bench, sender: Head) -> list[Taken]:
 
 def _frozen(bench: Bench, sender: Head) -> list[Taken]:
     """The edits that keep the output of every head but the sender as in the base run."""
-    paths = _paths(bench.pair, bench.swap)
-    base = bench.run(bench.base, paths)[0]
     own = bench.swap.paths(bench.pair.network, sender.kind, sender.layer)
     edits = []
-    for path in paths:
-        heads = [head for head in range(base[path].shape[1]) if path not in own or head != sender.head]
-        edits.append(Taken(path, base[path], tuple((item, head, None) for item in range(bench.items) for head in heads)))
+    for path in bench.paths:
+        base = bench.values[path]
+        heads = [head for head in range(base.shape[1]) if path not in own or head != sender.head]
+        edits.append(Taken(path, base, tuple((item, head, None) for item in range(bench.items) for head in heads)))
     return edits

@@ -1,6 +1,7 @@
 """Needed against enough: what the answer loses without a head, beside what the head alone restores."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from jaxtyping import Float
@@ -30,8 +31,14 @@ def role(lost: float, restored: float) -> str:
 
     Returns:
         `alone`: needed and enough. `backup`: enough, but not needed, because others can do the same. `partner`: needed, but not
-        enough, because others are needed too. `against`: it moves the answer away. `bystander`: neither.
+        enough, because others are needed too. `against`: it moves the answer away from the clean one. `bystander`: neither.
+
+    Raises:
+        InputError: a share is not a number.
     """
+    for name, share in (("lost", lost), ("restored", restored)):
+        if isinstance(share, bool) or not isinstance(share, Real) or share != share:
+            raise InputError("{name} is {share!r}; it must be a number.", name=name, share=share)
     needed, enough = lost >= HALF, restored >= HALF
     if needed or enough:
         return ("alone" if enough else "partner") if needed else "backup"
@@ -77,7 +84,10 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
             raise InputError("Only {done} of {total} places have been patched.", done=given.done, total=given.total)
         if any(values.shape[2] != 1 for values in given.moved["logit"].values()):
             raise InputError("The places must be patched at all positions together.")
-    if (denoised.row, denoised.tokens, denoised.swap) != (noised.row, noised.tokens, noised.swap):
+        if given.also:
+            raise InputError("Needed against enough is a question about each place alone; leave out `also`.")
+    compared = [(each.row, each.tokens, each.swap) for each in (denoised, noised)]
+    if compared[0] != compared[1] or not np.allclose(*([*each.ends.values()] for each in (denoised, noised)), atol=1e-3):
         raise InputError("Both results must be of the same pair of runs and of the same tensors.")
     return Needs(
         {grid: 1 - values[..., 0] for grid, values in noised.shares(metric).items()},
@@ -87,7 +97,8 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
 def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> float:
     """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks have
-    nothing to do with each other. NaN if fewer than three heads matter, or a measure is equal for all of them.
+    nothing to do with each other. NaN if fewer than three heads matter, if a measure is equal for all of them, or NaN for any
+    head.
 
     Args:
         first, second: the shares of each head.
@@ -96,14 +107,19 @@ def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> floa
     Raises:
         InputError: the measures are not arrays of the same heads.
     """
-    if not isinstance(first, dict) or not isinstance(second, dict) or first.keys() != second.keys():
-        raise InputError("Two measures of the same heads are compared.")
-    for kind, values in (*first.items(), *second.items()):
-        check_array(kind, values, "layer head")
+    for measure in (first, second):
+        if not isinstance(measure, dict) or not measure:
+            raise InputError("A measure must be a dict: kind → array with axes layer head; not {measure!r}.", measure=measure)
+        for kind, values in measure.items():
+            check_array(str(kind), values, "layer head")
+    if {kind: of.shape for kind, of in first.items()} != {kind: of.shape for kind, of in second.items()}:
+        raise InputError("Two measures of the same heads are compared; these two are of different heads.")
     one, other = (np.concatenate([values.ravel() for values in of.values()]) for of in (first, second))
     matter = np.maximum(np.abs(one), np.abs(other)) >= least
+    if np.isnan([*one, *other]).any() or matter.sum() < 3:
+        return float("nan")
     ranks = [_ranks(of[matter]) for of in (one, other)]
-    if matter.sum() < 3 or any(values.std() == 0 for values in ranks):
+    if any(values.std() == 0 for values in ranks):
         return float("nan")
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 

@@ -8,18 +8,20 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline, check_trace
+from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline
 from transformer.errors import InputError
+from transformer.patching.pair_checks import check_evaluation_mode, check_lengths, check_plain
 from transformer.pipeline.answer import Source, Target
 from transformer.pipeline.decoding.generate import Network
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.trace import Trace
 
-LENGTHS = (
-    "The {side} of the clean run has {clean} tokens and that of the corrupt run {corrupt}. Patching puts the vector of a token "
-    "in the place of another, so both need equally many; change one text by a word."
+TOLERANCE = 1e-3  # a trace may have been computed by another number of threads, so its logits may differ by rounding
+EDITED = (
+    "The logits of the {run} trace are not those of this network. Patching runs the network again, so it needs traces of this "
+    "network without edits."
 )
-OTHER_TARGETS = "The two runs read different targets; give both the same one, because the tokens before the row must be equal."
 
 
 class Ids(NamedTuple):
@@ -31,7 +33,8 @@ class Ids(NamedTuple):
     @classmethod
     def of(cls, trace: Trace) -> "Ids":
         """The ids of the first text of a trace."""
-        return cls(*(torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids)))
+        with torch.inference_mode(False):  # ids that were made in inference mode could not be used for gradients
+            return cls(*(torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids)))
 
     def times(self, count: int) -> "Ids":
         """The ids for a batch of equal texts; nothing is copied."""
@@ -64,30 +67,46 @@ class RunPair:
     wanted: tuple[int, ...]
     same_answer: bool
 
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that are read: `source`, `target`, or both."""
+        return tuple(side for side, ids in zip(SIDES, self.clean, strict=True) if ids is not None)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the logits from the compared row to the end."""
+        return self.length(self.sides[-1]) - self.row
+
+    def length(self, side: str) -> int:
+        """The number of tokens of a side, the same in both runs."""
+        ids = getattr(self.clean, side)
+        return 0 if ids is None else ids.shape[1]
+
     @classmethod
     def of(
         cls, network: Network, clean: Trace, corrupt: Trace, row: int | None = None, tokens: Sequence[int] | None = None
     ) -> "RunPair":
-        """The pair of two traces of a network; the first text of each.
+        """The pair of two traces of a network.
 
         Args:
-            network: the network that was traced.
-            clean, corrupt: the traces, without edits.
+            network: the network that was traced, in evaluation mode.
+            clean, corrupt: the traces, of one text each and without edits.
             row: the row of the logits to compare. By default, the first row in which the most probable tokens differ, or if
                 there is none, the row whose distributions differ most. For a decoder alone, the last row.
-            tokens: ids of the two tokens whose logits are compared; by default, the most probable tokens of the row.
+            tokens: ids of the two tokens whose logits are compared. By default, the most probable tokens of the row; if they
+                are the same one, the second is the token that gains most in the corrupt run.
 
         Raises:
-            InputError: an argument has a wrong type, the runs are of another network, they differ in length or read different
-                targets, the network has no language head, or there is no such row or token.
+            InputError: an argument has a wrong type, the traces are of another network, have edits, or are of words or of
+                several texts, the runs differ in length or read different targets, the network is in training mode, has no
+                language head or computes NaN, or there is no such row or token.
         """
         check_language_head(network)
+        check_evaluation_mode(network)
         for trace in (clean, corrupt):
-            check_trace(trace)
-            if trace.config != network.config:
-                raise InputError("The network must be the one that was traced; this one has another configuration.")
-        _check_lengths(clean, corrupt)
-        logits = [trace.logits[0] for trace in (clean, corrupt)]
+            check_plain(network, trace)
+        check_lengths(clean, corrupt)
+        logits = [_logits(network, trace, run) for trace, run in ((clean, "clean"), (corrupt, "corrupt"))]
         crossed = len(clean.sides) > 1
         last = len(logits[0]) - 1
         if row is None:
@@ -113,21 +132,38 @@ def run_pair(
     Args:
         pipeline: the pipeline of a model with a language head.
         clean, corrupt: two texts of equally many tokens.
-        target: what the decoder reads in both runs; by default, the answer to the clean text. A decoder alone reads no target
-            besides its text.
-        row, tokens: as in `RunPair.of`.
+        target: what the decoder reads in both runs; by default, the answer to the clean text. Only for a model with an encoder
+            and a decoder.
+        row, tokens: as in `RunPair.of`. For an encoder alone, the row is that of the first masked word by default.
 
     Raises:
-        InputError: the errors of `RunPair.of`, or the model cannot read a text.
+        InputError: the errors of `RunPair.of`, the model cannot read a text, or the clean text of an encoder alone has no
+            masked word.
     """
     check_text_pipeline(pipeline)
     check_language_head(pipeline.network)
-    if pipeline.stacks == ("decoder",):
-        traces = [pipeline.trace([text], [""]) for text in (clean, corrupt)]
+    check_evaluation_mode(pipeline.network)
+    if len(pipeline.stacks) == 2:
+        read = pipeline.answers([clean])[0] if target is None else target
+    elif target is None:
+        read = "" if pipeline.writes else None
     else:
-        read = pipeline.answers([clean])[0] if target is None and pipeline.writes else target
-        traces = [pipeline.trace([text], [read]) for text in (clean, corrupt)]
+        raise InputError("Only a model with an encoder and a decoder reads a target besides its text; leave it out.")
+    traces = [pipeline.trace([text], [read]) for text in (clean, corrupt)]
+    if row is None and pipeline.stacks == ("encoder",):
+        row = _first_mask(pipeline, traces[0])
     return RunPair.of(pipeline.network, traces[0], traces[1], row, tokens)
+
+
+def check_pair(pair: object) -> None:
+    """Check that `pair` is a RunPair, and that its network is still in evaluation mode.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(pair, RunPair):
+        raise InputError("The pair must be a RunPair, as `run_pair` returns it, not {pair!r}.", pair=pair)
+    check_evaluation_mode(pair.network)
 
 
 def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "row vocab"]) -> int:
@@ -140,16 +176,25 @@ def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "r
     return int((before.exp() * (before - after)).sum(-1).argmax())
 
 
-def _check_lengths(clean: Trace, corrupt: Trace) -> None:
-    """Check that both runs have the same sides and equally many tokens on each, and with an encoder the same target."""
-    if clean.sides != corrupt.sides:
-        raise InputError("The two runs must have the same sides, source and target.")
-    for side in clean.sides:
-        lengths = [len(trace.ids_of(side)[0]) for trace in (clean, corrupt)]
-        if side == "target" and len(clean.sides) > 1 and clean.target_ids[0] != corrupt.target_ids[0]:
-            raise InputError(OTHER_TARGETS)
-        if lengths[0] != lengths[1]:
-            raise InputError(LENGTHS, side=side, clean=lengths[0], corrupt=lengths[1])
+def _first_mask(pipeline: TextPipeline, trace: Trace) -> int:
+    """The row of the first masked word of a text. Raises InputError if there is none."""
+    (mask,) = pipeline.vocabulary("source").ids([pipeline.mask_token])
+    if mask not in trace.source_ids[0]:
+        template = "The clean text has no masked word, so there is no answer to compare; write {mask} in it, or give a row."
+        raise InputError(template, mask=pipeline.mask_token)
+    return trace.source_ids[0].index(mask)
+
+
+@torch.inference_mode()
+def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row vocab"]:
+    """The logits of a trace, if they are numbers and the network computes them without edits."""
+    source, target = Ids.of(trace)
+    again = network(source, target)  # pyright: ignore[reportArgumentType]
+    if again.isnan().any():
+        raise InputError("The logits of the {run} run are not all numbers (NaN), so they cannot be compared.", run=run)
+    if not again.allclose(trace.logits, rtol=TOLERANCE, atol=TOLERANCE):
+        raise InputError(EDITED, run=run)
+    return trace.logits[0]
 
 
 def _tokens(
@@ -163,6 +208,8 @@ def _tokens(
             raise InputError("tokens is {given!r}; it must be two ids of tokens.", given=given)
         for token in given:
             check_number("token", token, 0, len(clean) - 1)
+        if given[0] == given[1]:
+            raise InputError("tokens is {given!r}; the two ids must differ.", given=given)
         return (int(given[0]), int(given[1])), same
     if same:
         gains = (corrupt.double().softmax(-1) - clean.double().softmax(-1)).index_fill(0, torch.tensor([best]), -torch.inf)

@@ -1,15 +1,16 @@
 """What can be taken from another run: a tensor of one place, and the edit that takes it."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
-from transformer.analysis.checks import is_whole
+from transformer.analysis.checks import check_number, is_whole
 from transformer.errors import InputError
 from transformer.network.tap import Edit, Scope, Tap, Traceable
-from transformer.tracing.paths import STACK_SIDES, Kind
+from transformer.tracing.paths import SIDES, STACK_SIDES, Kind
 from transformer.validation import one_of
 
 # What is taken → the taps of an attention that are taken together. Each has an axis of heads.
@@ -57,19 +58,23 @@ class Place(NamedTuple):
     position: int | None = None
 
 
+# An item of the batch, a head (None if there is no axis of heads), and positions (None for all).
+Part = tuple[int, int | None, tuple[int, ...] | None]
+
+
 @dataclass(frozen=True, eq=False)
 class Taken(Edit):
     """Replaces parts of a tensor by the same parts of the tensor of another run.
 
     Attributes:
         path: path of the tap.
-        other: the tensor of the other run, of the same shape.
-        parts: for each part an item of the batch, heads (None for all, or no axis of heads), and positions (None for all).
+        other: the tensor of the other run, with all positions. With a cache, the edited tensor may have only the last ones.
+        parts: the parts that are replaced.
     """
 
     path: str
     other: Tensor
-    parts: tuple[tuple[int, int | None, tuple[int, ...] | None], ...]
+    parts: tuple[Part, ...]
 
     def place(self, model: Traceable) -> str:
         return self.path
@@ -79,12 +84,16 @@ class Taken(Edit):
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
         edited = values.clone()
-        for item, head, positions in self.parts:
-            # The axis of positions follows that of the batch, and that of heads if there is one.
-            where: list[Any] = [item, *([slice(None) if head is None else head] if len(tap.axes) == 4 else [])]
-            where += [] if positions is None else [list(positions)]
-            edited[tuple(where)] = self.other[tuple(where)]
+        # The axis of positions follows that of the batch, and that of heads if there is one.
+        axis = len(tap.axes) - 2
+        first = self.other.shape[axis] - values.shape[axis]
+        for part in self.parts:
+            edited[_index(part, first)] = self.other[_index(part)]
         return edited
+
+    def is_equal(self, values: Tensor) -> bool:
+        """Whether the edit would not change a tensor with all positions."""
+        return all(torch.equal(values[_index(part)], self.other[_index(part)]) for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -122,10 +131,12 @@ class Swap:
             names = names[::-1]
         return next(((path,) for name in names if (path := prefix + name) in network.taps), ())
 
-    def grids(self, network: Any) -> dict[str, tuple[int, int]]:
-        """Grid → its layers, and heads in each."""
+    def grids(self, network: Any, sides: Collection[str] = SIDES) -> dict[str, tuple[int, int]]:
+        """Grid → its layers, and heads in each, for a run with these sides. A decoder that runs alone has no `cross`."""
         config, grids = network.config, {}
         for kind in Kind:
+            if not {kind.queries, kind.keys} <= {*sides}:
+                continue
             depth = config.encoder_layers if kind.stack == "encoder" else config.decoder_layers
             layers = sum(bool(self.paths(network, kind, layer)) for layer in range(depth))
             if layers:
@@ -145,14 +156,14 @@ class Swap:
         return (row,) if self.steps == "this" and self.side(place.grid) == "target" else None
 
 
-def check_head(network: Any, head: object) -> Head:
-    """The head, if the network has it.
+def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> Head:
+    """The head, if the network has it in a run with these sides.
 
     Raises:
         InputError: it is not a kind, a layer and a head of this network.
     """
-    grids = Swap().grids(network)
-    if isinstance(head, tuple) and len(head) == 3 and head[0] in grids:
+    grids = Swap().grids(network, sides)
+    if isinstance(head, tuple) and len(head) == 3 and isinstance(head[0], str) and head[0] in grids:
         counts = grids[head[0]]
         if all(is_whole(index) and 0 <= index < count for index, count in zip(head[1:], counts, strict=True)):
             return Head(str(head[0]), int(head[1]), int(head[2]))
@@ -164,6 +175,31 @@ def check_head(network: Any, head: object) -> Head:
     )
 
 
+def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], lengths: Mapping[str, int]) -> tuple[Place, ...]:
+    """The places, if the grids have them.
+
+    Args:
+        places: a list of places.
+        shapes: grid → its layers, heads, and positions.
+        lengths: grid → number of positions.
+
+    Raises:
+        InputError: it is not a list of places, or a place is not in the grids.
+    """
+    if isinstance(places, str) or not isinstance(places, Sequence):
+        raise InputError('`also` must be a list of places, such as [Place("cross", 0, 1)], not {places!r}.', places=places)
+    for place in places:
+        if not isinstance(place, Place) or not isinstance(place.grid, str) or place.grid not in shapes:
+            allowed = ", ".join(shapes)
+            raise InputError("{place!r} is not a Place in one of the grids {allowed}.", place=place, allowed=allowed)
+        layers, heads, _ = shapes[place.grid]
+        check_number("layer", place.layer, 0, layers - 1)
+        check_number("head", place.head, 0, heads - 1)
+        if place.position is not None:
+            check_number("position", place.position, 0, lengths[place.grid] - 1)
+    return tuple(places)
+
+
 def taken(network: Any, swap: Swap, places: Sequence[Collection[Place]], row: int, other: Any) -> list[Taken]:
     """The edits that take places from another run, each item of a batch its own.
 
@@ -172,10 +208,17 @@ def taken(network: Any, swap: Swap, places: Sequence[Collection[Place]], row: in
         row: the compared row.
         other: path → tensor of the other run, for a batch of the same size.
     """
-    parts: dict[str, list[tuple[int, int | None, tuple[int, ...] | None]]] = {}
+    parts: dict[str, list[Part]] = {}
     for item, of_item in enumerate(places):
         for place in of_item:
             head = place.head if swap.what in OF_HEADS else None
             for path in swap.paths(network, place.grid, place.layer):
                 parts.setdefault(path, []).append((item, head, swap.positions(place, row)))
     return [Taken(path, other[path], tuple(listed)) for path, listed in parts.items()]
+
+
+def _index(part: Part, first: int = 0) -> tuple[Any, ...]:
+    """The index of a part in a tensor whose first position is `first`."""
+    item, head, positions = part
+    index: tuple[Any, ...] = (item,) if head is None else (item, head)
+    return index if positions is None else (*index, [position - first for position in positions])

@@ -1,22 +1,20 @@
 """Self-repair: what all other heads do differently if one head is taken from the other run."""
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
-from transformer.patching.pair import RunPair
+from transformer.patching.bench import DIRECTIONS, Bench
+from transformer.patching.pair import RunPair, check_pair
 from transformer.patching.places import Place, Swap, check_head
-from transformer.patching.sweep import DIRECTIONS, Bench, paths_of
 from transformer.validation import one_of
 
 
-@torch.inference_mode()
 def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """How much the output of every head changes if one head's output is taken from the other run: the length of the change
-    divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, and 1 for a
-    change as long as the output itself. The head itself has its own change.
+    divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, 1 for a change
+    as long as the output itself, and infinite for a head whose output was zero. The head itself has its own change.
 
     A change says that a head reacts. Whether it makes up for the loss is a question of the answer: take both heads from the
     other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
@@ -27,24 +25,22 @@ def changes_elsewhere(
         direction: `noise`: the head of the corrupt run is put into the clean run. `denoise`: the reverse.
 
     Raises:
-        InputError: the network has no such head.
+        InputError: `pair` is not a RunPair, or the network has no such head.
         ConfigError: there is no such direction.
     """
-    head = check_head(pair.network, head)
+    check_pair(pair)
+    head = check_head(pair.network, head, pair.sides)
     one_of("direction", direction, DIRECTIONS)
     swap = Swap("head_output")
-    grids = swap.grids(pair.network)
-    paths = paths_of(pair, swap, {grid: (layers, heads, 1) for grid, (layers, heads) in grids.items()})
-    bench = Bench(pair, swap, direction, 1, paths)
-    before = bench.run(bench.base, paths)[0]
-    after = bench.patched([[Place(*head)]], paths)[0]
+    bench = Bench(pair, swap, direction, items=1)
+    before, after = bench.values, bench.patched([[Place(*head)]], bench.paths)[0]
     changes = {}
-    for grid, (layers, _) in grids.items():
+    for grid, (layers, _) in swap.grids(pair.network, pair.sides).items():
         rows = []
         for layer in range(layers):
             (path,) = swap.paths(pair.network, grid, layer)
             old, new = before[path][0].double(), after[path][0].double()
-            lengths = old.flatten(1).norm(dim=1)
-            rows.append(((new - old).flatten(1).norm(dim=1) / lengths.clamp(min=1e-12)).numpy())
+            change, length = (new - old).flatten(1).norm(dim=1), old.flatten(1).norm(dim=1)
+            rows.append((change / length).where(change > 0, 0).numpy())
         changes[grid] = np.stack(rows)
     return changes

@@ -11,6 +11,9 @@ from transformer.patching.pair import RunPair
 METRICS = ("logit", "probability", "divergence", "exact")
 # If the two runs are closer than this, a share of their difference would be mostly rounding and chance, so none is computed.
 LEAST_GAPS = {"logit": 0.25, "probability": 0.02, "divergence": 0.02, "exact": 0.5}
+# The same for the logit difference, as a part of its larger value: if both runs prefer the same token by far, every head that
+# the token needs moves the answer by many times the difference between them.
+LEAST_PART = 0.1
 
 
 class Scores(NamedTuple):

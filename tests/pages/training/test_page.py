@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from playwright.sync_api import expect
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
-from pages.training import experiments, film_curves
 from pages.shell.view.background import BACKGROUND, Background
+from pages.training import experiments, film_curves
 from pages.training.film import ASKED
 from pages.training.films import CHECKED, Film
 from pages.training.frames import frames_of

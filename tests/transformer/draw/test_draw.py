@@ -172,13 +172,10 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
         lambda: draw.watched_tensor(seen(), "output.0", item=1),
         lambda: draw.circle(model(), 999),
         lambda: draw.circle(model(), position=62),
-        lambda: draw.patched(None),
         lambda: draw.patched(patched(), "beauty"),
-        lambda: draw.needed(patched()),
         lambda: draw.per_head({}),
-        lambda: draw.per_head({"cross": np.ones(3)}),
         lambda: draw.estimated({}, patched()),
-        lambda: draw.patched_answer(None, runs(), Place("cross", 0, 1)),
+        lambda: draw.patched_answer(model(), runs(), Place("cross", 0, 9)),
     ],
 )
 def test_a_drawing_of_something_missing_raises_an_error_of_the_library(call: Callable[[], Any]) -> None:

@@ -43,8 +43,16 @@ class Network(Protocol):
         """The memory, and the mask of the source keys that may be attended to."""
         ...
 
-    def decode(self, target: Int[Tensor, "batch target"], memory: Any, mask: Mask | None, cache: Any = None) -> Tensor:
-        """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions."""
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Any,
+        mask: Mask | None,
+        cache: Any = None,
+        rows: int | None = None,
+    ) -> Tensor:
+        """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions;
+        with `rows`, only after this many last positions."""
         ...
 
     def new_cache(self) -> Any:

@@ -1,0 +1,133 @@
+"""`Bench`: the two runs of a pair in batches, and patched runs beside them."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer.network.tap import Edit, Recording, tracing
+from transformer.patching.pair import Ids, RunPair
+from transformer.patching.places import Place, Swap, Taken, taken
+from transformer.patching.scores import METRICS, Scores, scores
+
+DIRECTIONS = ("denoise", "noise")
+MOST_ITEMS = 32  # places that are patched in one pass, each in its own item of the batch
+MOST_NUMBERS = 1 << 25  # numbers in the logits, or the weights of a layer, of one pass: 128 MB; long texts share no pass
+
+
+class Bench:
+    """The runs that the places of one run are put into, in batches of one size.
+
+    Args:
+        pair: the two runs.
+        swap: what is taken from the other run.
+        direction: `denoise` or `noise`.
+        items: size of the batches.
+        also: places that are taken in every patched run, also in the base run.
+
+    Attributes:
+        base: what the run reads into which places are put.
+        other, values: path → tensor of the other run, and of the base run.
+        ends: measure → its value in the corrupt and in the clean run.
+        base_scores: the measures of each item of the base run.
+        shares_prefix: whether the positions before the first patched one are computed once, and not in every item. In a decoder
+            alone, patching does not change them.
+    """
+
+    def __init__(self, pair: RunPair, swap: Swap, direction: str, items: int, also: tuple[Place, ...] = ()) -> None:
+        self.pair, self.swap, self.items, self.also = pair, swap, items, also
+        self.paths = paths_of(pair, swap)
+        noise = direction == "noise"
+        self.base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
+        self.other, other_logits = self.run(other, self.paths)
+        self.values, base_logits = self.run(self.base, self.paths)
+        self.clean = (base_logits if noise else other_logits)[:, 0].double().log_softmax(-1)
+        self.base_scores = scores(pair, base_logits, self.clean)
+        ends = self.base_scores, scores(pair, other_logits, self.clean)
+        of_corrupt, of_clean = ends[::-1] if noise else ends
+        self.ends = {name: (float(getattr(of_corrupt, name)[0]), float(getattr(of_clean, name)[0])) for name in METRICS}
+        if also:
+            self.values, self.base_scores = self.patched([], self.paths)
+        self.shares_prefix = pair.sides == ("target",) and pair.network.new_cache() is not None and not _padded(pair)
+
+    @torch.inference_mode()
+    def run(self, ids: Ids, keep: Sequence[str] = (), edits: Sequence[Edit] = (), first: int = 0) -> tuple[Recording, Tensor]:
+        """The tensors of a batch of equal texts, and its logits from the compared row on.
+
+        Args:
+            ids: what is read.
+            keep: paths of the tensors.
+            edits: the edits of the run.
+            first: the first position that the edits change. If it is not 0, the positions before it are computed once.
+        """
+        network, batch, rows = self.pair.network, ids.times(self.items), self.pair.rows
+        cache = self._prefix(ids, first) if first else None
+        with tracing(network, edits, keep) as values:
+            if batch.target is not None and batch.source is None:
+                logits = network.decode(batch.target, None, None, cache, rows)
+            else:
+                logits = network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
+        return values, logits[:, -rows:]
+
+    def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
+        """The tensors and measures of the base run with places of the other run, each item its own. Items without places are
+        the base run itself, so that all batches have the same size."""
+        rest = [()] * (self.items - len(places))
+        of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
+        values, logits = self.run(self.base, keep, self._taken(of_items), first)
+        return values, scores(self.pair, logits, self.clean)
+
+    def changes(self, places: Sequence[Place]) -> Iterator[tuple[list[Place], Scores]]:
+        """Patch each place in a run of its own: pass by pass, the places and how much each changes the measures."""
+        if self.shares_prefix:
+            places = sorted(places, key=lambda place: place.position or 0)
+        first, base = 0, self.base_scores
+        for start in range(0, len(places), self.items):
+            chunk = [*places[start : start + self.items]]
+            if self._first(chunk) != first:
+                first = self._first(chunk)
+                base = self.patched([], first=first)[1]
+            yield chunk, self.patched([[place] for place in chunk], first=first)[1].moved(base)
+
+    def is_equal(self, place: Place) -> bool:
+        """Whether the place has the same numbers in the base run and in the other run, so that patching it changes nothing."""
+        return all(edit.is_equal(self.values[edit.path]) for edit in self._taken([[place]]))
+
+    def _taken(self, places: Sequence[Sequence[Place]]) -> list[Taken]:
+        return taken(self.pair.network, self.swap, places, self.pair.row, self.other)
+
+    def _first(self, places: Sequence[Place]) -> int:
+        """The first position that patching these places can change; 0 if every position is computed in each item."""
+        positions = [place.position for place in (*self.also, *places) if place.position is not None]
+        if not self.shares_prefix or len(positions) < len(self.also) + len(places):
+            return 0
+        return min(*positions, self.pair.row)
+
+    def _prefix(self, ids: Ids, length: int) -> object:
+        """A cache with the keys and values of the first positions, the same for each item."""
+        cache = self.pair.network.new_cache()
+        assert ids.target is not None
+        self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
+        cache.select([0] * self.items)
+        return cache
+
+
+def paths_of(pair: RunPair, swap: Swap) -> list[str]:
+    """The paths of the tensors of all places."""
+    grids = swap.grids(pair.network, pair.sides)
+    return [
+        path for grid, (layers, _) in grids.items() for layer in range(layers) for path in swap.paths(pair.network, grid, layer)
+    ]
+
+
+def batch_size(pair: RunPair, places: int) -> int:
+    """The number of runs in one pass."""
+    config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
+    rows = pair.rows if pair.sides == ("target",) else length
+    return max(1, min(places, MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
+
+
+def _padded(pair: RunPair) -> bool:
+    """Whether a target has padding. Some variants let a padded position attend to later ones."""
+    pad = pair.network.config.target_pad
+    return any(bool((ids.target == pad).any()) for ids in (pair.clean, pair.corrupt) if ids.target is not None)
