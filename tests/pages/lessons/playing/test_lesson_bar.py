@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from pages.lessons.content.grading import Verdict, judge, right_answer
-from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop, Truth, Value
 from pages.lessons.content.lesson_answers import Answer, fits, parse, write
 from pages.lessons.content.library import CORE, lesson_of, shipped
 from pages.lessons.content.packing import pack
 from pages.lessons.content.question_data import as_words, question_data
 from pages.lessons.content.stop_views import view_of, words_of
-from pages.lessons.content.truths import Value, filled, head_of, truth_of
+from pages.lessons.content.truths import filled, head_of, truth_of
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
 from pages.lessons.playing.picture import is_pictured
