@@ -163,6 +163,7 @@ class Bench:
         of_corrupt, of_clean = ends[::-1] if noise else ends
         self.ends = {name: (float(getattr(of_corrupt, name)[0]), float(getattr(of_clean, name)[0])) for name in METRICS}
 
+    @torch.inference_mode()
     def run(self, ids: Ids, keep: Sequence[str] = (), edits: Sequence[object] = ()) -> tuple[Recording, Tensor]:
         """The tensors of a batch of equal texts, and its logits from the compared row on."""
         network, batch = self.pair.network, ids.times(self.items)
@@ -177,7 +178,6 @@ class Bench:
         return values, scores(self.pair, logits, self.clean)
 
 
-@torch.inference_mode()
 def _sweep(pair: RunPair, swap: Swap, direction: str, each: bool, also: tuple[Place, ...]) -> Iterator[Patched]:
     shapes, places = all_places(pair, swap, each)
     items = batch_size(pair, len(places))

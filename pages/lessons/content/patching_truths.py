@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 from pages.lessons.content.lesson import LessonError, Stop, Value
-from pages.lessons.content.prose import plain
 from pages.lessons.content.stop_views import run_of, view_of
 from pages.shell.view.background import silent
 from pages.shell.view.patched_runs import Choice, Runs, head_name, patched_runs, runs_of
@@ -106,4 +105,4 @@ def _role(found: Needs, head: Head, options: tuple[str, ...]) -> Value:
         raise LessonError("The four options are the roles {roles}; this head is {role}.", roles=", ".join(ROLES), role=role)
     values = {"head": head_name(head), "lost": share(lost), "restored": share(restored)}
     values |= {"role": words["roles"][role], "says": words["role_says"][role]}
-    return Value(float(ROLES.index(role)), words=(("says", plain(words["head_is"].format(**values))),))
+    return Value(float(ROLES.index(role)), words=tuple(values.items()))

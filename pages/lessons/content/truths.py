@@ -75,7 +75,7 @@ def filled(stop: Stop, words: str) -> str:
 
     def part(match: re.Match[str]) -> str:
         name, kind, layer, head = match.groups()
-        return share(share_of(stop, name, Head(kind, int(layer) - 1, int(head) - 1)), 1)
+        return share(share_of(stop, name, Head(kind, int(layer) - 1, int(head) - 1)))
 
     try:
         words = SHARE.sub(part, words, count=MOST_NUMBERS)
