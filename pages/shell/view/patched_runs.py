@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from pages.shell.view.runs import Report
-from pages.shell.view.view import View
+from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
 from pages.ui.pickers import choice_label
 from pages.ui.text import text
@@ -48,8 +48,11 @@ class Choice:
 
 def runs_of(view: View, second: View) -> Runs:
     """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
-    read = _target(view)
-    return Runs(_reading(view, read), _reading(second, read))
+    # An untrained model knows the words of its texts, so both runs need a model that knows the words of both.
+    key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
+    clean, corrupt = (replace(each, key=key) for each in (view, second))
+    read = _target(clean)
+    return Runs(_reading(clean, read), _reading(corrupt, read))
 
 
 def head_name(head: Head) -> str:

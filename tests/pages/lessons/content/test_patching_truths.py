@@ -140,7 +140,7 @@ HEAD: dict[str, Any] = {"kind": "cross", "layer": 1, "head": 2}
         (asked(stop(b=TIRED), "lost-share", **HEAD), "barely differ"),
         (asked(stop(b=f"{TIRED} ."), "lost-share", **HEAD), "tokens"),
         (asked(stop(step="99"), "lost-share", **HEAD), "99"),
-        (asked(stop(), "lost-share", **(HEAD | {"head": 5})), "no head cross L1 H5"),
+        (asked(stop(), "lost-share", kind="cross", layer=1, head=5), "no head cross L1 H5"),
         (asked(stop("reverse"), "lost-share", **HEAD), ""),
         (asked(stop(), "parting-token", ("fatigué", "large")), "None of the options is 'il'"),
         (asked(stop(), "most-needed-head", ("cross L1 H2", "cross")), "'cross' names no head"),
