@@ -1,5 +1,6 @@
 """Lessons: stops on the pages, with questions. All that the rest of the app needs of them is named here."""
 
+from pages.lessons.content.lesson import ABOUT_HEADS
 from pages.lessons.playing.asked import Marks, asked_here, withheld
 from pages.lessons.playing.companion import accompany
 from pages.lessons.playing.keeping import show_keep
@@ -13,4 +14,4 @@ if CLASSES:
 
     accompany(IN_CLASS)
 
-__all__ = ["Marks", "asked_here", "first_lesson", "follow_lesson", "lesson_bar", "show_keep", "withheld"]
+__all__ = ["ABOUT_HEADS", "Marks", "asked_here", "first_lesson", "follow_lesson", "lesson_bar", "show_keep", "withheld"]

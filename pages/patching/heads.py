@@ -9,17 +9,12 @@ from jaxtyping import Float
 from pages.patching.two_runs_to_patch import Runs
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
-from pages.ui.pickers import choice_label, pick
+from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.patching import Head, Needs
 
 OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
-
-
-def head_name(head: Head) -> str:
-    """The name of a head: `cross L1 H2`. Layer and head are counted from 1."""
-    return text("patching")["head"].format(kind=choice_label("kind", head.kind), layer=head.layer + 1, head=head.head + 1)
 
 
 def pick_head(runs: Runs, first: Head) -> Head:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.patching.heads import head_name, pick_head, strongest
+from pages.patching.heads import pick_head, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.shell.view.patched_runs import head_name
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share

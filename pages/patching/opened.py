@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import head_name
 from pages.patching.two_runs_to_patch import Choice, Runs
+from pages.shell.view.patched_runs import head_name
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted_tokens

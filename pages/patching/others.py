@@ -3,8 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import OfHeads, head_name, pick_head, show_heads, strongest
+from pages.patching.heads import OfHeads, pick_head, show_heads, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.shell.view.patched_runs import head_name
 from pages.ui.caches import cached
 from pages.ui.format import share
 from pages.ui.pickers import pick

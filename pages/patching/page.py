@@ -1,5 +1,8 @@
 """The Patching page: which places of the model carry the difference between two answers."""
 
+import streamlit as st
+
+from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.estimate import show_estimate
 from pages.patching.need import show_need
 from pages.patching.others import show_others
@@ -27,7 +30,11 @@ with explained():
     view, _ = show_run(with_answer=False)
     runs = runs_to_patch(view)
     if runs:
-        PARTS[pick_part(words["part_label"], words["parts"], words["anchors"])](runs)
+        show = PARTS[pick_part(words["part_label"], words["parts"], words["anchors"])]
+        if withheld(*ABOUT_HEADS):
+            st.info(words["asked"], icon=":material/school:")
+        else:
+            show(runs)
         if fold := unfolding(words["may_mean"], ":material/psychology_alt:", "meaning"):
             fold.markdown(words["meaning"])
     show_computed(words["computed_text"], patch_everywhere, role, path_effects, attribute_everywhere)

@@ -5,10 +5,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import head_name, pick_head, strongest
+from pages.patching.heads import pick_head, strongest
 from pages.patching.need import say_agreement, show_dots
 from pages.patching.two_runs_to_patch import Runs
 from pages.shell.view.background import show_background, silent
+from pages.shell.view.patched_runs import head_name
 from pages.shell.view.runs import Key, Report, runs
 from pages.ui.caches import RESULTS
 from pages.ui.format import share, whole

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from pages.lessons.content.lesson import TRUTHS, Question
+from pages.lessons.content.lesson import TRUTHS, Question, Value
 from pages.lessons.content.lesson_answers import number_of, places
 from pages.lessons.content.prose import plain
-from pages.lessons.content.truths import Value
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import ALIKE
@@ -48,7 +47,7 @@ def _choice(question: Question, chosen: list[int], truth: Value | None) -> Verdi
     if truth is None:
         return Verdict(option == question.answer, plain(question.reasons[option - 1]))
     if question.truth and TRUTHS[question.truth.name].gives == "option":
-        says = text("lesson")["next_token"].format(**dict(truth.words))
+        says = text("lesson")["option_is"][question.truth.name].format(**dict(truth.words))
     else:
         says = text("lesson")["changes" if truth.number else "stays"].format(**dict(truth.words))
     return Verdict(option == 1 + int(truth.number), says)

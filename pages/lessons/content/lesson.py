@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from transformer.errors import HeadlightError
 
@@ -62,9 +62,19 @@ TRUTHS: dict[str, TruthForm] = {
     "mask-row": TruthForm("row", ("query",)),
     "most-alike-position": TruthForm("row", ("query",)),
     "next-token": TruthForm("option", ("query",)),
+    "parting-token": TruthForm("option"),
+    "most-restoring-head": TruthForm("option"),
+    "most-needed-head": TruthForm("option"),
+    "head-role": TruthForm("option", (), HEAD),
+    "restored-share": TruthForm("number", (), HEAD),
+    "lost-share": TruthForm("number", (), HEAD),
     "silence-changes-answer": TruthForm("yes or no", (), (*HEAD, "beside")),
     "edit-changes-answer": TruthForm("yes or no", ("edit",), ("beside",)),
 }
+
+# Truths of two texts that are patched. All but the first are about heads, which the page Patching does not tell meanwhile.
+PATCHED = ("parting-token", "most-restoring-head", "most-needed-head", "head-role", "restored-share", "lost-share")
+ABOUT_HEADS = PATCHED[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +103,23 @@ class Truth:
     token: str = ""
     edit: str = ""
     beside: str = ""
+
+
+class Value(NamedTuple):
+    """The right answer to a question, computed from the model run that the stop of the lesson shows.
+
+    Attributes:
+        number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.
+        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
+            vector, or its probability.
+        tokens: the tokens of that row.
+        words: texts to fill into the sentence about the value, as (name, text) pairs.
+    """
+
+    number: float = 0.0
+    row: tuple[float, ...] = ()
+    tokens: tuple[str, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,7 +208,7 @@ def _misfit(question: Question) -> str:
     if question.truth and gives != "option" and (gives != "yes or no" or count != 2):
         return (
             "{where}: a truth can decide between two options, no and yes, if its name is silence-changes-answer or "
-            "edit-changes-answer, and between tokens if it is next-token."
+            "edit-changes-answer, and between several if it gives an option, such as next-token."
         )
     return ""
 

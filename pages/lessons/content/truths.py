@@ -3,45 +3,31 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from pages.lessons.content.lesson import TRUTHS, LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson import PATCHED, TRUTHS, LessonError, Question, Stop, Truth, Value
+from pages.lessons.content.patching_truths import patching_value, share_of
 from pages.lessons.content.stop_views import StopRun, run_of, view_of, words_of
 from pages.shell.view.runs import Edits, runs
 from pages.ui.caches import cached
-from pages.ui.format import fixed, number, token_at
+from pages.ui.format import fixed, number, share, token_at
 from pages.ui.limits import LESSON_OPTIONS
 from pages.ui.text import text
 from transformer import HeadlightError, Trace
 from transformer.analysis.prediction_scores import likeness
 from transformer.figures.decoding_figures import percent
+from transformer.patching import Head
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions, at_head
 
 # A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: of a query and a key of the head in view. A text
 # may come from anybody, so the number of such places is limited.
 NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
+# What one head carries of the difference between the texts of a stop on Patching, such as `{lost-share cross 1 2}`.
+SHARE = re.compile(r"\{(lost-share|restored-share) (encoder|decoder|cross) (\d{1,3}) (\d{1,3})\}")
 # A size of the model in a lesson's words, such as `{d_head}`.
 SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
-
-
-class Value(NamedTuple):
-    """The right answer to a question, computed from the model run that the stop of the lesson shows.
-
-    Attributes:
-        number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.
-        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
-            vector, or its probability.
-        tokens: the tokens of that row.
-        words: texts to fill into the sentence about the value, as (name, text) pairs.
-    """
-
-    number: float = 0.0
-    row: tuple[float, ...] = ()
-    tokens: tuple[str, ...] = ()
-    words: tuple[tuple[str, str], ...] = ()
 
 
 def truth_of(stop: Stop) -> Value | None:
@@ -54,6 +40,8 @@ def truth_of(stop: Stop) -> Value | None:
     if question is None or question.truth is None:
         return None
     kind, layer, head = head_of(stop)
+    if question.truth.name in PATCHED:
+        return patching_value(stop, question.truth.name, Head(kind, layer, head), question.options)
     return _truth(run_of(stop), question.truth, kind, layer + 1, head + 1, question.options)
 
 
@@ -85,7 +73,12 @@ def filled(stop: Stop, words: str) -> str:
         computed = truth_of(replace(stop, question=asked))
         return number(computed.number, 3) if computed else match[0]
 
+    def part(match: re.Match[str]) -> str:
+        name, kind, layer, head = match.groups()
+        return share(share_of(stop, name, Head(kind, int(layer) - 1, int(head) - 1)))
+
     try:
+        words = SHARE.sub(part, words, count=MOST_NUMBERS)
         return SIZE.sub(size, NUMBER.sub(value, words_of(stop, words), count=MOST_NUMBERS))
     except HeadlightError:
         return words

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.lessons.content.grading import judge, right_answer
-from pages.lessons.content.lesson import HEAD, SIDES, TRUTHS, Question, Stop, Truth
+from pages.lessons.content.lesson import HEAD, PATCHED, SIDES, TRUTHS, Question, Stop, Truth
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import kind_of, name_of_place, place_of, position_vectors, truth_of, written_tokens
 from pages.lessons.desk.boxes import Boxes
@@ -91,6 +91,8 @@ def _guesses(stop: Stop, trace: Trace, place: int) -> tuple[str, ...]:
 
 def _offered(name: str, page: str, trace: Trace) -> bool:
     """Whether the truth with this name, a number, can be asked for on a page."""
+    if name in PATCHED:  # a kept view of Patching does not name the head that the page picks
+        return False
     return (page == OF_HEAD or TRUTHS[name].may != HEAD) and (bool(trace.target_ids) or name != "next-word-probability")
 
 

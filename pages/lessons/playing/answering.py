@@ -11,7 +11,7 @@ from pages.lessons.content.lesson import Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
-from pages.lessons.playing.asked import ROW
+from pages.lessons.playing.asked import ROW, hides_heads
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import BODY, draw_alone
@@ -120,5 +120,5 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     stop = lesson_of(opened.name).stops[index]
-    if stop.drawn or (stop.question and stop.question.truth and stop.question.truth.name == ROW):
+    if stop.drawn or hides_heads(stop) or (stop.question and stop.question.truth and stop.question.truth.name == ROW):
         st.rerun()  # the whole app, because the page changes, too: it draws marks, or what it hid before

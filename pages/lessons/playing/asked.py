@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pages.lessons.content.lesson import LessonError, Question, Stop, Truth
+from pages.lessons.content.lesson import ABOUT_HEADS, LessonError, Question, Stop, Truth
 from pages.lessons.content.lesson_answers import Answer, places
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import head_of, place_of
@@ -81,10 +81,15 @@ def is_settled() -> bool:
     return data is None or data["settled"]
 
 
-def withheld(truth: str) -> bool:
-    """Whether the page must not tell a truth, because the open lesson asks for it and the answer may still change."""
-    asked = asks_for(truth)
-    return asked is not None and not asked.data["settled"]
+def withheld(*truths: str) -> bool:
+    """Whether the page must not tell one of these truths, because the open lesson asks for it and the answer may still
+    change."""
+    return any(asked is not None and not asked.data["settled"] for asked in map(asks_for, truths))
+
+
+def hides_heads(stop: Stop) -> bool:
+    """Whether the page Patching tells nothing about heads until the question of a stop is answered."""
+    return bool(stop.question and stop.question.truth and stop.question.truth.name in ABOUT_HEADS)
 
 
 def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:

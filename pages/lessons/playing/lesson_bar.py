@@ -11,6 +11,7 @@ from pages.lessons.content.prose import prose
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
+from pages.lessons.playing.asked import hides_heads
 from pages.lessons.playing.companion import companion
 from pages.lessons.playing.ending import ending
 from pages.lessons.playing.open_lesson import FROM, OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
@@ -105,13 +106,15 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     pictured = waits and is_pictured(stop)
     if question and pictured:
         question |= {"pictured": True, "marked": list(opened.marked)}
+    # Above what the page does not draw yet stand the two texts that the question is about.
+    place = "" if waits and hides_heads(stop) else stop.place
     data |= {
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
         "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
         "terms": new_terms(lesson, index),
-        "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else stop.place,
+        "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else place,
         "framed": bool(stop.row),
         "covers": stop.cover and waits,
         "questions": [question] if question else [],

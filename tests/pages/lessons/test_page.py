@@ -51,6 +51,7 @@ def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
         "inside-one-head",
         "does-attention-explain",
         "writing-and-learning",
+        "needed-or-enough",
     ]
     listed = " ".join(markdown.value for markdown in app.main.markdown)
     for name, lesson in shipped().items():

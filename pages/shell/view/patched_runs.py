@@ -1,0 +1,83 @@
+"""Two runs of one model that are patched, and the shared cache of every place patched: of the page Patching and of lessons."""
+
+from dataclasses import dataclass, replace
+
+from pages.shell.view.runs import Report
+from pages.shell.view.view import View, view_of
+from pages.ui.caches import RESULTS
+from pages.ui.pickers import choice_label
+from pages.ui.text import text
+from transformer.patching import Head, Patched, Place, RunPair, patch_everywhere
+from transformer.pipeline.answer import Answer
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two runs to patch. Equal runs are equal keys of a cache.
+
+    Attributes:
+        clean, corrupt: the views of A and of B, with the target that both decoders read.
+        row: the compared row of the logits; None for the row that `RunPair.of` finds.
+    """
+
+    clean: View
+    corrupt: View
+    row: int | None = None
+
+    @property
+    def pair(self) -> RunPair:
+        """Both runs for the library."""
+        return RunPair.of(self.clean.pipeline.network, self.clean.trace(), self.corrupt.trace(), self.row)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of attention of the runs."""
+        return [str(kind) for kind in self.clean.trace().kinds]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Arguments of `patch_everywhere`, as a key of a cache."""
+
+    what: str = "head_output"
+    direction: str = "denoise"
+    positions: str = "together"
+    steps: str = "all"
+    also: tuple[Place, ...] = ()
+
+
+def runs_of(view: View, second: View) -> Runs:
+    """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
+    # An untrained model knows the words of its texts, so both runs need a model that knows the words of both.
+    key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
+    clean, corrupt = (replace(each, key=key) for each in (view, second))
+    read = _target(clean)
+    return Runs(_reading(clean, read), _reading(corrupt, read))
+
+
+def head_name(head: Head) -> str:
+    """The name of a head: `cross L1 H2`. Layer and head are counted from 1."""
+    return text("patching")["head"].format(kind=choice_label("kind", head.kind), layer=head.layer + 1, head=head.head + 1)
+
+
+def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
+    last = None
+    for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):
+        report(last.done, last.total)
+    assert last is not None
+    return last
+
+
+patched_runs = RESULTS.cached(_patched, ignored=1)
+
+
+def _reading(view: View, target: str | Answer | None) -> View:
+    """The view of the first text alone, with this target."""
+    return replace(view, sources=view.sources[:1], targets=(target,), examples=0)
+
+
+def _target(view: View) -> str | Answer | None:
+    """What both decoders read: A's target or answer. A decoder alone reads only its text."""
+    if view.pipeline.stacks == ("decoder",):
+        return ""
+    return view.answer() if view.target is None and view.writes else view.target
