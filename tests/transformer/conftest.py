@@ -12,7 +12,23 @@ prepare()
 
 # Files whose tests call the same small functions some hundred thousand times. Checking the shapes in these files took 54 of
 # 120 s; the tests in other files check the shapes of the same functions.
-REPEATING = {"test_averages", "test_beam", "test_call_tree", "test_compare", "test_mask_invariants", "test_shipped", "test_sweep"}
+REPEATING = {
+    "test_averages",
+    "test_beam",
+    "test_call_tree",
+    "test_compare",
+    "test_mask_invariants",
+    "test_shipped",
+    "test_sweep",
+}
+    "test_averages",
+    "test_beam",
+    "test_call_tree",
+    "test_compare",
+    "test_mask_invariants",
+    "test_shipped",
+    "test_sweep",
+}
 
 
 @pytest.hookimpl(tryfirst=True)

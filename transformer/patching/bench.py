@@ -1,5 +1,6 @@
 """`Bench`: the two runs of a pair in batches, and patched runs beside them."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -121,10 +122,11 @@ def paths_of(pair: RunPair, swap: Swap) -> list[str]:
 
 
 def batch_size(pair: RunPair, places: int) -> int:
-    """The number of runs in one pass."""
+    """The number of runs in one pass, so that the passes are equally large."""
     config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
     rows = pair.rows if pair.sides == ("target",) else length
-    return max(1, min(places, MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
+    most = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
+    return math.ceil(places / math.ceil(places / most))
 
 
 def _padded(pair: RunPair) -> bool:

@@ -74,7 +74,7 @@ def test_every_place_is_patched_as_by_an_edit(name: str, direction: str) -> None
         patched, swap = last(pair, what=what, direction=direction, positions=positions), Swap(what)
         values = patched.values()
         cells = [(grid, *cell) for grid, of in values.items() for cell in np.ndindex(of.shape)]
-        for grid, layer, head, position in cells[:: 2 if positions == "together" else 11]:
+        for grid, layer, head, position in cells[:: 3 if positions == "together" else 17]:
             place = Place(grid, layer, head, position if positions == "each" else None)
             row = trace(name, base, edits_for(pair, swap, place, other_trace)).logits[0, pair.row]
             expected = float(row[pair.tokens[0]] - row[pair.tokens[1]])
