@@ -21,14 +21,6 @@ REPEATING = {
     "test_shipped",
     "test_sweep",
 }
-    "test_averages",
-    "test_beam",
-    "test_call_tree",
-    "test_compare",
-    "test_mask_invariants",
-    "test_shipped",
-    "test_sweep",
-}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -31,8 +31,8 @@ class Bench:
         other, values: path → tensor of the other run, and of the base run.
         ends: measure → its value in the corrupt and in the clean run.
         base_scores: the measures of each item of the base run.
-        shares_prefix: whether the positions before the first patched one are computed once, and not in every item. In a decoder
-            alone, patching does not change them.
+        shares_prefix: whether the positions before the first patched one are computed for one item, whose keys and values all
+            items then use. In a decoder alone, patching does not change these positions.
     """
 
     def __init__(self, pair: RunPair, swap: Swap, direction: str, items: int, also: tuple[Place, ...] = ()) -> None:
@@ -59,7 +59,8 @@ class Bench:
             ids: what is read.
             keep: paths of the tensors.
             edits: the edits of the run.
-            first: the first position that the edits change. If it is not 0, the positions before it are computed once.
+            first: the first position that is computed in each item; no edit changes the positions before it. The recorded
+                tensors start at it too.
         """
         network, batch, rows = self.pair.network, ids.times(self.items), self.pair.rows
         cache = self._prefix(ids, first) if first else None
@@ -108,7 +109,8 @@ class Bench:
         """A cache with the keys and values of the first positions, the same for each item."""
         cache = self.pair.network.new_cache()
         assert ids.target is not None
-        self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
+        with tracing(self.pair.network, keep=False):  # the edits of a scope of the caller must not act here
+            self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
         cache.select([0] * self.items)
         return cache
 
