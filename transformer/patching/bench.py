@@ -13,7 +13,8 @@ from transformer.patching.scores import METRICS, Scores, scores
 
 DIRECTIONS = ("denoise", "noise")
 MOST_ITEMS = 32  # places that are patched in one pass, each in its own item of the batch
-MOST_NUMBERS = 1 << 25  # numbers in the logits, or the weights of a layer, of one pass: 128 MB; long texts share no pass
+# Numbers in the logits, or in the weights of a layer, of one pass: 128 MB. With longer texts, fewer places share a pass.
+MOST_NUMBERS = 1 << 25
 
 
 class Bench:

@@ -129,11 +129,12 @@ def test_a_shared_prefix_changes_no_result(direction: str, norm_first: bool, mon
     pair = alone_of(loud(**SIZES, norm_first=norm_first))
     monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 3)
     for what in WHATS:
-        fast = last(pair, what=what, direction=direction, positions="each")
+        also = [Place("decoder", 0, 0, 3)] if direction == "noise" else []
+        fast = last(pair, what=what, direction=direction, positions="each", also=also)
         with monkeypatch.context() as plain:
             plain.setattr("transformer.patching.bench._padded", lambda _: True)
             plain.setattr(Bench, "is_equal", lambda *_: False)
-            slow = last(pair, what=what, direction=direction, positions="each")
+            slow = last(pair, what=what, direction=direction, positions="each", also=also)
         for metric in METRICS:
             assert fast.moved[metric]["decoder"] == pytest.approx(slow.moved[metric]["decoder"], abs=1e-5)
         # The first two tokens are the same in both runs, and nothing after the compared row can matter.
