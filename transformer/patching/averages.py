@@ -64,7 +64,8 @@ class AverageNeeds:
         Raises:
             ConfigError: the measure was not kept.
         """
-        return Needs(self.interval("lost", metric).mean, self.interval("restored", metric).mean)
+        one_of("metric", metric, self.lost)
+        return Needs(*({kind: of.mean(0) for kind, of in shares[metric].items()} for shares in (self.lost, self.restored)))
 
     def interval(self, which: str, metric: str = "logit", seed: int = 0) -> Interval:
         """The mean of `lost` or `restored` with its interval; without heads if there is no pair yet. The same seed gives the

@@ -1,5 +1,6 @@
 """`Bench`: the two runs of a pair in batches, and patched runs beside them."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -12,7 +13,8 @@ from transformer.patching.scores import METRICS, Scores, scores
 
 DIRECTIONS = ("denoise", "noise")
 MOST_ITEMS = 32  # places that are patched in one pass, each in its own item of the batch
-MOST_NUMBERS = 1 << 25  # numbers in the logits, or the weights of a layer, of one pass: 128 MB; long texts share no pass
+# Numbers in the logits, or in the weights of a layer, of one pass: 128 MB. With longer texts, fewer places share a pass.
+MOST_NUMBERS = 1 << 25
 
 
 class Bench:
@@ -30,8 +32,8 @@ class Bench:
         other, values: path → tensor of the other run, and of the base run.
         ends: measure → its value in the corrupt and in the clean run.
         base_scores: the measures of each item of the base run.
-        shares_prefix: whether the positions before the first patched one are computed once, and not in every item. In a decoder
-            alone, patching does not change them.
+        shares_prefix: whether the positions before the first patched one are computed for one item, whose keys and values all
+            items then use. In a decoder alone, patching does not change these positions.
     """
 
     def __init__(self, pair: RunPair, swap: Swap, direction: str, items: int, also: tuple[Place, ...] = ()) -> None:
@@ -58,7 +60,8 @@ class Bench:
             ids: what is read.
             keep: paths of the tensors.
             edits: the edits of the run.
-            first: the first position that the edits change. If it is not 0, the positions before it are computed once.
+            first: the first position that is computed in each item; no edit changes the positions before it. The recorded
+                tensors start at it too.
         """
         network, batch, rows = self.pair.network, ids.times(self.items), self.pair.rows
         cache = self._prefix(ids, first) if first else None
@@ -107,7 +110,8 @@ class Bench:
         """A cache with the keys and values of the first positions, the same for each item."""
         cache = self.pair.network.new_cache()
         assert ids.target is not None
-        self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
+        with tracing(self.pair.network, keep=False):  # the edits of a scope of the caller must not act here
+            self.pair.network.decode(ids.target[:, :length], None, None, cache, rows=1)
         cache.select([0] * self.items)
         return cache
 
@@ -121,10 +125,11 @@ def paths_of(pair: RunPair, swap: Swap) -> list[str]:
 
 
 def batch_size(pair: RunPair, places: int) -> int:
-    """The number of runs in one pass."""
+    """The number of runs in one pass, so that the passes are equally large."""
     config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
     rows = pair.rows if pair.sides == ("target",) else length
-    return max(1, min(places, MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
+    most = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))
+    return math.ceil(places / math.ceil(places / most))
 
 
 def _padded(pair: RunPair) -> bool:

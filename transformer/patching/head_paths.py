@@ -18,7 +18,8 @@ def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """The share of the difference that moves if a head is taken from the other run, but only one receiving head sees this, and
-    only in its query, key or value. One number for each receiving head; 0 for heads that do not read the sender's output.
+    only in its query, key or value. One number for each receiving head; 0 for heads that do not read the sender's output. A
+    path that carries the clean answer has a positive share if it is denoised, and a negative one if it is noised.
 
     Three kinds of runs (Wang et al. 2022): the sender is taken from the other run while all other heads keep their output of
     the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks; the

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline
 from transformer.errors import InputError
+from transformer.network.tap import tracing
 from transformer.patching.pair_checks import check_evaluation_mode, check_lengths, check_plain
 from transformer.pipeline.answer import Source, Target
 from transformer.pipeline.decoding.generate import Network
@@ -189,7 +190,8 @@ def _first_mask(pipeline: TextPipeline, trace: Trace) -> int:
 def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row vocab"]:
     """The logits of a trace, if they are numbers and the network computes them without edits."""
     source, target = Ids.of(trace)
-    again = network(source, target)  # pyright: ignore[reportArgumentType]
+    with tracing(network, keep=False):  # the edits of a scope of the caller must not act here
+        again = network(source, target)  # pyright: ignore[reportArgumentType]
     if again.isnan().any():
         raise InputError("The logits of the {run} run are not all numbers (NaN), so they cannot be compared.", run=run)
     if not again.allclose(trace.logits, rtol=TOLERANCE, atol=TOLERANCE):

@@ -266,3 +266,16 @@ def test_a_text_of_max_len_is_read(preset: str):
 def test_encode_then_decode_equals_forward(source: Tensor, target: Tensor):
     model = small("pytorch")
     assert torch.equal(model.decode(target, *model.encode(source)), model(source, target))
+
+
+@torch.no_grad()
+def test_the_logits_of_the_last_rows_alone_are_those_of_all_rows() -> None:
+    model = small()
+    encoded = model.encode(SOURCE)
+    whole = model.decode(TARGET, *encoded)
+    assert model.decode(TARGET, *encoded, rows=2).allclose(whole[:, -2:], atol=1e-6)
+    assert model.decode(TARGET, *encoded, rows=99).equal(whole)
+    assert model.decode(TARGET, *encoded, model.new_cache(), 1).allclose(whole[:, -1:], atol=1e-6)
+    for rows in (0, -1):
+        with pytest.raises(InputError, match=f"rows is {rows}; it must be a whole number of at least 1, or None."):
+            model.decode(TARGET, *encoded, rows=rows)

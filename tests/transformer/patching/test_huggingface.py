@@ -74,7 +74,7 @@ def test_every_place_is_patched_as_by_an_edit(name: str, direction: str) -> None
         patched, swap = last(pair, what=what, direction=direction, positions=positions), Swap(what)
         values = patched.values()
         cells = [(grid, *cell) for grid, of in values.items() for cell in np.ndindex(of.shape)]
-        for grid, layer, head, position in cells[:: 2 if positions == "together" else 11]:
+        for grid, layer, head, position in cells[:: 3 if positions == "together" else 17]:
             place = Place(grid, layer, head, position if positions == "each" else None)
             row = trace(name, base, edits_for(pair, swap, place, other_trace)).logits[0, pair.row]
             expected = float(row[pair.tokens[0]] - row[pair.tokens[1]])
@@ -154,3 +154,17 @@ def test_an_encoder_alone_is_compared_at_its_first_masked_word() -> None:
     with pytest.raises(InputError, match="no masked word, so there is no answer to compare; write <mask> in it"):
         run_pair(pipeline, "the old dog sees a house", "the old man sees a house")
     assert run_pair(pipeline, "the old dog sees a house", "the old man sees a house", row=2).row == 2
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bart"])
+@torch.inference_mode()
+def test_a_decoder_computes_the_logits_of_the_last_rows_only(name: str) -> None:
+    pair, network = pair_of(name), opened(name).network
+    encoded = (None, None) if pair.clean.source is None else network.encode(pair.clean.source)
+    shapes = []
+    handle = network.model.get_output_embeddings().register_forward_hook(lambda _, __, logits: shapes.append(logits.shape[1]))
+    whole, rows = network.decode(pair.clean.target, *encoded), network.decode(pair.clean.target, *encoded, rows=2)
+    handle.remove()
+    assert rows.shape[1] == 2
+    assert rows.allclose(whole[:, -2:], atol=1e-5)
+    assert shapes == [whole.shape[1], whole.shape[1] if name == "bart" else 2]

@@ -13,12 +13,13 @@ from tests.transformer.patching.hooked import HEADS, LAYERS, Hooked, side_of
 from tests.transformer.patching.loud import loud
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.network.tap import watched
+from transformer.network.tap import tracing, watched
 from transformer.patching import Patched, Place, RunPair, patch_everywhere
 from transformer.patching.bench import Bench
 from transformer.patching.places import Swap, taken
 from transformer.patching.scores import METRICS
 from transformer.patching.sweep import all_places
+from transformer.tracing.interventions import Ablate
 from transformer.tracing.trace import run_traced
 
 SOURCES = torch.tensor([[1, 5, 6, 2]]), torch.tensor([[1, 8, 6, 2]])
@@ -128,11 +129,12 @@ def test_a_shared_prefix_changes_no_result(direction: str, norm_first: bool, mon
     pair = alone_of(loud(**SIZES, norm_first=norm_first))
     monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 3)
     for what in WHATS:
-        fast = last(pair, what=what, direction=direction, positions="each")
+        also = [Place("decoder", 0, 0, 3)] if direction == "noise" else []
+        fast = last(pair, what=what, direction=direction, positions="each", also=also)
         with monkeypatch.context() as plain:
             plain.setattr("transformer.patching.bench._padded", lambda _: True)
             plain.setattr(Bench, "is_equal", lambda *_: False)
-            slow = last(pair, what=what, direction=direction, positions="each")
+            slow = last(pair, what=what, direction=direction, positions="each", also=also)
         for metric in METRICS:
             assert fast.moved[metric]["decoder"] == pytest.approx(slow.moved[metric]["decoder"], abs=1e-5)
         # The first two tokens are the same in both runs, and nothing after the compared row can matter.
@@ -188,6 +190,16 @@ def test_reports_fill_the_grids_and_do_not_change_later(monkeypatch: pytest.Monk
         assert sum(int(np.isfinite(of).sum()) for of in report.moved["logit"].values()) == report.done
     assert [report.done for report in reports] == sorted({report.done for report in reports})
     assert reports[-1].done == reports[-1].total == 10
+
+
+def test_a_scope_of_the_caller_has_no_effect() -> None:
+    model = loud(**SIZES)
+    expected = last(alone_of(model), positions="each")
+    with tracing(model, [Ablate("decoder.layers.0.self_attention")]) as values:
+        patched = last(expected.pair, positions="each")
+        RunPair.of(model, *(run_traced(model, ids.source, ids.target) for ids in (expected.pair.clean, expected.pair.corrupt)))  # pyright: ignore[reportArgumentType]
+    assert np.array_equal(patched.moved["logit"]["decoder"], expected.moved["logit"]["decoder"])
+    assert not values
 
 
 def test_a_sweep_that_is_cancelled_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
