@@ -1,14 +1,12 @@
 """The Patching page: which places of the model carry the difference between two answers."""
 
-import streamlit as st
 
-from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.estimate import show_estimate
 from pages.patching.need import show_need
 from pages.patching.others import show_others
 from pages.patching.pairs import show_pairs
 from pages.patching.places import show_places
-from pages.patching.two_runs_to_patch import runs_to_patch
+from pages.patching.two_runs_to_patch import is_told, runs_to_patch
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
@@ -31,9 +29,7 @@ with explained():
     runs = runs_to_patch(view)
     if runs:
         show = PARTS[pick_part(words["part_label"], words["parts"], words["anchors"])]
-        if withheld(*ABOUT_HEADS):
-            st.info(words["asked"], icon=":material/school:")
-        else:
+        if is_told():
             show(runs)
         if fold := unfolding(words["may_mean"], ":material/psychology_alt:", "meaning"):
             fold.markdown(words["meaning"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
 from pages.shell.view.patched_runs import Choice, Runs, patched_runs, runs_of
@@ -66,6 +67,14 @@ def runs_to_patch(view: View) -> Runs | None:
     with differs:
         _say_difference(runs)
     return runs
+
+
+def is_told() -> bool:
+    """Whether the page may tell what heads do. While a lesson asks about it, this draws a sentence that says so."""
+    if withheld(*ABOUT_HEADS):
+        st.info(text("patching")["asked"], icon=":material/school:")
+        return False
+    return True
 
 
 def _with_step(runs: Runs) -> Runs:

@@ -194,10 +194,11 @@ def test_reports_fill_the_grids_and_do_not_change_later(monkeypatch: pytest.Monk
 
 def test_a_scope_of_the_caller_has_no_effect() -> None:
     model = loud(**SIZES)
-    expected = last(alone_of(model), positions="each")
+    pair = alone_of(model)
+    expected = last(pair, positions="each")
     with tracing(model, [Ablate("decoder.layers.0.self_attention")]) as values:
-        patched = last(expected.pair, positions="each")
-        RunPair.of(model, *(run_traced(model, ids.source, ids.target) for ids in (expected.pair.clean, expected.pair.corrupt)))  # pyright: ignore[reportArgumentType]
+        patched = last(pair, positions="each")
+        RunPair.of(model, *(run_traced(model, ids.source, ids.target) for ids in (pair.clean, pair.corrupt)))  # pyright: ignore[reportArgumentType]
     assert np.array_equal(patched.moved["logit"]["decoder"], expected.moved["logit"]["decoder"])
     assert not values
 
