@@ -12,7 +12,7 @@ from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
 from pages.shell.view.edit_list import fits
-from pages.shell.view.second_run import EDITS, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, asked_run
+from pages.shell.view.second_run import EDITS, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import TEXT_CHARACTERS
@@ -119,16 +119,17 @@ def phrases(view: View) -> list[str]:
 
 def examples(view: View) -> list[Example]:
     """Comparisons to try with A's model: its first two examples, the model before its training, and the model without
-    positions."""
+    positions. In the last two, B reads the answer of A, so that both runs have the same tokens."""
     words, film = text("second_run"), filmed(view.model)
+    read = answer_of(view, ()) or "" if view.target is None else ""
     offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))
     if len(texts) > 1:
         offered.append(Example(_label(*texts[:2]), texts[0], Asked(source=texts[1])))
     if film and view.model == film:
         before = snapshot_name(film, snapshots(film)[0])
-        offered.append(Example(words["before"], view.source, Asked(model=before)))
+        offered.append(Example(words["before"], view.source, Asked(target=read, model=before)))
     if fits(view, NO_POSITIONS):
-        offered.append(Example(words["no_positions"], view.source, Asked(phrases=(NO_POSITIONS,))))
+        offered.append(Example(words["no_positions"], view.source, Asked(target=read, phrases=(NO_POSITIONS,))))
     return offered
 
 

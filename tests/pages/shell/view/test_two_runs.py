@@ -211,6 +211,13 @@ def test_the_example_puts_tired_beside_wide() -> None:
     assert figure(app)
 
 
+def test_the_snapshot_before_training_reads_the_answer_of_the_trained_model() -> None:
+    app = press(unfold(opened("attention", model="reverse", source="abcd"), MENU), text("second_run")["before"])
+    assert linked(app) == {"b_target": "dcba", "b_model": "reverse@000000"}
+    assert "token by token" in said(app)
+    assert not np.isnan(maps(app)[2]).any()
+
+
 def test_what_is_typed_in_the_menu_is_compared_and_is_in_the_link() -> None:
     app = unfold(opened("attention"), MENU)
     app.text_input(key="b").set_value(WIDE)
