@@ -51,7 +51,7 @@ def pick_second_run(view: View, row: DeltaGenerator) -> Asked | None:
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
-    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
+    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind, help=label)
     if menu.open:
         with menu:
             _show_menu(view, asked)
