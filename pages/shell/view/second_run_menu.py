@@ -12,7 +12,7 @@ from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
 from pages.shell.view.edit_list import fits
-from pages.shell.view.second_run import EDITS, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
+from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import TEXT_CHARACTERS
@@ -22,7 +22,6 @@ from transformer import PRESETS
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.tracing.phrases import at_head
 
-MENU = "second_run"
 NO_POSITIONS = "no positions"
 MOST_LABEL = 40  # characters of the label of an example
 

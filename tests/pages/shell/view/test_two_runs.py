@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.view.second_run import MOST_EDITS, Asked
-from pages.shell.view.second_run_menu import MENU
+from pages.shell.view.second_run import MENU, MOST_EDITS, Asked
 from pages.shell.view.two_runs import KEY
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import SECOND_RUN
