@@ -21,7 +21,7 @@ def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
     """
     difference = difference_of(view, shown, second)
     stops = {stop.path: stop for stop in stops_of(shown.config, taps(shown))}
-    last = next(path for path in ("decoder.output", "encoder.output") if path in stops)
+    last = next((path for path in ("decoder.output", "encoder.output") if path in stops), [*stops][-1])
     stop = stops.get(st.session_state.get(STOP, ""), stops[last])
     head = st.session_state.get("head")
     views = [

@@ -31,7 +31,7 @@ MOST_TOLD = 128 * 128  # with more cells, the hover text of a cell has the numbe
 ROW, MAP, LETTER, LONGEST, ABOVE, TOKENS_BELOW, NUMBERS_BELOW = (9, 34), 290, 6.5, 170, 40, 110, 50
 LEAST_CELL, DIMENSION = 4, 1.5  # px: width of a cell of a map with more columns than have labels, and of a dimension
 MOST_TICKS = 6  # most numbers of dimensions below a map
-DOMAINS = ((0.0, 0.3), (0.325, 0.625), (0.7, 1.0))  # between B and B − A, and after it, there is space for a colour bar
+DOMAINS = ((0.0, 0.29), (0.315, 0.605), (0.71, 1.0))  # between B and B − A, and after it, there is space for a colour bar
 
 
 class Run(NamedTuple):

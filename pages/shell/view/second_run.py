@@ -8,12 +8,14 @@ import streamlit as st
 from pages.shell.models.catalogue import trained
 from pages.shell.view.runs import Edits
 from pages.shell.view.view import View, view_of
+from pages.ui.compat import opens_from_history
 from pages.ui.limits import TEXT_CHARACTERS
-from pages.ui.link_values import SECOND_RUN, publish, seed
+from pages.ui.link_values import SECOND_RUN, memory, publish, seed
 from transformer import PRESETS, InputError, Trace
 from transformer.tracing.phrases import all_interventions
 
 SOURCE, TARGET, OWN_ANSWER, MODEL, EDITS = SECOND_RUN
+MENU = "second_run"  # key of the menu (second_run_menu.py)
 # Between the edits in an address; most characters of a model's name there, and most edits.
 SEPARATOR, MODEL_CHARACTERS, MOST_EDITS = ";", 300, 20
 
@@ -72,6 +74,11 @@ def answer_of(view: View, edits: Edits) -> str | None:
 def asked_run() -> Asked:
     """What B has of its own, by the session and the address. Call it once in a run of the page, before widgets with these names
     are drawn."""
+    # Without a second run, a click must cost no more than the button.
+    if not (
+        st.session_state.get(MENU) or opens_from_history() or {*st.query_params, *memory().chosen}.intersection(SECOND_RUN)
+    ):
+        return Asked()
     values = {}
     for name in SECOND_RUN:
         seed(name, READ.get(name, _text), bool if name == OWN_ANSWER else READ.get(name, _text))

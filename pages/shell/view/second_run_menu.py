@@ -12,7 +12,7 @@ from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
 from pages.shell.view.edit_list import fits
-from pages.shell.view.second_run import EDITS, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, asked_run
+from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import TEXT_CHARACTERS
@@ -22,7 +22,6 @@ from transformer import PRESETS
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.tracing.phrases import at_head
 
-MENU = "second_run"
 NO_POSITIONS = "no positions"
 MOST_LABEL = 40  # characters of the label of an example
 
@@ -51,7 +50,7 @@ def pick_second_run(view: View, row: DeltaGenerator) -> Asked | None:
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
-    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
+    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind, help=label)
     if menu.open:
         with menu:
             _show_menu(view, asked)
@@ -119,16 +118,17 @@ def phrases(view: View) -> list[str]:
 
 def examples(view: View) -> list[Example]:
     """Comparisons to try with A's model: its first two examples, the model before its training, and the model without
-    positions."""
+    positions. In the last two, B reads the answer of A, so that both runs have the same tokens."""
     words, film = text("second_run"), filmed(view.model)
+    read = answer_of(view, ()) or "" if view.target is None else ""
     offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))
     if len(texts) > 1:
         offered.append(Example(_label(*texts[:2]), texts[0], Asked(source=texts[1])))
     if film and view.model == film:
         before = snapshot_name(film, snapshots(film)[0])
-        offered.append(Example(words["before"], view.source, Asked(model=before)))
+        offered.append(Example(words["before"], view.source, Asked(target=read, model=before)))
     if fits(view, NO_POSITIONS):
-        offered.append(Example(words["no_positions"], view.source, Asked(phrases=(NO_POSITIONS,))))
+        offered.append(Example(words["no_positions"], view.source, Asked(target=read, phrases=(NO_POSITIONS,))))
     return offered
 
 

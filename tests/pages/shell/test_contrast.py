@@ -28,7 +28,7 @@ LINKS = (
     "tokens?source=the+cat&computed=true",
     "positions?source=the+cat",
     "masks?source=the+cat&batch=the+cat+sleeps",
-    "attention?source=the+cat&part=map",
+    "attention?source=the+cat&part=map&b=the+dog",
     "attention?source=the+cat&part=steps",
     "layers?source=the+cat",
     "layers?source=the+cat&part=filmstrip",

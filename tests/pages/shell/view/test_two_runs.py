@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.view.second_run import MOST_EDITS, Asked
-from pages.shell.view.second_run_menu import MENU
+from pages.shell.view.second_run import MENU, MOST_EDITS, Asked
 from pages.shell.view.two_runs import KEY
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import SECOND_RUN
@@ -209,6 +208,13 @@ def test_the_example_puts_tired_beside_wide() -> None:
     assert app.session_state["source"] == TIRED
     assert linked(app) == {"b": WIDE}
     assert figure(app)
+
+
+def test_the_snapshot_before_training_reads_the_answer_of_the_trained_model() -> None:
+    app = press(unfold(opened("attention", model="reverse", source="abcd"), MENU), text("second_run")["before"])
+    assert linked(app) == {"b_target": "dcba", "b_model": "reverse@000000"}
+    assert "token by token" in said(app)
+    assert not np.isnan(maps(app)[2]).any()
 
 
 def test_what_is_typed_in_the_menu_is_compared_and_is_in_the_link() -> None:
