@@ -1,6 +1,5 @@
 """The Patching page: which places of the model carry the difference between two answers."""
 
-
 from pages.patching.estimate import show_estimate
 from pages.patching.need import show_need
 from pages.patching.others import show_others

@@ -15,6 +15,7 @@ from pages.shell.models.model_texts import COMPARED, description, question_of
 from pages.shell.view.pronouns import Run, own_words, run_model, show_rows
 from pages.shell.view.run_banner import warn_wrong
 from pages.shell.view.runs import runs
+from pages.shell.view.second_run import SOURCE as SECOND_TEXT
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
 from pages.ui.link_values import kept_in_links
@@ -135,9 +136,13 @@ def show_turning(model: str, first: str, second: str) -> None:
     view = {
         **kept_in_links(),
         **{"model": model, "source": a.source, "kind": "cross", "layer": turning.layer + 1, "head": turning.head + 1},
+        SECOND_TEXT: b.source,
     }
     with st.container(horizontal=True):
         st.link_button(words["open"], f"attention?{urlencode(view)}", icon=":material/visibility:")
+        if is_told(model):
+            needed = f"patching?{urlencode(view | {'part': 'need'})}"
+            st.link_button(words["needed_or_enough"], needed, icon=":material/swap_horiz:")
         show_training_link(model, a.source, None, *turning)
 
 

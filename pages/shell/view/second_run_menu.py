@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.models.catalogue import available, filmed, snapshots
 from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
+from pages.shell.view.card_heads import CardHead, turning_head
 from pages.shell.view.edit_list import fits
 from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import View
@@ -20,6 +20,7 @@ from pages.ui.link_values import choose
 from pages.ui.text import text
 from transformer import PRESETS
 from transformer.pipeline.snapshots import snapshot_name
+from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import at_head
 
 NO_POSITIONS = "no positions"
@@ -27,15 +28,16 @@ MOST_LABEL = 40  # characters of the label of an example
 
 
 class Example(NamedTuple):
-    """A comparison to try: the label of its button, A's text, and what B has of its own."""
+    """A comparison to try: the label of its button, A's text, what B has of its own, and the head to look at; None for any."""
 
     label: str
     source: str
     asked: Asked
+    head: CardHead | None = None
 
 
 @contextmanager
-def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[DeltaGenerator]:
+def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
     """A context in which the answer is drawn. It yields the row in which the answer is, for the button of the menu: there, the
     button takes no line of its own."""
     row = st.container(horizontal=True, key="answer_row")
@@ -43,7 +45,7 @@ def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[DeltaGener
         yield row
 
 
-def pick_second_run(view: View, row: DeltaGenerator) -> Asked | None:
+def pick_second_run(view: View, row: Any) -> Asked | None:
     """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own, or None if
     nothing is compared."""
     words, asked = text("second_run"), asked_run()
@@ -90,7 +92,7 @@ def _show_examples(view: View) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(text("second_run")["examples"], width="content")
             for index, example in enumerate(offered):
-                st.button(literal(example.label), key=f"second_run_{index}", on_click=_take, args=(example,))
+                st.button(example.label, key=f"second_run_{index}", on_click=_take, args=(example,))
 
 
 def models(view: View) -> list[str]:
@@ -117,13 +119,16 @@ def phrases(view: View) -> list[str]:
 
 
 def examples(view: View) -> list[Example]:
-    """Comparisons to try with A's model: its first two examples, the model before its training, and the model without
-    positions. In the last two, B reads the answer of A, so that both runs have the same tokens."""
-    words, film = text("second_run"), filmed(view.model)
+    """Comparisons to try with A's model: its first two examples, the same at the head that turns, the model before its
+    training, and the model without positions. In the last two, B reads A's answer, so that both runs have the same tokens."""
+    words, film, pipeline = text("second_run"), filmed(view.model), view.pipeline
     read = answer_of(view, ()) or "" if view.target is None else ""
     offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))
     if len(texts) > 1:
         offered.append(Example(_label(*texts[:2]), texts[0], Asked(source=texts[1])))
+        turning = turning_head(pipeline.card.measures, list(Kind) if len(pipeline.stacks) > 1 else [])
+        if turning:
+            offered.append(offered[0]._replace(label=words["turning"], head=turning))
     if film and view.model == film:
         before = snapshot_name(film, snapshots(film)[0])
         offered.append(Example(words["before"], view.source, Asked(target=read, model=before)))
@@ -133,15 +138,17 @@ def examples(view: View) -> list[Example]:
 
 
 def _label(first: str, second: str) -> str:
-    """The words in which two texts differ, as in `tired / wide`."""
+    """The words in which two texts differ, as Markdown, such as `tired / wide`."""
     one, other = first.split(), second.split()
     only = [" ".join(word for word in words if word not in others) for words, others in ((one, other), (other, one))]
     shown = [part[:MOST_LABEL] for part in (only if all(only) else (first, second))]
-    return text("second_run")["pair"].format(first=shown[0], second=shown[1])
+    return literal(text("second_run")["pair"].format(first=shown[0], second=shown[1]))
 
 
 def _take(example: Example) -> None:
     _ask(example.asked)
+    for name, value in (example.head._asdict() if example.head else {}).items():
+        choose(name, str(value))
     if st.session_state["source"] != example.source:
         st.session_state["source"], st.session_state["target"] = example.source, ""
         st.rerun()  # the whole app, because the text of A is not in the page

@@ -210,6 +210,13 @@ def test_the_example_puts_tired_beside_wide() -> None:
     assert figure(app)
 
 
+def test_the_head_that_turns_is_one_example() -> None:
+    app = press(unfold(opened("attention", kind="encoder"), MENU), text("second_run")["turning"])
+    named = Pipeline.load("english-french").card.measures["pronouns"]
+    assert linked(app) == {"b": WIDE}
+    assert [app.session_state[name] for name in ("kind", "layer", "head")] == ["cross", named["layer"], named["head"]]
+
+
 def test_the_snapshot_before_training_reads_the_answer_of_the_trained_model() -> None:
     app = press(unfold(opened("attention", model="reverse", source="abcd"), MENU), text("second_run")["before"])
     assert linked(app) == {"b_target": "dcba", "b_model": "reverse@000000"}
