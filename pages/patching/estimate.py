@@ -5,9 +5,9 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.patching.places import grid_of, pick_choice
-from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
-from pages.ui.caches import RESULTS, cached
+from pages.patching.places import grid_of, pick_choice, takes_long
+from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed
 from pages.ui.text import figure_labels, text
@@ -27,7 +27,7 @@ def show_estimate(runs: Runs) -> None:
         choice = pick_choice(runs)
     st.caption(words["estimate_says"])
     estimated = runs.clean.run(_estimated, runs, choice)
-    if runs.clean.heavy and choice.positions == "each" and not RESULTS.has(patched_runs, runs, choice):
+    if takes_long(runs, choice):
         st.info(words["estimate_alone"], icon=":material/bolt:")
         grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in estimated.items()]
         figure = chart(patch_grids, grids, None, words["moved"], tokens=True, labels=figure_labels())

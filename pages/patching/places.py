@@ -1,5 +1,6 @@
 """The map of all places: how far the answer moves if one tensor of one place comes from the other run."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -13,12 +14,14 @@ from pages.ui.caches import RESULTS
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.format import number
+from pages.ui.limits import PATCH_WORK
 from pages.ui.pickers import pick, pick_position
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.patching import Head, Patched, Place
 from transformer.patching.places import OF_HEADS, WHATS, Swap
 from transformer.patching.scores import METRICS
+from transformer.patching.sweep import all_places
 from transformer.tracing.paths import Side
 
 MAP, TOKEN = "patch-map", "token"
@@ -56,14 +59,27 @@ def pick_choice(runs: Runs) -> Choice:
 
 
 def _waited(runs: Runs, choice: Choice) -> Patched | None:
-    """The patched places. With a large model and every token, only after a click, because it takes a minute."""
-    if not (runs.clean.heavy and choice.positions == "each") or RESULTS.has(patched_runs, runs, choice):
+    """The patched places. If it takes long, they are computed in the background, after a click."""
+    if not takes_long(runs, choice):
         return patched(runs, choice)
-    st.info(text("patching")["heavy"], icon=":material/hourglass_empty:")
-    places = sum(layers * heads for layers, heads in Swap(choice.what).grids(runs.clean.pipeline.network).values())
-    steps = places * max(len(ids[0]) for ids in (runs.clean.trace().source_ids, runs.clean.trace().target_ids) if ids)
-    show_background("patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], steps)
+    st.info(text("patching")["long"], icon=":material/hourglass_empty:")
+    show_background("patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], _places(runs, choice))
     return None
+
+
+def takes_long(runs: Runs, choice: Choice) -> bool:
+    """Whether patching every token takes so long that it waits for a click. What is in the cache takes no time."""
+    if choice.positions != "each" or RESULTS.has(patched_runs, runs, choice):
+        return False
+    pair = runs.pair
+    tokens = sum(pair.length(side) for side in pair.sides)
+    return _places(runs, choice) * tokens * runs.clean.pipeline.parameters > PATCH_WORK
+
+
+def _places(runs: Runs, choice: Choice) -> int:
+    """The number of places, each with every token."""
+    shapes, _ = all_places(runs.pair, Swap(choice.what), each=True)
+    return sum(math.prod(shape) for shape in shapes.values())
 
 
 def tokens_of(runs: Runs, side: Side) -> list[str]:

@@ -1,5 +1,6 @@
 """The two runs that are patched: text A, which is the clean run, and text B, the corrupt one. Both read the same target."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import streamlit as st
@@ -10,14 +11,17 @@ from pages.shell.view.map_names import map_names
 from pages.shell.view.patched_runs import Choice, Runs, patched_runs, runs_of
 from pages.shell.view.second_run import answer_of, second_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
+from pages.shell.view.turns import aside
 from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
+from pages.ui.caches import RESULTS
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import InputError
 from transformer.patching import Patched
+from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind
 
 STEP = "step"
@@ -35,7 +39,9 @@ def patched(runs: Runs, choice: Choice) -> Patched:
         if done < total:
             place.progress(done / total, text("patching")["running"].format(done=done, total=total))
 
-    result = runs.clean.run(patched_runs, runs, choice, report=report)
+    # Other visitors' clicks go on meanwhile, because a long text takes a second or more.
+    with nullcontext() if RESULTS.has(patched_runs, runs, choice) else aside():
+        result = patched_runs(runs, choice, report)
     place.empty()
     return result
 
@@ -80,7 +86,9 @@ def is_told() -> bool:
 def _with_step(runs: Runs) -> Runs:
     """Draw the picker of the compared step. Returns the runs with the picked step."""
     words, trace = text("patching"), runs.clean.trace()
-    names = map_names(runs.clean, trace, str(Kind.DECODER if trace.target_ids else Kind.ENCODER))[0]
+    kind = str(Kind.DECODER if trace.target_ids else Kind.ENCODER)
+    # The last token of a text that a decoder alone reads is followed by any token, not by the end.
+    names = trace.query_names(kind) if trace.sides == ("target",) else map_names(runs.clean, trace, kind)[0]
     labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
     row = pick(words["step"], range(len(names)), STEP, words["step_help"], runs.pair.row, as_list=True, labels=labels)
     return replace(runs, row=row)
@@ -90,7 +98,7 @@ def _say_difference(runs: Runs) -> None:
     """Write which tokens the runs prefer at the compared step, and the logit difference in each."""
     pair, trace = runs.pair, runs.clean.trace()
     vocabulary = runs.clean.pipeline.vocabulary("target" if trace.target_ids else "source")
-    first, second = (literal(token) for token in vocabulary.tokens_of(pair.tokens))
+    first, second = (literal(joined_label([token])) for token in vocabulary.tokens_of(pair.tokens))
     logits = [view.trace().logits[0, pair.row] for view in (runs.clean, runs.corrupt)]
     clean, corrupt = (fixed(float(of[pair.tokens[0]] - of[pair.tokens[1]]), 2) for of in logits)
     says = text("patching")["same_answer" if pair.same_answer else "differ"]

@@ -79,6 +79,10 @@ HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 # Seconds of a short training on the page Watch it learn. It is heavy work, so only one such training runs at a time.
 EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
 
+# Work of patching every token of every place above which it waits for a click: places × tokens of a run × parameters. This is
+# about 5 seconds on two cores; the shipped models stay far below.
+PATCH_WORK = setting("PATCH_WORK", 200_000_000_000)
+
 # Largest sizes of a visitor's own model: layers of each stack, heads, d_model, d_ff. Up to these sizes, a figure of all heads
 # is readable.
 SIZES = {

@@ -16,6 +16,7 @@ MOST_HEADS_WRITTEN = 8
 # cells; least width of a cell.
 WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, CELL = 24, 12, 78, 34, 110, 30
 LEAST_HEIGHT = 120  # of maps side by side, so that the colour bar has room for its labels
+BETWEEN = 40  # px between two maps side by side
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
@@ -77,7 +78,7 @@ def patch_grids(
         if picked and picked[0] == grid.name:
             layout["shapes"] += _frame(picked[1], picked[2], axes)
     widest = CELL * longest
-    width = BESIDE + (widest if tokens else len(grids) * (widest + 60))
+    width = BESIDE + (widest if tokens else len(grids) * (widest + BETWEEN))
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
     above = ABOVE if tokens else TITLE
     return built(traces, layout, height + above + 60, meta=meta, margin={"t": above, "l": 70, "b": 10})
