@@ -1,7 +1,7 @@
 """Measure a class that arrives at once: many sessions over the websocket, each with pauses between two clicks.
 
     python -m benchmarks.load [--sessions 100] [--page attention | --page mix] [--clicks 10] [--think 5]
-                              [--heavy texts | --heavy longest | --heavy importance] [--training] [--replicas 1]
+                              [--heavy texts | longest | importance | patching] [--training] [--replicas 1]
 
 The client runs beside the server on the same machine, and its processor time is printed. Half of the sessions show one shared
 text, like a class that opened one link. The others type a new text at every third click. All other clicks are on a picker of
@@ -11,9 +11,9 @@ Latency is the time from the request to the end of the script's run, without the
 connecting to the end of the first run.
 
 With `--heavy`, one more session asks without a pause for expensive work on a model of the paper's base size: ever new texts of
-30 words (`texts`), of nearly the most words that it reads (`longest`), or of 30 words with a search for the importance of every
-head (`importance`). The figures are those of all other sessions. With `--training`, the sessions are repeated beside one more
-session whose model is in training all the time.
+30 words (`texts`), of nearly the most words that it reads (`longest`), of 30 words with a search for the importance of every
+head (`importance`), or of 10 words with every head patched (`patching`). The figures are those of all other sessions. With
+`--training`, the sessions are repeated beside one more session whose model is in training all the time.
 
 With `--replicas 2` or more, this number of servers runs behind nginx (Debian's) with the settings of `deploy/nginx.conf`.
 Memory and processor time are then those of all servers together.
@@ -39,7 +39,7 @@ from pages.shell.frame.navigation import name_of, page_files
 SHARED_TEXT = "headlight"
 MODEL = "reverse"
 # Number of words in the texts of the session with heavy work.
-WORDS = {"texts": 30, "longest": 62, "importance": 30}
+WORDS = {"texts": 30, "longest": 62, "importance": 30, "patching": 10}
 SECONDS_TO_ARRIVE = 10.0  # the time in which a class opens the link
 
 
@@ -133,13 +133,16 @@ async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> 
     """
     texts = new_texts(10**6)
     query = {"part": "what-if", "position": "1"} if kind == "importance" else {}
-    session = Session(server, "attention", {"model": "vanilla", "source": "one two three", **query})
+    page = "patching" if kind == "patching" else "attention"
+    session = Session(server, page, {"model": "vanilla", "source": "one two three", **query})
     await session.open()
     while kind == "importance" and session.unseen:
         await session.scroll()
     try:
         while True:
-            await session.click(source=" ".join(next(texts)["source"] for _ in range(WORDS[kind])))
+            words = [next(texts)["source"] for _ in range(WORDS[kind])]
+            # The page Patching takes the same text with another animal as the second one.
+            await session.click(source=" ".join([*words, "cat"]))
             figures.heavy_clicks += 1
     finally:
         await session.close()

@@ -3,12 +3,9 @@
 In other tests a hook checks every annotation before the library gets a value. These tests run in a process without the hook.
 """
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.transformer.outcomes import outcomes_of
 
 SETUP = """
 import json, sys
@@ -70,15 +67,6 @@ itself.append(itself)
 deep = 0.0
 for _ in range(90):
     deep = [deep]
-"""
-EVALUATION = """
-outcomes = {}
-for code in json.load(sys.stdin):
-    try:
-        outcomes[code] = ["nothing", repr(eval(code))]
-    except Exception as error:
-        outcomes[code] = [type(error).__name__, str(error)]
-json.dump(outcomes, sys.stdout)
 """
 
 REFUSED = {
@@ -562,16 +550,7 @@ ACCEPTED = {
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, list[str]]:
     """For each snippet, the name and message of its error, or `nothing` and the `repr` of its value."""
-    process = subprocess.run(
-        [sys.executable, "-c", SETUP + EVALUATION],
-        input=json.dumps([*REFUSED, *ACCEPTED]),
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+    return outcomes_of(SETUP, [*REFUSED, *ACCEPTED])
 
 
 @pytest.mark.parametrize("code", REFUSED)

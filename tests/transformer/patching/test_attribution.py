@@ -9,7 +9,8 @@ import torch
 
 from tests.transformer.patching.circuits import linear
 from tests.transformer.patching.hooked import HEADS, LAYERS
-from tests.transformer.patching.test_sweep import SIZES, SOURCES, alone_of, last, loud, pair_of
+from tests.transformer.patching.loud import loud
+from tests.transformer.patching.pairs import SIZES, SOURCES, alone_of, last, pair_of
 from transformer.errors import InputError
 from transformer.patching import RunPair, agreement, attribute_everywhere, patch_everywhere
 from transformer.patching.bench import Bench

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.transformer.patching.test_sweep import last
+from tests.transformer.patching.pairs import last
 from transformer.patching import AverageNeeds, Head, average_needs, needs, run_pair
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tasks import find_task

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from tests.transformer.patching.circuits import Circuit, linear
-from tests.transformer.patching.test_sweep import SIZES, SOURCES, last, loud, pair_of
+from tests.transformer.patching.loud import loud
+from tests.transformer.patching.pairs import SIZES, SOURCES, last, pair_of
 from transformer.errors import InputError
 from transformer.network.tap import Edit
 from transformer.patching import RunPair, path_effects

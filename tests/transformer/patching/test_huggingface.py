@@ -10,7 +10,8 @@ import torch
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import opened, reference
-from tests.transformer.patching.test_sweep import last
+from tests.transformer.patching.huggingface_pairs import TEXTS, pair_of
+from tests.transformer.patching.pairs import last
 from transformer.errors import InputError
 from transformer.patching import (
     RunPair,
@@ -25,23 +26,7 @@ from transformer.patching.places import OF_HEADS, Place, Swap
 from transformer.tracing.interventions import Patch
 from transformer.tracing.trace import Trace
 
-# Name of a model → a clean and a corrupt text.
-TEXTS = {
-    "gpt2": ("the old dog sees a cat", "the old man sees a cat"),
-    "llama": ("the old dog sees a cat", "the old man sees a cat"),
-    "gemma2": ("the old dog sees a cat", "the old man sees a cat"),
-    "bart": ("the cat sleeps .", "the dog sleeps ."),
-    "t5": ("the cat sleeps .", "the dog sleeps ."),
-    "bert": ("the old dog <mask> a house", "the old man <mask> a house"),
-    "roberta": ("the old dog <mask> a house", "the old man <mask> a house"),
-}
 WHATS = ("head_output", "weights", "key_and_value", "attention", "feed_forward", "residual_stream", "embedding")
-
-
-def pair_of(name: str) -> RunPair:
-    pipeline = opened(name)
-    target = "a man sees it" if len(pipeline.stacks) == 2 else None
-    return run_pair(pipeline, *TEXTS[name], target)
 
 
 def trace(name: str, text: str, edits: Any = ()) -> Trace:

@@ -1,14 +1,9 @@
 """Tests of wrong arguments of the package: each is refused in one sentence. As in `tests/transformer/test_misuse.py`, they run
 in a process without the hook that checks every annotation."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from tests.transformer.test_misuse import EVALUATION
+from tests.transformer.outcomes import outcomes_of
 
 SETUP = """
 import json, sys
@@ -182,16 +177,7 @@ ACCEPTED = {
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, list[str]]:
     """For each snippet, the name and message of its error, or `nothing` and the `repr` of its value."""
-    process = subprocess.run(
-        [sys.executable, "-c", SETUP + EVALUATION],
-        input=json.dumps([*REFUSED, *ACCEPTED]),
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[3],
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+    return outcomes_of(SETUP, [*REFUSED, *ACCEPTED])
 
 
 @pytest.mark.parametrize("code", REFUSED)

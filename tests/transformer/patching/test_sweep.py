@@ -11,8 +11,8 @@ import torch
 
 from tests.transformer.patching.hooked import HEADS, LAYERS, Hooked, side_of
 from tests.transformer.patching.loud import loud
+from tests.transformer.patching.pairs import SIZES, SOURCES, alone_of, last, pair_of
 from transformer.errors import InputError
-from transformer.network.model import Transformer
 from transformer.network.tap import tracing, watched
 from transformer.patching import Patched, Place, RunPair, patch_everywhere
 from transformer.patching.bench import Bench
@@ -22,9 +22,6 @@ from transformer.patching.sweep import all_places
 from transformer.tracing.interventions import Ablate
 from transformer.tracing.trace import run_traced
 
-SOURCES = torch.tensor([[1, 5, 6, 2]]), torch.tensor([[1, 8, 6, 2]])
-TARGET = torch.tensor([[1, 7, 4]])
-SIZES: dict[str, Any] = {"d_model": 8, "heads": 2, "d_ff": 10, "encoder_layers": 1}
 WHATS = (*HEADS, *LAYERS)
 DIRECTIONS = ("denoise", "noise")
 MODELS: dict[str, dict[str, Any]] = {
@@ -34,23 +31,6 @@ MODELS: dict[str, dict[str, Any]] = {
     "pytorch, pre-norm": {"preset": "pytorch", "norm_first": True},
     "shared heads": {"preset": "shared_heads"},
 }
-
-
-def pair_of(model: Transformer, other: torch.Tensor = SOURCES[1], row: int | None = 1) -> RunPair:
-    traces = [run_traced(model, source, TARGET) for source in (SOURCES[0], other)]
-    return RunPair.of(model, traces[0], traces[1], row, tokens=(3, 7))
-
-
-def alone_of(model: Transformer) -> RunPair:
-    """The decoder alone. Its targets differ at position 2."""
-    targets = torch.tensor([[1, 7, 4, 3, 5]]), torch.tensor([[1, 7, 6, 3, 5]])
-    traces = [run_traced(model, None, target) for target in targets]
-    return RunPair.of(model, traces[0], traces[1], tokens=(3, 7))
-
-
-def last(pair: RunPair, **settings: Any) -> Patched:
-    *_, patched = patch_everywhere(pair, **settings)
-    return patched
 
 
 def places_of(patched: Patched) -> Iterator[tuple[str, int, int, int]]:

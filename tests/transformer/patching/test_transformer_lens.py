@@ -16,8 +16,8 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 pytest.importorskip("transformer_lens", reason="transformer_lens is not installed (see above)")
 
 from tests.transformer.huggingface.tiny import folder_of
-from tests.transformer.patching.test_huggingface import pair_of
-from tests.transformer.patching.test_sweep import last
+from tests.transformer.patching.huggingface_pairs import pair_of
+from tests.transformer.patching.pairs import last
 
 # What we patch → the hook of TransformerLens, [batch, position, …] with an axis of heads after it, or for `weights` before it.
 HOOKS = {
