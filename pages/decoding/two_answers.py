@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_run import run_of
 from pages.shell.view.runs import Edits
@@ -12,6 +13,7 @@ from pages.shell.view.two_runs import KEY
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted_tokens
+from pages.ui.link_values import choose
 from pages.ui.text import figure_labels, text
 from transformer.analysis.forcing import parting
 from transformer.figures.comparison_figures import three_bars
@@ -38,7 +40,11 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
     says = words["step_same" if at is None else "step_differs"].format(step=step + 1, first=first, second=second)
     parts_at = parting(*(each.tokens_of(each.generation.ids()) for each in (run, other)))
     whole = words["same_answer"] if parts_at is None else words["part"].format(step=parts_at + 1)
-    st.caption(f"{says} {whole}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{says} {whole}", width="content")
+        if parts_at is not None and parts_at != step and parts_at < len(run.chain):
+            label = words["open_step"].format(step=parts_at + 1)
+            st.button(label, key="open_step", icon=":material/arrow_forward:", on_click=_open, args=(parts_at,))
     runs = [(each, each.chain[step]) for each in (run, other)]
     names = list(dict.fromkeys(name for each, made in runs for name in each.tokens_of(each.top(made)[:MOST_BARS])))
     a, b = (_probabilities(each, each.own(made), names) for each, made in runs)
@@ -47,6 +53,11 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
         return
     figure = chart(three_bars, names, a, b, labels=figure_labels())
     show(figure, KEY, words["bars_alt"].format(step=step + 1))
+
+
+def _open(step: int) -> None:
+    """Open a step of the answer, counted from 0."""
+    choose(STEP, str(step + 1))
 
 
 def _probabilities(run: Run, own: np.ndarray, names: list[str]) -> np.ndarray:

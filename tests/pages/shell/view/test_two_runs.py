@@ -117,6 +117,12 @@ def test_only_the_first_text_of_a_batch_is_compared() -> None:
     assert maps(app)[0].shape[0] == 14
 
 
+def test_a_button_opens_the_step_at_which_the_answers_part() -> None:
+    app = press(opened("decoding", b=WIDE), text("second_run")["open_step"].format(step=11))
+    assert app.query_params["step"] in ("11", ["11"])
+    assert not [each for each in app.button if each.key == "open_step"]
+
+
 def test_watch_it_write_compares_the_step_that_is_shown() -> None:
     app = opened("decoding", b=WIDE, step="11")
     assert "Step 11: both have written the same so far. They write different tokens from step 11 on." in said(app)
