@@ -33,13 +33,11 @@ def strongest(needs: Needs) -> Head:
     return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
 
 
-def show_heads(
-    values: OfHeads, value: str, key: str, alt: str, ends: tuple[str, str] | None = None, picked: Head | None = None
-) -> None:
+def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head | None = None, percent: bool = True) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head."""
     grids = [head_grid(kind, of_kind) for kind, of_kind in values.items()]
     frame = None if picked is None else (picked.kind, picked.layer, picked.head)
-    figure = chart(patch_grids, grids, ends, value, picked=frame, labels=figure_labels())
+    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=percent)
     show(figure, key, alt, asks={"click": lambda: take_head(key)})
 
 

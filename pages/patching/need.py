@@ -21,8 +21,10 @@ from transformer.patching.places import OF_HEADS
 
 # Below this rank correlation, two measures do not agree about which heads matter.
 AGREE = 0.8
-# A head whose shares are both nearer to 0 has no name beside its dot.
-NAMED = 0.2
+# A head whose shares are both nearer to 0 has no name beside its dot, nor has one whose dot is so close to a named one.
+NAMED, APART = 0.2, (0.14, 0.06)
+# A share this close to the line between two roles says little about the role.
+NEAR = 0.1
 
 
 def show_need(runs: Runs) -> None:
@@ -47,36 +49,59 @@ def show_need(runs: Runs) -> None:
 def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, Interval] | None = None) -> None:
     """Draw the dots, and below them the names of the heads of each role. A click on a dot picks the head."""
     words, heads = text("patching"), list(found.roles)
-    dots = [_dot(found, head, intervals) for head in heads]
+    dots = _named([_dot(found, head, intervals) for head in heads], heads.index(picked) if picked in heads else None)
     axes = (words["lost"], words["restored"])
     titles, roles = text("attention")["kinds"], words["roles"]
     figure = chart(need_map, dots, titles, roles, HALF, axes, heads.index(picked) if picked in heads else None)
     show(figure, key, words["need_alt"], asks={"click": lambda: _take_dot(key, heads)})
-    unclear = {head for head in heads if intervals and _crosses(intervals, head)}
+    unclear = {head for head in heads if is_unclear(found, head, intervals)}
     for role in ROLES:
         of_role = [head_name(head) + "?" * (head in unclear) for head, its in found.roles.items() if its == role]
         if of_role and role != "bystander":
             st.markdown(words["of_role"].format(role=roles[role], says=words["role_says"][role], heads=", ".join(of_role)))
     left = sum(role == "bystander" for role in found.roles.values())
-    st.markdown(words["bystanders"].format(role=roles["bystander"], count=left, total=len(heads)))
+    says = words["role_says"]["bystander"]
+    st.markdown(words["bystanders"].format(role=roles["bystander"], says=says, count=left, total=len(heads)))
+    if left == len(heads):
+        st.info(words["spread"], icon=":material/scatter_plot:")
     if unclear:
-        st.caption(words["unclear"])
+        st.caption(words["unclear_interval" if intervals else "unclear"])
 
 
-def _crosses(intervals: tuple[Interval, Interval], head: Head) -> bool:
-    """Whether an interval of a head crosses a line between two roles."""
-    return any(of.low[head.kind][head.layer, head.head] < HALF < of.high[head.kind][head.layer, head.head] for of in intervals)
+def is_unclear(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> bool:
+    """Whether the role of a head is not certain: an interval crosses the line between two roles, or without intervals, a share
+    is close to it."""
+    at = head.kind, (head.layer, head.head)
+    if intervals:
+        return any(of.low[at[0]][at[1]] < HALF < of.high[at[0]][at[1]] for of in intervals)
+    return any(abs(of[at[0]][at[1]] - HALF) < NEAR for of in (found.lost, found.restored))
 
 
 def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> Dot:
     lost, restored = (float(of[head.kind][head.layer, head.head]) for of in (found.lost, found.restored))
-    dot = Dot(head.kind, head_name(head), lost, restored, written=max(abs(lost), abs(restored)) >= NAMED)
+    dot = Dot(head.kind, head_name(head), lost, restored)
     if intervals is None:
         return dot
     ranges = [
         (float(of.low[head.kind][head.layer, head.head]), float(of.high[head.kind][head.layer, head.head])) for of in intervals
     ]
     return dot._replace(lost_range=ranges[0], restored_range=ranges[1])
+
+
+def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
+    """The dots, with names beside the picked one and those that matter, unless two names would overlap."""
+    order = sorted(range(len(dots)), key=lambda index: (index != picked, -max(dots[index].lost, dots[index].restored)))
+    named: list[int] = []
+    for index in order:
+        dot = dots[index]
+        matters = index == picked or max(abs(dot.lost), abs(dot.restored)) >= NAMED
+        near = any(
+            abs(dot.lost - dots[other].lost) < APART[0] and abs(dot.restored - dots[other].restored) < APART[1]
+            for other in named
+        )
+        if matters and not near:
+            named.append(index)
+    return [dot._replace(written=index in named) for index, dot in enumerate(dots)]
 
 
 def _say_head(found: Needs, head: Head) -> None:

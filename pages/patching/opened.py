@@ -34,13 +34,10 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     names = (words["run_a"], words["run_b"], words["run_patched"])
     tokens = vocabulary.tokens_of(ids)
     figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names, labels=figure_labels())
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        show(figure, "patched-run", words["bars_alt"])
-    with right:
-        _show_measures(found, place)
-        written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
-        st.markdown(words["goes_on"].format(tokens=quoted_tokens(written)))
+    _show_measures(found, place)
+    written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
+    st.markdown(words["goes_on"].format(tokens=quoted_tokens(written)))
+    show(figure, "patched-run", words["bars_alt"])
 
 
 def _place_name(runs: Runs, choice: Choice, place: Place) -> str:

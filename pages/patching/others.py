@@ -13,7 +13,7 @@ from pages.ui.text import text
 from transformer.patching import Head, Place, changes_elsewhere, needs, path_effects
 from transformer.patching.head_paths import BRANCHES
 
-LEAST_EXTRA = 0.05  # a share of the difference; less is no sign of a backup
+LEAST_EXTRA = 0.05  # a share of the difference; less is no sign of a backup or a partner
 
 
 @cached
@@ -36,10 +36,16 @@ def show_others(runs: Runs) -> None:
     found = needs(patched(runs, Choice()), noised)
     head = pick_head(runs, strongest(found))
     name = head_name(head)
-    st.subheader(words["together_title"].format(head=name), anchor="together")
-    st.caption(words["together_says"].format(head=name))
-    show_heads(_together(runs, head), words["together_value"], "patch-together", words["together_alt"], picked=head)
-    _say_backup(found.lost, _together(runs, head), head)
+    direction = pick(words["together"], ["noise", "denoise"], "together", words["together_options"], labels=words["directions"])
+    st.subheader(words[f"together_title_{direction}"].format(head=name), anchor="together")
+    st.caption(words[f"together_says_{direction}"].format(head=name))
+    alone = found.lost if direction == "noise" else found.restored
+    more = _together(runs, head, direction, alone)
+    if not any(np.isfinite(of).any() for of in more.values()):
+        st.info(words["one_head"], icon=":material/info:")
+        return
+    show_heads(more, words[f"together_value_{direction}"], "patch-together", words["together_alt"], picked=head)
+    _say_strongest(alone, more, head, direction)
     st.subheader(words["changes_title"].format(head=name), anchor="changes")
     st.caption(words["changes_says"].format(head=name))
     show_heads(runs.clean.run(_changes, runs, head), words["changes_value"], "patch-changes", words["changes_alt"], picked=head)
@@ -50,25 +56,23 @@ def show_others(runs: Runs) -> None:
     show_heads(effects, words["share"], "patch-paths", words["path_alt"], picked=head)
 
 
-def _together(runs: Runs, head: Head) -> OfHeads:
-    """What the answer loses with both heads from B, minus what it loses with each alone. Zero for the head itself."""
-    alone = {kind: 1 - of[..., 0] for kind, of in patched(runs, Choice(direction="noise")).shares().items()}
-    also = patched(runs, Choice(direction="noise", also=(Place(*head),)))
-    gap = also.ends["logit"][1] - also.ends["logit"][0]
-    # `moved` is relative to the run in which the picked head already comes from B.
-    more = {kind: -of[..., 0] / gap - alone[kind] for kind, of in also.moved["logit"].items()}
-    more[head.kind] = more[head.kind].copy()
+def _together(runs: Runs, head: Head, direction: str, alone: OfHeads) -> OfHeads:
+    """How far the answer moves with both heads from the other run, beyond what each alone moves it. NaN for the head itself."""
+    also = patched(runs, Choice(direction=direction, also=(Place(*head),)))
+    gap = (also.ends["logit"][1] - also.ends["logit"][0]) * (-1 if direction == "noise" else 1)
+    # `moved` is relative to the run in which the picked head already comes from the other run.
+    more = {kind: of[..., 0] / gap - alone[kind] for kind, of in also.moved["logit"].items()}
     more[head.kind][head.layer, head.head] = np.nan
     return more
 
 
-def _say_backup(lost: OfHeads, more: OfHeads, head: Head) -> None:
-    """Say which head, lost together with the picked one, costs most beyond the two single losses."""
+def _say_strongest(alone: OfHeads, more: OfHeads, head: Head, direction: str) -> None:
+    """Say which head, together with the picked one, moves the answer most beyond what the two alone move it."""
     words = text("patching")
-    kind = max(more, key=lambda kind: float(np.nanmax(more[kind])))
+    kind = max(more, key=lambda kind: float(np.nanmax(more[kind], initial=-1)))
     layer, other = (int(index) for index in np.unravel_index(np.nanargmax(more[kind]), more[kind].shape))
     extra, partner = float(more[kind][layer, other]), Head(kind, layer, other)
-    single = [float(lost[one.kind][one.layer, one.head]) for one in (head, partner)]
+    single = [float(alone[one.kind][one.layer, one.head]) for one in (head, partner)]
     values = {"head": head_name(head), "other": head_name(partner), "both": share(sum(single) + extra, 1)}
     values |= {"first": share(single[0], 1), "second": share(single[1], 1)}
-    st.markdown(words["backup" if extra >= LEAST_EXTRA else "no_backup"].format(**values))
+    st.markdown(words[f"{'found' if extra >= LEAST_EXTRA else 'none'}_{direction}"].format(**values))

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.heads import pick_head, strongest
-from pages.patching.need import say_agreement, show_dots
+from pages.patching.need import is_unclear, say_agreement, show_dots
 from pages.patching.two_runs_to_patch import Runs
 from pages.shell.view.background import show_background, silent
 from pages.shell.view.patched_runs import head_name
@@ -71,11 +71,17 @@ def _show_table(found: AverageNeeds, intervals: tuple[Interval, Interval]) -> No
     words, roles = text("patching"), found.needs().roles
     size = {head: max(float(np.abs(of.mean[head.kind][head.layer, head.head])) for of in intervals) for head in roles}
     rows = [
-        (head_name(head), *(_interval(of, head) for of in intervals), words["roles"][roles[head]])
+        (head_name(head), *(_interval(of, head) for of in intervals), _role(found, head, intervals))
         for head in sorted(roles, key=lambda head: -size[head])[:MOST_ROWS]
     ]
     show_table((words["head_column"], words["lost"], words["restored"], words["role"]), tuple(rows), named=True)
     st.caption(words["interval_says"])
+
+
+def _role(found: AverageNeeds, head: Head, intervals: tuple[Interval, Interval]) -> str:
+    """The role of a head, with a question mark if it is not certain."""
+    needs = found.needs()
+    return text("patching")["roles"][needs.roles[head]] + "?" * is_unclear(needs, head, intervals)
 
 
 def _interval(of: Interval, head: Head) -> str:

@@ -116,7 +116,8 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in values.items()]
     frame = (place.grid, *_cell(choice, found, place))
     named = words["share"] if ends else words["metrics"][metric]
-    figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels())
+    noise = choice.direction == "noise" and ends is not None
+    figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels(), reverse=noise)
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
     heads = {name: int(of.shape[1]) for name, of in values.items()}
     show(figure, MAP, alt, asks={"click": partial(_take_place, choice, heads)})

@@ -58,7 +58,7 @@ def runs_to_patch(view: View) -> Runs | None:
     words = text("patching")
     with answer_row() as row:
         said = st.container()
-    asked = pick_second_run(view, row) or second_text(view)
+    asked = pick_second_run(view, row, text_alone=True) or second_text(view)
     if asked is None:
         st.info(words["no_second"], icon=":material/compare:")
         return None
@@ -89,9 +89,10 @@ def _with_step(runs: Runs) -> Runs:
     kind = str(Kind.DECODER if trace.target_ids else Kind.ENCODER)
     # The last token of a text that a decoder alone reads is followed by any token, not by the end.
     names = trace.query_names(kind) if trace.sides == ("target",) else map_names(runs.clean, trace, kind)[0]
-    labels = {index: f"{index}: {name}" for index, name in enumerate(names)}
-    row = pick(words["step"], range(len(names)), STEP, words["step_help"], runs.pair.row, as_list=True, labels=labels)
-    return replace(runs, row=row)
+    # Steps are counted from 1, as on Watch it write.
+    labels = {step: f"{step}: {name}" for step, name in enumerate(names, 1)}
+    step = pick(words["step"], list(labels), STEP, words["step_help"], runs.pair.row + 1, as_list=True, labels=labels)
+    return replace(runs, row=step - 1)
 
 
 def _say_difference(runs: Runs) -> None:

@@ -35,7 +35,8 @@ def patched(patched: Patched, metric: str = "logit") -> go.Figure:
     each = any(of_grid.shape[2] > 1 for of_grid in values.values())
     of_heads = patched.swap.what in OF_HEADS
     grids = [_grid(name, of_grid, each, of_heads) for name, of_grid in values.items()]
-    return patch_grids(grids, ENDS if differs else None, "share" if differs else metric, tokens=each)
+    noise = differs and patched.direction == "noise"
+    return patch_grids(grids, ENDS if differs else None, "share" if differs else metric, tokens=each, reverse=noise)
 
 
 @drawn

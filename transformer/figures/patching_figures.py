@@ -22,7 +22,12 @@ INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 NEAR = (-0.15, 1.15)  # the range of shares that a figure of dots always shows
 WORD_SIZE = 13
-RUN_COLORS = (KIND_COLORS["encoder"], KIND_COLORS["decoder"], LINE)  # of A, of B, and of the patched run
+REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
+LEAST_SCALE = (
+    0.1  # the least end of the colour scale of values that are no shares, so that rounding is not drawn in dark colours
+)
+FAR = 1.2  # a scale that reaches so far from its white has labels at its ends
+RUN_COLORS = (LINE, KIND_COLORS["decoder"], KIND_COLORS["encoder"])  # of A, of B, and of the patched run
 
 
 class Grid(NamedTuple):
@@ -50,6 +55,8 @@ def patch_grids(
     tokens: bool = False,
     picked: tuple[str, int, int] | None = None,
     labels: Mapping[str, str] = LABELS,
+    reverse: bool = False,
+    percent: bool = False,
 ) -> go.Figure:
     """Maps of places on one scale: side by side if the columns are heads, one below the other if they are tokens.
 
@@ -60,18 +67,24 @@ def patch_grids(
         tokens: whether the columns are tokens.
         picked: name of a map, row and column of the cell that is framed.
         labels: words of the figure.
+        reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour is always how far a place
+            moves the answer.
+        percent: whether numbers are written as percentages, also without `ends`.
     """
-    most = max(1.0 if ends else 0.0, *(float(np.nanmax(np.abs(grid.values), initial=0)) for grid in grids)) or 1.0
+    base = 1.0 if reverse else 0.0
+    most = max(1.0 if ends else LEAST_SCALE, *(float(np.nanmax(np.abs(grid.values - base), initial=0)) for grid in grids))
+    scale = Scale(base - most, base + most, REVERSED if reverse else SIGNED)
     longest = max(len(grid.columns) for grid in grids)
     written = longest <= (MOST_WRITTEN if tokens else MOST_HEADS_WRITTEN)
     row = WRITTEN_ROW if written else ROW
-    layout: dict[str, Any] = {"coloraxis": _color_axis(most, ends, value), "annotations": [], "shapes": []}
+    layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value), "annotations": [], "shapes": []}
     heights = [max(row * len(grid.rows), 2 * WRITTEN_ROW) for grid in grids]
     height = sum(heights) + (len(grids) - 1) * (GAP + 40) if tokens else max(LEAST_HEIGHT, *heights)
     traces = []
     for place, grid in enumerate(grids):
         axes = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
-        traces.append(_cells(grid, axes, written, most, value, tokens, labels))
+        form = "{:.0%}" if percent or ends else "{:.2f}"
+        traces.append(_cells(grid, axes, form if written else "", scale, value, tokens, labels))
         across, down = _domains(place, heights, height, len(grids), tokens)
         layout |= _axes(grid, place + 1, across, down, tokens, labels)
         layout["annotations"].append(_title(grid.title, across, down, tokens))
@@ -84,12 +97,21 @@ def patch_grids(
     return built(traces, layout, height + above + 60, meta=meta, margin={"t": above, "l": 70, "b": 10})
 
 
+class Scale(NamedTuple):
+    """The ends of a colour scale, and its colours."""
+
+    low: float
+    high: float
+    colors: list[Any]
+
+
 def _cells(
-    grid: Grid, axes: dict[str, str], written: bool, most: float, value: str, tokens: bool, labels: Mapping[str, str]
+    grid: Grid, axes: dict[str, str], form: str, scale: Scale, value: str, tokens: bool, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The heatmap of one map."""
+    """The heatmap of one map. `form` is the format of the numbers in its cells; empty for none."""
     column = labels["token"] if tokens else labels["head_axis"]
-    hover = f"<b>{escaped(grid.title)}</b><br>%{{y}}<br>{column} %{{x}}<br>{value} %{{z:.4f}}<extra></extra>"
+    number = "%{z:.1%}" if form.endswith("%}") else "%{z:.4f}"
+    hover = f"<b>{escaped(grid.title)}</b><br>%{{y}}<br>{column} %{{x}}<br>{value} {number}<extra></extra>"
     return {
         "type": "heatmap",
         "z": np.asarray(grid.values, np.float32),
@@ -102,7 +124,7 @@ def _cells(
         "hovertemplate": hover,
         "meta": {"grid": grid.name},
         **({"xaxis": axes["xaxis"], "yaxis": axes["yaxis"]}),
-        **(in_cells(np.asarray(grid.values), "{:.2f}", SIGNED, -most, most) if written else {}),
+        **(in_cells(np.asarray(grid.values), form, scale.colors, scale.low, scale.high) if form else {}),
     }
 
 
@@ -110,14 +132,15 @@ def _numbered(tokens: Sequence[str]) -> list[str]:
     return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
-def _color_axis(most: float, ends: tuple[str, str] | None, value: str) -> dict[str, Any]:
-    """The colour scale that all maps share. Zero is white; 0 and 1 have names if the values are shares."""
+def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str) -> dict[str, Any]:
+    """The colour scale that all maps share. 0 and 1 have names if the values are shares."""
     bar: dict[str, Any] = {"thickness": 12, "title": {"text": value}}
     if ends:
         # The names stand at 0 and 1; the ends of the scale have their numbers if they lie further out.
-        outer = [] if most < 1.2 else [-most, most]
-        bar |= {"tickvals": [*outer, 0, 1], "ticktext": [*(unsigned_zero(f"{end:.1f}") for end in outer), *map(escaped, ends)]}
-    return {"cmin": -most, "cmax": most, "colorscale": SIGNED, "colorbar": bar}
+        outer = [scale.low, scale.high] if scale.high - scale.low >= 2 * FAR else []
+        written = [unsigned_zero(f"{end:.0%}") for end in outer]
+        bar |= {"tickvals": [*outer, 0, 1], "ticktext": [*written, *map(escaped, ends)]}
+    return {"cmin": scale.low, "cmax": scale.high, "colorscale": scale.colors, "colorbar": bar}
 
 
 def _domains(
@@ -222,7 +245,7 @@ def need_map(
         picked: the index of the ringed dot; None for none.
     """
     low = min(NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)) - 0.05
-    high = max(NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)) + 0.05
+    high = max(NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)) + 0.1
     traces = []
     for kind in dict.fromkeys(dot.kind for dot in dots):
         of_kind = [(index, dot) for index, dot in enumerate(dots) if dot.kind == kind]

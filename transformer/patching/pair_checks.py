@@ -9,8 +9,8 @@ from transformer.network.tap import Traceable
 from transformer.tracing.trace import Trace
 
 LENGTHS = (
-    "The {side} of the clean run has {clean} tokens and that of the corrupt run {corrupt}. Patching puts the vector of a token "
-    "in the place of another, so both need equally many; change one text by a word."
+    "The {side} of one run has {clean} tokens, and that of the other {corrupt}. Patching puts the vector of a token in the "
+    "place of another, so both need equally many: change one word, and keep the number of words."
 )
 OTHER_TARGETS = "The two runs read different targets; give both the same one, because the tokens before the row must be equal."
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
-from pages.shell.models.catalogue import available, filmed, snapshots
+from pages.shell.models.catalogue import available, filmed, snapshot_of, snapshots
 from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
@@ -45,9 +45,9 @@ def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
         yield row
 
 
-def pick_second_run(view: View, row: Any) -> Asked | None:
+def pick_second_run(view: View, row: Any, text_alone: bool = False) -> Asked | None:
     """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own, or None if
-    nothing is compared."""
+    nothing is compared. With `text_alone`, the menu offers only another text, because the page can compare nothing else."""
     words, asked = text("second_run"), asked_run()
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
@@ -55,22 +55,33 @@ def pick_second_run(view: View, row: Any) -> Asked | None:
     menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind, help=label)
     if menu.open:
         with menu:
-            _show_menu(view, asked)
+            _show_menu(view, asked, text_alone)
     return asked if compares else None
 
 
-def _show_menu(view: View, asked: Asked) -> None:
+def _show_menu(view: View, asked: Asked, text_alone: bool) -> None:
     words = text("second_run")
     st.caption(words["intro"])
-    _show_examples(view)
+    _show_examples(view, text_alone)
     st.text_input(words["source"], key=SOURCE, max_chars=TEXT_CHARACTERS, placeholder=view.source)
+    if not text_alone:
+        _show_other_settings(view, asked)
+    with st.container(horizontal=True):
+        differs = asked._replace(phrases=()) != Asked()
+        st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=not differs, help=words["swap_help"])
+        st.button(words["stop"], on_click=_ask, args=(Asked(),), disabled=not any(asked))
+
+
+def _show_other_settings(view: View, asked: Asked) -> None:
+    """Draw the boxes of B's target, model and edits."""
+    words = text("second_run")
     if view.writes:
         typed = view.target if isinstance(view.target, str) else ""
         st.text_input(words["target"], key=TARGET, max_chars=TEXT_CHARACTERS, placeholder=typed or words["own_answer"])
         if typed and not asked.target:
             st.toggle(words["own_answer"], key=OWN_ANSWER, help=words["own_answer_help"])
     names = dict.fromkeys(["", *models(view), *filter(None, [asked.model])])
-    st.selectbox(words["model"], list(names), key=MODEL, format_func=lambda name: name or f"{words['as_a']}: {view.model}")
+    st.selectbox(words["model"], list(names), key=MODEL, format_func=lambda name: _model_label(view, name))
     offered = dict.fromkeys([*phrases(view), *asked.phrases])
     st.multiselect(
         words["edits"],
@@ -80,14 +91,19 @@ def _show_menu(view: View, asked: Asked) -> None:
         placeholder=words["edits_none"],
         help=words["edits_help"],
     )
-    with st.container(horizontal=True):
-        differs = asked._replace(phrases=()) != Asked()
-        st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=not differs, help=words["swap_help"])
-        st.button(words["stop"], on_click=_ask, args=(Asked(),), disabled=not any(asked))
 
 
-def _show_examples(view: View) -> None:
-    offered = examples(view)
+def _model_label(view: View, name: str) -> str:
+    """The label of a model in the list: of a snapshot, its step."""
+    words, snapshot = text("second_run"), snapshot_of(name)
+    if snapshot:
+        model, step = snapshot
+        return text("sidebar")["snapshot"].format(model=model, step=step, steps=snapshots(model)[-1])
+    return name or f"{words['as_a']}: {view.model}"
+
+
+def _show_examples(view: View, text_alone: bool) -> None:
+    offered = [example for example in examples(view) if not text_alone or example.asked.source]
     if offered:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(text("second_run")["examples"], width="content")

@@ -32,7 +32,7 @@ def test_the_page_opens_on_two_sentences_that_differ_in_one_word() -> None:
     assert shown_errors(app) == ""
     pipeline = Pipeline.load("english-french")
     pair = run_pair(pipeline, TIRED, WIDE)
-    assert app.selectbox(key="step").value == pair.row
+    assert app.selectbox(key="step").value == pair.row + 1
     *_, patched = patch_everywhere(pair)
     corrupt, clean = patched.ends["logit"]
     says = lines(app)
@@ -95,7 +95,7 @@ def test_a_text_without_a_partner_asks_for_one() -> None:
 
 
 def test_two_texts_with_almost_the_same_answer_have_no_shares() -> None:
-    app = page(model="reverse", source="abc", b="abd", step="2")
+    app = page(model="reverse", source="abc", b="abd", step="3")
     assert shown_errors(app) == ""
     assert text("patching")["barely"].partition("(")[0] in lines(app)
 

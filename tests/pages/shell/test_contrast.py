@@ -34,6 +34,7 @@ LINKS = (
     "layers?source=the+cat&part=filmstrip",
     "layers?source=the+cat&part=residual-stream",
     "turning",
+    "patching",
     "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from transformer.figures.patching_figures import Dot, Grid, agreement_dots, need_map, patch_grids, run_bars
+from transformer.figures.theme import SIGNED
 
 HEADS = Grid("cross", "Cross", np.array([[0.0, 1.06], [-0.4, 0.5]]), ("L1", "L2"), ("1", "2"))
 TOKENS = Grid("encoder", "Encoder", np.array([[0.25, np.nan, 1.0]]), ("L1 H1",), ("<sos>", "a", "<b>"))
@@ -34,7 +35,20 @@ def test_maps_share_one_scale_that_is_never_clipped_and_names_both_runs() -> Non
     assert np.allclose(numbers(figure.data[0].z), HEADS.values)
     far = patch_grids([HEADS._replace(values=np.array([[3.0, -2.5]]), rows=("L1",))], ("B", "A"), "share").layout.coloraxis
     assert (far.cmin, far.cmax) == (-3.0, 3.0)
-    assert list(far.colorbar.ticktext) == ["−3.0", "3.0", "B", "A"]
+    assert list(far.colorbar.ticktext) == ["−300%", "300%", "B", "A"]
+
+
+def test_the_colour_is_how_far_a_place_moves_the_answer_also_from_the_clean_run() -> None:
+    axis = patch_grids([HEADS], ("B", "A"), "share", reverse=True).layout.coloraxis
+    assert (axis.cmin, axis.cmax) == (-0.4, 2.4)
+    middle = axis.colorscale[len(axis.colorscale) // 2]
+    assert middle == (0.5, SIGNED[len(SIGNED) // 2][1])
+    assert axis.colorscale[0][1] == SIGNED[-1][1]
+
+
+def test_rounding_is_not_drawn_in_dark_colours() -> None:
+    axis = patch_grids([HEADS._replace(values=np.full((2, 2), 0.004))], None, "change").layout.coloraxis
+    assert axis.cmax == 0.1
 
 
 def test_the_cell_of_a_click_is_named_by_map_row_and_column() -> None:

@@ -60,7 +60,7 @@ REFUSED = {
     "RunPair.of(wider, clean, corrupt)": "this one has another configuration.",
     "RunPair.of(other, clean, corrupt)": "The logits of the clean trace are not those of this network.",
     "RunPair.of(model, clean, edited)": "The logits of the corrupt trace are not those of this network. Patching runs",
-    "RunPair.of(model, clean, longer)": "The source of the clean run has 3 tokens and that of the corrupt run 4.",
+    "RunPair.of(model, clean, longer)": "The source of one run has 3 tokens, and that of the other 4.",
     "RunPair.of(model, clean, read)": "The two runs read different targets",
     "RunPair.of(model, clean, alone)": "The two runs must have the same sides, source and target.",
     "RunPair.of(training, clean, corrupt)": "The network is in training mode, in which dropout changes every run",
