@@ -40,7 +40,7 @@ def test_maps_share_one_scale_that_is_never_clipped_and_names_both_runs() -> Non
 
 def test_the_colour_is_how_far_a_place_moves_the_answer_also_from_the_clean_run() -> None:
     axis = patch_grids([HEADS], ("B", "A"), "share", reverse=True).layout.coloraxis
-    assert (axis.cmin, axis.cmax) == (-0.4, 2.4)
+    assert (axis.cmin, axis.cmax) == pytest.approx((-0.4, 2.4))
     middle = axis.colorscale[len(axis.colorscale) // 2]
     assert middle == (0.5, SIGNED[len(SIGNED) // 2][1])
     assert axis.colorscale[0][1] == SIGNED[-1][1]
