@@ -152,7 +152,7 @@ def test_the_growth_figure_describes_the_share_of_every_kind_of_work() -> None:
 
 @pytest.mark.browser
 def test_downloads_contain_the_filtered_table(visitor: Visitor) -> None:
-    page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output")
+    page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output", whole=True)
     expected = ["logits", "probabilities"]
     with page.expect_download() as download:
         page.get_by_role("button", name=WORDS["csv"]).click()
