@@ -65,7 +65,8 @@ def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, I
     if left == len(heads):
         st.info(words["spread"], icon=":material/scatter_plot:")
     if unclear:
-        st.caption(words["unclear_interval" if intervals else "unclear"])
+        names = ", ".join(head_name(head) for head in heads if head in unclear)
+        st.caption(words["unclear_interval" if intervals else "unclear"].format(heads=names))
 
 
 def is_unclear(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> bool:

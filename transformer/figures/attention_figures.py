@@ -229,7 +229,7 @@ def in_cells(
 
 def unsigned_zero(written: str) -> str:
     """A written number with U+2212 as the minus sign. A zero has no sign."""
-    return written.replace("-", "−") if written.strip("+-0.") else written.lstrip("+-")
+    return written.replace("-", "−") if written.strip("+-0.%") else written.lstrip("+-")
 
 
 def token_map(
