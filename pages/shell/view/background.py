@@ -156,7 +156,10 @@ def show_background(name: str, label: str, jobs: Sequence[Job], steps: int) -> N
 
 
 def _start(name: str, jobs: Sequence[Job], steps: int) -> None:
-    computations()[name] = Background(jobs, steps)
+    """Start the jobs, unless they run: a second click can arrive before the button is gone."""
+    running = computations().get(name)
+    if not (running and running.alive):
+        computations()[name] = Background(jobs, steps)
 
 
 def _show_progress(name: str, computation: Background) -> None:
