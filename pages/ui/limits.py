@@ -79,6 +79,9 @@ HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 # Seconds of a short training on the page Watch it learn. It is heavy work, so only one such training runs at a time.
 EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
 
+# Seconds of patching every place of a model (page Patching). A model of GPT-2 small's shape takes about a minute.
+PATCHING_SECONDS = setting("PATCHING_SECONDS", 300)
+
 # Largest sizes of a visitor's own model: layers of each stack, heads, d_model, d_ff. Up to these sizes, a figure of all heads
 # is readable.
 SIZES = {
