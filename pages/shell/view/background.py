@@ -53,10 +53,10 @@ class Background:
         self.problem: HeadlightError | None = None
         self._jobs, self._each = tuple(jobs), steps
         self._stopped, self._runs = threading.Event(), threading.Event()
-        with _MOVED:
-            _LINE.append(self)
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        with _MOVED:  # the thread cannot look at the line before it stands in it
+            self._thread.start()
+            _LINE.append(self)
 
     @property
     def alive(self) -> bool:

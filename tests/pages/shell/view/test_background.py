@@ -27,3 +27,13 @@ def test_a_second_click_does_not_start_the_jobs_again(monkeypatch: pytest.Monkey
     background._start("patch", [job], 1)
     assert computations["patch"] is not first
     assert computations["patch"].join(30)
+
+
+def test_a_thread_that_cannot_start_does_not_stand_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(threading.Thread, "start", start)
+        Background([], 0)
+    assert background._LINE == []
