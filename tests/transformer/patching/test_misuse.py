@@ -135,6 +135,9 @@ REFUSED = {
     "draw.per_head({1: np.ones((1, 1))})": "1 is not a kind of attention; allowed are encoder, decoder, cross.",
     "draw.per_head(array, None)": "The name of the values must be a text, not None.",
     "draw.patched_answer(reverse, pair, Place('cross', 0, 1))": "The pipeline must be the one whose runs were paired.",
+    # a difference of two runs
+    "compare(clean, corrupt).joined_names('source', None, 'abc')": "give a list of as many names for each, not None and 'abc'.",
+    "compare(clean, corrupt).joined_names('source', 'abc', {1, 2, 3})": "give a list of as many names for each",
     # paths, repair, estimates
     "path_effects(None, ('cross', 0, 0))": "The pair must be a RunPair",
     "path_effects(left, ('cross', 0, 0))": "The network is in training mode",

@@ -33,7 +33,7 @@ def test_a_thread_that_cannot_start_does_not_stand_in_the_line(monkeypatch: pyte
     def start(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError):
         Background([], 0)
     assert background._LINE == []
