@@ -12,7 +12,8 @@ from pages.ui.format import fixed, share
 from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import run_bars
-from transformer.patching import Head, Patched, Place, most_probable, patched_logits
+from transformer.patching import Head, Patched, Place, patched_logits
+from transformer.patching.opened import most_probable
 from transformer.patching.places import OF_HEADS, Swap
 
 

@@ -8,10 +8,10 @@ import streamlit as st
 from pages.patching.heads import pick_head, strongest
 from pages.patching.need import is_unclear, say_agreement, show_dots
 from pages.patching.two_runs_to_patch import Runs
-from pages.shell.view.background import show_background, silent
+from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import head_name
 from pages.shell.view.runs import Key, Report, runs
-from pages.ui.caches import RESULTS
+from pages.ui.caches import ABSENT, RESULTS, cached
 from pages.ui.format import share, whole
 from pages.ui.pickers import pick
 from pages.ui.tables import show_table
@@ -37,6 +37,11 @@ def _averaged(key: Key, task: str, count: int, what: str, report: Report) -> Ave
 _averages = RESULTS.cached(_averaged, ignored=1)
 
 
+@cached
+def _examples(task: str) -> list[tuple[str, str]]:
+    return pairs_of_task(task, 3, SEED)
+
+
 def show_pairs(view_runs: Runs) -> None:
     """Draw the averages over many pairs of texts, or the button that computes them."""
     words, view = text("patching"), view_runs.clean
@@ -47,13 +52,13 @@ def show_pairs(view_runs: Runs) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
         count = pick(words["pairs"], COUNTS, "pairs", words["pairs_help"])
-    examples = pairs_of_task(task, 3, SEED)
+    examples = _examples(task)
     st.caption(words["pairs_says"].format(examples="; ".join(f"“{one}” / “{other}”" for one, other in examples)))
-    if not RESULTS.has(_averages, view.key, task, count, what):
+    found = RESULTS.kept(_averages, view.key, task, count, what)
+    if found is ABSENT:
         label = words["measure_pairs"].format(count=whole(count))
         show_background("patch-pairs", label, [partial(_averages, view.key, task, count, what)], count)
         return
-    found = _averages(view.key, task, count, what, silent)
     st.markdown(words["measured"].format(pairs=whole(found.pairs), left_out=whole(found.left_out)))
     if not found.pairs:
         return

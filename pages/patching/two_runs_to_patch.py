@@ -62,7 +62,7 @@ def runs_to_patch(view: View) -> Runs | None:
     if asked is None:
         st.info(words["no_second"], icon=":material/compare:")
         return None
-    if asked.model not in ("", view.model) or asked.phrases:
+    if asked.model not in ("", view.model) or asked.phrases or asked.own_answer or asked.target not in ("", view.target):
         raise InputError(ONLY_TEXTS)
     second = second_run(view, asked)
     with said:

@@ -83,6 +83,9 @@ EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
 # about 5 seconds on two cores; the shipped models stay far below.
 PATCH_WORK = setting("PATCH_WORK", 200_000_000_000)
 
+# Seconds of patching every place of a model (page Patching). A model of GPT-2 small's shape takes about a minute.
+PATCHING_SECONDS = setting("PATCHING_SECONDS", 300)
+
 # Largest sizes of a visitor's own model: layers of each stack, heads, d_model, d_ff. Up to these sizes, a figure of all heads
 # is readable.
 SIZES = {

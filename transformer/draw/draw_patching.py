@@ -13,10 +13,11 @@ from transformer.figures.patching_figures import Dot, Grid, agreement_dots, need
 from transformer.patching.attribution import agreement
 from transformer.patching.need import HALF, Needs
 from transformer.patching.opened import most_probable, patched_logits
-from transformer.patching.pair import RunPair
+from transformer.patching.pair import RunPair, check_pair
 from transformer.patching.places import OF_HEADS, Place
 from transformer.patching.sweep import Grids, Patched
 from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.paths import Kind
 
 ENDS = ("as the corrupt run", "as the clean run")
 AXES = ("lost: corrupt into clean", "restored: clean into corrupt")
@@ -58,7 +59,9 @@ def per_head(values: Mapping[str, Float[np.ndarray, "layer head"]], name: str = 
     if not isinstance(values, Mapping) or not values:
         raise InputError("The values must be a dict: kind → array with axes layer head; not {given!r}.", given=values)
     for kind, of_kind in values.items():
-        check_array(str(kind), of_kind, "layer head")
+        check_array(Kind.of(kind), of_kind, "layer head")
+    if not isinstance(name, str):
+        raise InputError("The name of the values must be a text, not {name!r}.", name=name)
     return patch_grids([_grid(kind, of_kind[..., None], False, True) for kind, of_kind in values.items()], None, name)
 
 
@@ -69,6 +72,9 @@ def patched_answer(
     """The probability of the next token in the clean run, in the corrupt run, and with one place patched. The bars are those of
     the most probable tokens of the three runs."""
     check_text_pipeline(pipeline)
+    check_pair(pair)
+    if pipeline.network is not pair.network:
+        raise InputError("The pipeline must be the one whose runs were paired.")
     after = patched_logits(pair, (place,), what, direction)[0]
     # Nothing is taken at no place, so each is the run that a direction starts from.
     runs = [patched_logits(pair, (), direction=start)[0] for start in ("noise", "denoise")] + [after]

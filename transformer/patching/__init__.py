@@ -18,7 +18,7 @@ from transformer.patching.attribution import agreement, attribute_everywhere
 from transformer.patching.averages import AverageNeeds, Interval, average_needs, pairs_of_task
 from transformer.patching.head_paths import path_effects
 from transformer.patching.need import Needs, needs, ranks_agree, role
-from transformer.patching.opened import most_probable, patched_logits
+from transformer.patching.opened import patched_logits
 from transformer.patching.pair import RunPair, run_pair
 from transformer.patching.places import Head, Place
 from transformer.patching.repair import changes_elsewhere
@@ -36,7 +36,6 @@ __all__ = [
     "attribute_everywhere",
     "average_needs",
     "changes_elsewhere",
-    "most_probable",
     "needs",
     "pairs_of_task",
     "patch_everywhere",

@@ -1,5 +1,6 @@
 """Needed against enough, averaged over many pairs of texts, with intervals."""
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -127,10 +128,12 @@ def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str,
     of any other task, two texts of equally many tokens with different answers.
 
     Raises:
-        InputError: there is no such task, or `count` is not from 1 to `MOST_PAIRS`.
+        InputError: there is no such task, `count` is not from 1 to `MOST_PAIRS`, or the seed is not a text or a whole number.
     """
     task = find_task(name)
     check_number("count", count, 1, MOST_PAIRS)
+    if not isinstance(seed, str):
+        check_number("seed", seed, -math.inf)
     if listed := task.reference_pairs(count, seed):
         return [(pair.source_a, pair.source_b) for pair in listed]
     waiting: dict[int, Pair] = {}

@@ -37,8 +37,7 @@ def role(lost: float, restored: float) -> str:
         InputError: a share is not a number.
     """
     for name, share in (("lost", lost), ("restored", restored)):
-        if isinstance(share, bool) or not isinstance(share, Real) or share != share:
-            raise InputError("{name} is {share!r}; it must be a number.", name=name, share=share)
+        _check_share(name, share)
     needed, enough = lost >= HALF, restored >= HALF
     if needed or enough:
         return ("alone" if enough else "partner") if needed else "backup"
@@ -105,8 +104,9 @@ def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> floa
         least: a head matters if one of the measures is at least this far from 0.
 
     Raises:
-        InputError: the measures are not arrays of the same heads.
+        InputError: the measures are not arrays of the same heads, or `least` is not a number.
     """
+    _check_share("least", least)
     for measure in (first, second):
         if not isinstance(measure, dict) or not measure:
             raise InputError("A measure must be a dict: kind → array with axes layer head; not {measure!r}.", measure=measure)
@@ -129,3 +129,8 @@ def _ranks(values: Float[np.ndarray, " head"]) -> Float[np.ndarray, " head"]:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return (ends - (counts - 1) / 2)[inverse]
+
+
+def _check_share(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or value != value:
+        raise InputError("{name} is {value!r}; it must be a number.", name=name, value=value)

@@ -37,6 +37,6 @@ def find_task(name: str) -> Task:
     Raises:
         InputError: no task has this name.
     """
-    if name not in TASKS:
+    if not isinstance(name, str) or name not in TASKS:
         raise InputError("There is no task called {name!r}; the tasks are {names}.", name=name, names=", ".join(TASKS))
     return TASKS[name]

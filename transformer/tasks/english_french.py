@@ -142,8 +142,8 @@ class EnglishFrench(Task):
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
-            pair = self._reference_pair(rng)
-            if pair is not None and self.is_held_out(pair.source_a) == (split == "held-out"):
+            pair = self._reference_pair(rng, split == "held-out")
+            if pair is not None:
                 pairs[pair] = None
         return list(pairs)
 
@@ -205,9 +205,9 @@ class EnglishFrench(Task):
         target = self._with_names(tokens, list(unknown.values()))
         return None if target is None else Pair(" ".join(tokens), target, UNKNOWN_NAME)
 
-    def _reference_pair(self, rng: random.Random) -> ReferencePair | None:
+    def _reference_pair(self, rng: random.Random, held_out: bool) -> ReferencePair | None:
         """A pair of sentences with the same clause, which has two nouns of different genders. Each sentence has an adjective
-        that fits only one of the nouns. None if the first draw gives no such pair."""
+        that fits only one of the nouns. None if the first draw gives no such pair in the split."""
         path = SamplingPath(rng)
         try:
             main = self.main_clause(path)
@@ -229,6 +229,8 @@ class EnglishFrench(Task):
         position = words.index(saying.english)
         changed = [*words[:position], rng.choice(suitable).english, *words[position + 1 :]]
         a, b = (words, changed) if found is first else (changed, words)
+        if self.is_held_out(" ".join(a)) != held_out:  # before the grammar reads the texts, which takes 20 ms
+            return None
         texts = [(" ".join(tokens), self.solve(" ".join(tokens))) for tokens in (a, b)]
         if any(target is None for _, target in texts):
             return None

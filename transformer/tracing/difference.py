@@ -242,10 +242,11 @@ class Difference:
             InputError: there is not a name for each token.
         """
         places = self._places_of(side)
-        if [len(a), len(b)] != self._lengths[side]:
-            template = "There are {a} and {b} names; the {side} has {lengths} tokens in A and B."
-            raise InputError(template, a=len(a), b=len(b), side=side, lengths=self._lengths[side])
-        pairs = (pair_of(pair, a, b, NO_TOKEN) for pair in places)
+        first, second = as_list(a), as_list(b)
+        if first is None or second is None or [len(first), len(second)] != self._lengths[side]:
+            template = "The {side} has {lengths} tokens in A and B; give a list of as many names for each, not {a!r} and {b!r}."
+            raise InputError(template, a=a, b=b, side=side, lengths=self._lengths[side])
+        pairs = (pair_of(pair, first, second, NO_TOKEN) for pair in places)
         return tuple(one if one == other else f"{one} / {other}" for one, other in pairs)
 
     # --- attention -------------------------------------------------------------------------------------------------------

@@ -53,10 +53,10 @@ class Background:
         self.problem: HeadlightError | None = None
         self._jobs, self._each = tuple(jobs), steps
         self._stopped, self._runs = threading.Event(), threading.Event()
-        with _MOVED:
-            _LINE.append(self)
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        with _MOVED:  # the thread cannot look at the line before it stands in it
+            self._thread.start()
+            _LINE.append(self)
 
     @property
     def alive(self) -> bool:
@@ -156,7 +156,10 @@ def show_background(name: str, label: str, jobs: Sequence[Job], steps: int) -> N
 
 
 def _start(name: str, jobs: Sequence[Job], steps: int) -> None:
-    computations()[name] = Background(jobs, steps)
+    """Start the jobs, unless they run: a second click can arrive before the button is gone."""
+    running = computations().get(name)
+    if not (running and running.alive):
+        computations()[name] = Background(jobs, steps)
 
 
 def _show_progress(name: str, computation: Background) -> None:

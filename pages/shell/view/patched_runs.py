@@ -1,12 +1,15 @@
 """Two runs of one model that are patched, and the shared cache of every place patched: of the page Patching and of lessons."""
 
+import time
 from dataclasses import dataclass, replace
 
 from pages.shell.view.runs import Report
 from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
+from pages.ui.limits import PATCHING_SECONDS
 from pages.ui.pickers import choice_label
 from pages.ui.text import text
+from transformer import InputError
 from transformer.patching import Head, Patched, Place, RunPair, patch_everywhere
 from transformer.pipeline.answer import Answer
 
@@ -61,9 +64,15 @@ def head_name(head: Head) -> str:
 
 
 def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
-    last = None
+    last, start = None, time.monotonic()
     for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):
         report(last.done, last.total)
+        if last.done < last.total and time.monotonic() - start > PATCHING_SECONDS:
+            template = (
+                "Patching was stopped after {seconds} seconds, at place {done} of {total}. Take shorter texts, a smaller "
+                "model, or all tokens at once."
+            )
+            raise InputError(template, seconds=PATCHING_SECONDS, done=last.done, total=last.total)
     assert last is not None
     return last
 

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
 from pages.shell.view.turns import aside, enter_line, waited_aside
+from pages.ui.caches import ABSENT, RESULTS
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
@@ -92,6 +93,9 @@ class View:
                 itself.
         """
         if report:
+            result = RESULTS.kept(function, *arguments)
+            if result is not ABSENT:
+                return result
             with aside() if self.heavy else nullcontext():
                 return function(*arguments, report)
         if isinstance(self.key, str):

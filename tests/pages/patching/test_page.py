@@ -83,7 +83,15 @@ def test_texts_of_different_lengths_are_refused_in_a_sentence_and_the_menu_stays
     assert not charts(app)
 
 
-@pytest.mark.parametrize("query", [{"b_model": "reverse"}, {"b_edits": "silence cross layer 1 head 2"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"b_model": "reverse"},
+        {"b_edits": "silence cross layer 1 head 2"},
+        {"b_target": "le chien dort ."},
+        {"b_answer": "true", "target": "le chien dort ."},
+    ],
+)
 def test_only_the_text_of_b_may_differ(query: dict[str, str]) -> None:
     assert "differ in their text only" in shown_errors(page(**query))
 

@@ -9,6 +9,7 @@ SETUP = """
 import json, sys
 import numpy as np, torch
 from transformer import *
+from transformer import draw
 from transformer.analysis.word_trace import WordTrace
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
@@ -124,6 +125,14 @@ REFUSED = {
     "ranks_agree(array, {'encoder': np.ones(2)})": "encoder has shape (2,); expected axes layer head.",
     "ranks_agree(array, {'encoder': np.ones((3, 2))})": "these two are of different heads.",
     "ranks_agree(array, {'cross': np.ones((2, 2))})": "these two are of different heads.",
+    "ranks_agree(array, array, None)": "least is None; it must be a number.",
+    "ranks_agree(array, array, [0.1])": "least is [0.1]; it must be a number.",
+    "draw.per_head({1: np.ones((1, 1))})": "1 is not a kind of attention; allowed are encoder, decoder, cross.",
+    "draw.per_head(array, None)": "The name of the values must be a text, not None.",
+    "draw.patched_answer(reverse, pair, Place('cross', 0, 1))": "The pipeline must be the one whose runs were paired.",
+    # a difference of two runs
+    "compare(clean, corrupt).joined_names('source', None, 'abc')": "give a list of as many names for each, not None and 'abc'.",
+    "compare(clean, corrupt).joined_names('source', 'abc', {1, 2, 3})": "give a list of as many names for each",
     # paths, repair, estimates
     "path_effects(None, ('cross', 0, 0))": "The pair must be a RunPair",
     "path_effects(left, ('cross', 0, 0))": "The network is in training mode",
@@ -161,6 +170,8 @@ REFUSED = {
     "averages.interval('gained')": "which is 'gained'; allowed are lost, restored.",
     "averages.interval('lost', 'exact')": "metric is 'exact'; allowed are logit, probability.",
     "averages.interval('lost', seed=-1)": "seed is -1; it must be a whole number of at least 0.",
+    "pairs_of_task(['reverse'], 1)": "There is no task called ['reverse']",
+    "pairs_of_task('reverse', 1, None)": "seed is None; it must be a whole number.",
     "averages.needs(None)": "metric is None; allowed are logit, probability.",
 }
 ACCEPTED = {

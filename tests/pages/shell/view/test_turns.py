@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from pages.shell.view import turns
+from pages.shell.view import view as view_module
 from pages.shell.view.runs import Runs
 from pages.shell.view.turns import aside, enter_line, turn, waited_aside
 from pages.shell.view.view import View
-from pages.ui.caches import Store, cached
+from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
 from tests.waiting import SECONDS
@@ -238,3 +239,13 @@ def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_
         enter_line("waiting")
     enter_line("waiting")  # without a turn it must not take the line, because nothing would release it
     assert not turns._LINE.locked()
+
+
+def test_a_kept_result_with_progress_does_not_wait_for_heavy_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = Untrained.of("vanilla", ["a"], sizes={"d_model": 512})
+    view = View("own-sizes", ("a",), (None,), key)
+    assert view.heavy
+    doubled = RESULTS.cached(lambda number, _: 2 * number, ignored=1)
+    view.run(doubled, 21, report=lambda *_: None)
+    monkeypatch.setattr(view_module, "aside", lambda: pytest.fail("waited"))
+    assert view.run(doubled, 21, report=lambda *_: None) == 42
