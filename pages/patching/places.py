@@ -1,6 +1,5 @@
 """The map of all places: how far the answer moves if one tensor of one place comes from the other run."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -10,6 +9,7 @@ from pages.patching.heads import head_grid, pick_head
 from pages.patching.opened import show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
+from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
@@ -21,7 +21,6 @@ from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.patching import Head, Patched, Place
 from transformer.patching.places import OF_HEADS, WHATS, Swap
 from transformer.patching.scores import METRICS
-from transformer.patching.sweep import all_places
 from transformer.tracing.paths import Side
 
 MAP, TOKEN = "patch-map", "token"
@@ -63,7 +62,9 @@ def _waited(runs: Runs, choice: Choice) -> Patched | None:
     if not takes_long(runs, choice):
         return patched(runs, choice)
     st.info(text("patching")["long"], icon=":material/hourglass_empty:")
-    show_background("patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], _places(runs, choice))
+    show_background(
+        "patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], places_of(runs, choice)
+    )
     return None
 
 
@@ -71,15 +72,7 @@ def takes_long(runs: Runs, choice: Choice) -> bool:
     """Whether patching every token takes so long that it waits for a click. What is in the cache takes no time."""
     if choice.positions != "each" or RESULTS.has(patched_runs, runs, choice):
         return False
-    pair = runs.pair
-    tokens = sum(pair.length(side) for side in pair.sides)
-    return _places(runs, choice) * tokens * runs.clean.pipeline.parameters > PATCH_WORK
-
-
-def _places(runs: Runs, choice: Choice) -> int:
-    """The number of places, each with every token."""
-    shapes, _ = all_places(runs.pair, Swap(choice.what), each=True)
-    return sum(math.prod(shape) for shape in shapes.values())
+    return work_of(runs, choice) > PATCH_WORK
 
 
 def tokens_of(runs: Runs, side: Side) -> list[str]:

@@ -1,6 +1,5 @@
 """The two runs that are patched: text A, which is the clean run, and text B, the corrupt one. Both read the same target."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import streamlit as st
@@ -8,13 +7,11 @@ import streamlit as st
 from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
-from pages.shell.view.patched_runs import Choice, Runs, patched_runs, runs_of
+from pages.shell.view.patched_runs import Choice, Runs, in_line, patched_runs, runs_of
 from pages.shell.view.second_run import answer_of, second_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
-from pages.shell.view.turns import aside
 from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
-from pages.ui.caches import RESULTS
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.pickers import pick
@@ -39,8 +36,7 @@ def patched(runs: Runs, choice: Choice) -> Patched:
         if done < total:
             place.progress(done / total, text("patching")["running"].format(done=done, total=total))
 
-    # Other visitors' clicks go on meanwhile, because a long text takes a second or more.
-    with nullcontext() if RESULTS.has(patched_runs, runs, choice) else aside():
+    with in_line(runs, choice, patched_runs, runs, choice):
         result = patched_runs(runs, choice, report)
     place.empty()
     return result

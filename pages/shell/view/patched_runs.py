@@ -1,9 +1,12 @@
 """Two runs of one model that are patched, and the shared cache of every place patched: of the page Patching and of lessons."""
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from pages.shell.view.runs import Report
+from pages.shell.view.turns import aside
 from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
 from pages.ui.limits import PATCHING_SECONDS
@@ -11,7 +14,11 @@ from pages.ui.pickers import choice_label
 from pages.ui.text import text
 from transformer import InputError
 from transformer.patching import Head, Patched, Place, RunPair, patch_everywhere
+from transformer.patching.places import Swap
+from transformer.patching.sweep import all_places
 from transformer.pipeline.answer import Answer
+
+TURN_WORK = 3 * 10**10  # work up to which a run of the page keeps its turn: about half a second
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,24 @@ class Choice:
     positions: str = "together"
     steps: str = "all"
     also: tuple[Place, ...] = ()
+
+
+def places_of(runs: Runs, choice: Choice) -> int:
+    """The number of places that are patched."""
+    return len(all_places(runs.pair, Swap(choice.what), choice.positions == "each")[1])
+
+
+def work_of(runs: Runs, choice: Choice) -> int:
+    """The work of patching every place: places × tokens of a run × parameters."""
+    pair = runs.pair
+    return places_of(runs, choice) * sum(pair.length(side) for side in pair.sides) * runs.clean.pipeline.parameters
+
+
+def in_line(runs: Runs, choice: Choice, function: Callable[..., object], *arguments: object) -> AbstractContextManager[None]:
+    """A context for a cached function that patches every place. Longer work gives up its turn (`turns.aside`). Short work does
+    not, because it would wait for the heavy work of others, and neither does a result in the cache."""
+    waits = not RESULTS.has(function, *arguments) and (runs.clean.heavy or work_of(runs, choice) > TURN_WORK)
+    return aside() if waits else nullcontext()
 
 
 def runs_of(view: View, second: View) -> Runs:

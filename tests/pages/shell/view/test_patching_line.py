@@ -1,0 +1,33 @@
+"""Which patching gives up its turn."""
+
+import pytest
+
+from pages.shell.view import patched_runs, turns
+from pages.shell.view.patched_runs import Choice, Runs, in_line
+from pages.shell.view.view import View
+from pages.ui.caches import Store
+from tests.pages.shell.view.test_turns import any_turn_is_taken
+from transformer.pipeline.untrained import Untrained
+
+
+def runs_of_words(count: int, layers: int) -> Runs:
+    """Runs of an untrained model below the size of heavy models, on texts of so many words."""
+    texts = ["a " * (count - 1) + last for last in "ab"]
+    sizes = {"encoder_layers": layers, "decoder_layers": layers, "heads": 16, "d_model": 64, "d_ff": 64}
+    key = Untrained.of("vanilla", texts, [texts[0]], sizes)
+    return Runs(*(View("own-sizes", (source,), (texts[0],), key) for source in texts))
+
+
+@pytest.mark.parametrize(("words", "layers", "gives_up"), [(60, 12, True), (3, 1, False)])
+def test_only_long_work_that_is_not_kept_gives_up_its_turn(
+    words: int, layers: int, gives_up: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(10_000)
+    monkeypatch.setattr(patched_runs, "RESULTS", store)
+    runs, turn_is_free = runs_of_words(words, layers), store.cached(lambda _: not any_turn_is_taken())
+    assert not runs.clean.heavy
+    with turns.turn():
+        with in_line(runs, Choice(), turn_is_free, "a"):
+            assert turn_is_free("a") is gives_up
+        with in_line(runs, Choice(), turn_is_free, "a"):
+            assert any_turn_is_taken()
