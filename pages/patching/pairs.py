@@ -57,7 +57,8 @@ def show_pairs(view_runs: Runs) -> None:
     found = RESULTS.kept(_averages, view.key, task, count, what)
     if found is ABSENT:
         label = words["measure_pairs"].format(count=whole(count))
-        show_background("patch-pairs", label, [partial(_averages, view.key, task, count, what)], count)
+        measured = view.key, task, count, what
+        show_background("patch-pairs", label, [partial(_averages, *measured)], count, measured)
         return
     st.markdown(words["measured"].format(pairs=whole(found.pairs), left_out=whole(found.left_out)))
     if not found.pairs:

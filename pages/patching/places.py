@@ -62,9 +62,8 @@ def _waited(runs: Runs, choice: Choice) -> Patched | None:
     if not takes_long(runs, choice):
         return patched(runs, choice)
     st.info(text("patching")["long"], icon=":material/hourglass_empty:")
-    show_background(
-        "patch-each", text("patching")["patch_each"], [partial(patched_runs, runs, choice)], places_of(runs, choice)
-    )
+    jobs = [partial(patched_runs, runs, choice)]
+    show_background("patch-each", text("patching")["patch_each"], jobs, places_of(runs, choice), (runs, choice))
     return None
 
 

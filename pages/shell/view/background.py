@@ -5,7 +5,7 @@ a fragment has ended (a click in the sidebar ends the run).
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import streamlit as st
 
@@ -41,6 +41,7 @@ class Background:
     Args:
         jobs: the jobs.
         steps: the number of steps of each job.
+        of: what the jobs compute, as a value.
 
     Attributes:
         step: the number of steps done.
@@ -48,8 +49,8 @@ class Background:
         problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
     """
 
-    def __init__(self, jobs: Sequence[Job], steps: int) -> None:
-        self.step, self.steps = 0, steps * len(jobs)
+    def __init__(self, jobs: Sequence[Job], steps: int, of: Hashable = None) -> None:
+        self.step, self.steps, self.of = 0, steps * len(jobs), of
         self.problem: HeadlightError | None = None
         self._jobs, self._each = tuple(jobs), steps
         self._stopped, self._runs = threading.Event(), threading.Event()
@@ -137,29 +138,34 @@ def computations() -> dict[str, Background]:
     return st.session_state[BACKGROUND]
 
 
-def show_background(name: str, label: str, jobs: Sequence[Job], steps: int) -> None:
+def show_background(name: str, label: str, jobs: Sequence[Job], steps: int, of: Hashable = None) -> None:
     """Draw a button that starts jobs, or their progress. Call it while their results are not in the cache; when they are, the
     app runs again.
 
     Args:
         name: the name of the computation, unique in the app.
         label: label of the button.
-        jobs, steps: as for `Background`.
+        jobs, steps, of: as for `Background`. To start jobs of another value ends those that run.
     """
     computation = computations().get(name)
+    if computation and computation.of != of:
+        computation = None
     if computation and computation.alive:
         st.fragment(_show_progress, key=f"{name}-progress", run_every=PACE)(name, computation)
         return
     if computation and computation.problem:
         st.error(literal(sentence(computation.problem)), icon=":material/timer_off:")
-    st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, jobs, steps))
+    st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, jobs, steps, of))
 
 
-def _start(name: str, jobs: Sequence[Job], steps: int) -> None:
+def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
     """Start the jobs, unless they run: a second click can arrive before the button is gone."""
     running = computations().get(name)
-    if not (running and running.alive):
-        computations()[name] = Background(jobs, steps)
+    if running and running.alive and running.of == of:
+        return
+    if running:
+        running.stop()
+    computations()[name] = Background(jobs, steps, of)
 
 
 def _show_progress(name: str, computation: Background) -> None:

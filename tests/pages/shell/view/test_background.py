@@ -18,15 +18,34 @@ def test_a_second_click_does_not_start_the_jobs_again(monkeypatch: pytest.Monkey
         go_on.wait(30)
         report(1, 1)
 
-    background._start("patch", [job], 1)
+    background._start("patch", [job], 1, "text")
     first = computations["patch"]
-    background._start("patch", [job], 1)
+    background._start("patch", [job], 1, "text")
     assert computations["patch"] is first
     go_on.set()
     assert first.join(30)
-    background._start("patch", [job], 1)
+    background._start("patch", [job], 1, "text")
     assert computations["patch"] is not first
     assert computations["patch"].join(30)
+
+
+def test_jobs_of_another_value_end_those_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    computations: dict[str, Background] = {}
+    monkeypatch.setattr(background, "computations", lambda: computations)
+    started = threading.Event()
+
+    def endless(report: Report) -> None:
+        while True:
+            started.set()
+            report(0, 1)
+
+    background._start("patch", [endless], 1, "one text")
+    first = computations["patch"]
+    assert started.wait(30)
+    background._start("patch", [lambda report: report(1, 1)], 1, "another text")
+    assert first.join(30)
+    assert computations["patch"].join(30)
+    assert computations["patch"].step == 1
 
 
 def test_a_thread_that_cannot_start_does_not_stand_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
