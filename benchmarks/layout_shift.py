@@ -48,7 +48,7 @@ def tell(what: str, page: Page, which: str = ALL) -> None:
 def pages(visitor: Visitor) -> None:
     """Open other pages of the navigation from the middle of a page."""
     page = visitor.open("?model=reverse&source=abc")
-    for name in ("lessons", "turning"):
+    for name in ("lessons", "patching"):
         page.evaluate("document.querySelector('.stMain').scrollTo(0, 600)")
         visitor.settle()
         page.evaluate(WATCH)

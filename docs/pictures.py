@@ -20,6 +20,7 @@ FOLDER = Path(__file__).with_name("pictures")
 WIDTH, SCALE = 1180, 1.5  # width of the window in px; pixels of a picture to a px
 COLORS = 256  # of a picture
 SENTENCE = "source=" + quote_plus("the animal did not cross the street because it was too tired .")
+TURNED = "b=" + quote_plus("the animal did not cross the street because it was too wide .") + f"&{SENTENCE}"
 SHORT = "source=" + quote_plus("the cat sleeps .")
 FRAME_HEIGHT, FRAME_COLORS = 345, 64  # of the animation; the height in px
 STEP_MS, LAST_MS = 900, 3_000  # how long a step of the animation is shown, and its last
@@ -51,7 +52,7 @@ PICTURES = (
     Picture("masks", f"masks?{SHORT}#further", 615, down=130),
     Picture("layers", f"layers?{SENTENCE}&stop=encoder.layers.0.self_attention.weights&head=1", 715, down=335),
     Picture("training", f"training?model=english-french-redundant&{SHORT}#film", 640),
-    Picture("turning", "turning", 490, down=-196, chart="turning-english-french"),
+    Picture("patching", f"patching?{TURNED}&part=need", 545, chart="need-map"),
 )
 WRITING = "decoding?model=everyday&source=" + quote_plus("Can you help me with my homework, please?")
 

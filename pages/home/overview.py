@@ -10,7 +10,7 @@ from pages.lessons import first_lesson
 from pages.shell.frame.navigation import name_of, tour
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
-from pages.shell.models.model_texts import open_description
+from pages.shell.models.model_texts import description
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
@@ -40,7 +40,7 @@ def show_numbers(view: View, trace: Trace) -> None:
         st.caption(view.pipeline.note)
     if card.tested_on:
         st.caption(
-            literal(words["card"].format(description=open_description(view.model), tested=card.tested_on, command=card.command))
+            literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
         )
 
 

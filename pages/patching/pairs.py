@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.patching.heads import pick_head, strongest
 from pages.patching.need import is_unclear, say_agreement, show_dots
+from pages.patching.silenced_pairs import show_silenced
 from pages.patching.two_runs_to_patch import Runs
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import head_name
@@ -42,7 +43,13 @@ def _examples(task: str) -> list[tuple[str, str]]:
     return pairs_of_task(task, 3, SEED)
 
 
-def show_pairs(view_runs: Runs) -> None:
+def show_pairs(runs_to_patch: Runs) -> None:
+    """Draw the averages over many pairs of texts, and what silencing does to pronouns."""
+    _show_averages(runs_to_patch)
+    show_silenced(runs_to_patch.clean.model)
+
+
+def _show_averages(view_runs: Runs) -> None:
     """Draw the averages over many pairs of texts, or the button that computes them."""
     words, view = text("patching"), view_runs.clean
     task = view.pipeline.card.task

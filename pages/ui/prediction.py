@@ -56,12 +56,6 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
     return prediction
 
 
-def was_shown(page: str, what: str) -> bool:
-    """Whether the truth of a page's question is shown, or was shown when this session left that page."""
-    _, prediction = st.session_state.get(ASKED, {}).get(f"{page}/{what}", (None, Prediction()))
-    return prediction is not None and prediction.shown
-
-
 def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = (), main: bool = True) -> None:
     """Draw the button that opens a question.
 
@@ -80,12 +74,8 @@ def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = 
     )
 
 
-def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> None:
-    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question.
-
-    Args:
-        can_leave: whether to draw the button that leaves the question. False for a question that the page always asks.
-    """
+def show_buttons(what: str, prediction: Prediction) -> None:
+    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question."""
     words = text("prediction")
     with st.container(horizontal=True, key=f"predict-buttons-{what}"):
         if prediction.shown:
@@ -102,8 +92,7 @@ def show_buttons(what: str, prediction: Prediction, can_leave: bool = True) -> N
                 # The second answer starts as a copy of the first answer. Learners change it after a discussion.
                 twice = replace(prediction, answers=(prediction.answer, prediction.answer))
                 _button(what, "second", twice, ":material/forum:", words["second_help"])
-        if can_leave:
-            _button(what, "leave", None, ":material/close:")
+        _button(what, "leave", None, ":material/close:")
 
 
 def _button(what: str, name: str, then: Prediction | None, icon: str, help: str | None = None, primary: bool = False) -> None:

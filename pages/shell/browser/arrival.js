@@ -100,13 +100,9 @@ function question() {
   return scrollTop + bottom <= clientHeight ? 0 : scrollTop + top - clientHeight / 2;
 }
 
-/**
- * The scroll position, in px, of the part that the address names: of its heading, or of the empty box that is there until the
- * part is drawn (parts.py). It is null while neither is drawn.
- */
+/** The scroll position, in px, of the heading that the address names. It is null while the heading is not drawn. */
 function part() {
-  const name = location.hash.slice(1);
-  const element = document.getElementById(name) ?? document.querySelector(`.unseen[data-part="${CSS.escape(name)}"]`);
+  const element = document.getElementById(location.hash.slice(1));
   return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
 }
 

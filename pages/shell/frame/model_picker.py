@@ -9,7 +9,7 @@ from pages.shell.frame.example_list import start_anew
 from pages.shell.frame.hub_box import arrived
 from pages.shell.models.catalogue import available, snapshot_of
 from pages.shell.models.folders import folder_models, folders, hub_allowed, is_open, open_folder, problem_of
-from pages.shell.models.model_texts import about_folder, open_description
+from pages.shell.models.model_texts import about_folder, description
 from pages.shell.models.own_models import PREFIX, own_models
 from pages.shell.view.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
@@ -76,7 +76,7 @@ def open_model(name: str) -> None:
 def _models() -> str:
     """A Markdown list of all models, each with one line on what it does."""
     words = text("sidebar")
-    described = {name: open_description(name) for name in (*available(), *folder_models())} | words["presets"]
+    described = {name: description(name) for name in (*available(), *folder_models())} | words["presets"]
     lines = [f"- `{name}`: {literal(says)}" for name, says in described.items()]
     return "\n".join([words["model_help"], "", *lines])
 

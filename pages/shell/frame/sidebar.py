@@ -19,7 +19,7 @@ from pages.shell.frame.next_words import CHIPS, show_next_words
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.models.folders import folders
 from pages.shell.models.model_examples import Start, starts
-from pages.shell.models.model_texts import accepts, open_description
+from pages.shell.models.model_texts import accepts, description
 from pages.shell.view.runs import runs
 from pages.shell.view.view import OWN_SIZES
 from pages.ui.escaping import literal
@@ -49,7 +49,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         with place or st.container(gap="xxsmall"):
             _source(model, offered, readable)
         if trained(model):
-            st.caption(literal(open_description(model)))
+            st.caption(literal(description(model)))
         # The examples are drawn after all text boxes, because they depend on the boxes' values.
         examples = st.container(gap="small")
         if readable:

@@ -5,13 +5,10 @@ from pages.shell.models.folders import FolderModel, folder_models, problem_of
 from pages.shell.models.own_models import about_own, own_models
 from pages.shell.view.runs import runs
 from pages.ui.format import amount, byte_size
-from pages.ui.prediction import was_shown
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
 
-# The models that the page The head that turns compares.
-COMPARED = ("english-french", "english-french-redundant", "english-french-static")
 # The entry of `models.toml` for all untrained models.
 UNTRAINED = "untrained"
 
@@ -29,18 +26,6 @@ def description(model: str) -> str:
         return text("sidebar")["snapshot"].format(model=base, step=step, steps=runs().pipeline(model).card.recipe["steps"])
     english = RECIPES[model].description if model in RECIPES else available()[model]
     return _of_language(model, "description") or english
-
-
-def open_description(model: str) -> str:
-    """Like `description`, but it does not tell the answer to the question that the page *The head that turns* asks about this
-    model. Once that question is answered, it is the same as `description`."""
-    undecided = _of_language(model, "undecided")
-    return undecided if undecided and not was_shown("turning", question_of(model)) else description(model)
-
-
-def question_of(model: str) -> str:
-    """The name of a question of the page *The head that turns*: what does silencing the head do in this model?"""
-    return f"silence{'abc'[COMPARED.index(model)]}"
 
 
 def about_folder(model: FolderModel) -> str:

@@ -1,13 +1,18 @@
 """What the app's server does with requests before Streamlit sees them. `app.py` gives it to `st.App`."""
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.shell.server.packed_files import PackedFiles
+from pages.shell.server.packed_files import PackedFiles, below_base
+from pages.shell.view.second_run import SOURCE as SECOND_TEXT
+from pages.ui.prediction import KEY
+from transformer.tasks import find_task
+from transformer.training.recipe import RECIPES
 
 # Streamlit accepts pages from these names of the machine, too, whatever the requested host is.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
@@ -54,6 +59,33 @@ class BytesOnly:
         await self.app(scope, receive_bytes if scope["type"] == "websocket" else receive, send)
 
 
+class FormerPage:
+    """ASGI middleware that redirects links to a page of earlier versions, *The head that turns*, to its comparison on
+    Attention."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        former = scope["type"] == "http" and below_base(scope["path"]) == "turning"
+        await (RedirectResponse(turned_address(scope["query_string"])) if former else self.app)(scope, receive, send)
+
+
+def turned_address(query: bytes) -> str:
+    """The address of the comparison of two sentences at the head that turns, relative to that of another page.
+
+    Args:
+        query: of a link to the former page, which could have two sentences.
+    """
+    model = "english-french"
+    asked = dict(parse_qsl(query.decode("latin-1")))
+    examples = zip(("source", SECOND_TEXT), "ab", find_task(model).examples, strict=False)
+    sentences = {name: asked.pop(f"sentence_{letter}", example.source) for name, letter, example in examples}
+    asked.pop(KEY, None)  # its questions were about that page
+    head = {"kind": "cross", "layer": RECIPES[model].turning_layer, "head": RECIPES[model].turning_head}
+    return f"attention?{urlencode(asked | {'model': model} | sentences | head)}"
+
+
 def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
     """Whether a request with these headers, their names in lower case, comes from a page of another site."""
     origin = headers.get(b"origin")
@@ -70,4 +102,4 @@ def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
 
 def middleware() -> list[Middleware]:
     """The middleware of the app."""
-    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(PackedFiles)]
+    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(FormerPage), Middleware(PackedFiles)]

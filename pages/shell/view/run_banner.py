@@ -204,7 +204,7 @@ def show_answer(
     # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
     st.markdown(words[name].format(source=span(source), answer=span(written)))
     if view.pipeline.trained:
-        warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)
+        _warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)
     # A decoder alone always writes as many tokens as it may.
     if view.pipeline.trained and not answer.ended and len(view.pipeline.stacks) > 1:
         st.warning(words["not_ended"].format(count=len(answer.tokens)), icon=":material/more_horiz:")
@@ -215,7 +215,7 @@ def show_answer(
         st.caption(words["forced"].format(target=quoted(target)))
 
 
-def warn_wrong(task_name: str, source: str, written: str) -> None:
+def _warn_wrong(task_name: str, source: str, written: str) -> None:
     """Say what the right answer is if the model wrote another one. Says nothing if its task has no rule for the text."""
     right = right_answer(task_name, source)
     if right is not None and written != right:

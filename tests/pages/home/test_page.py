@@ -406,3 +406,32 @@ def test_one_adjective_turns_the_head(adjective: str, pronoun: str, noun: str, r
     (answer,) = [each.value for each in app.main.markdown if each.value.startswith("“")]
     assert f"*{pronoun}*, because" in answer
     assert f"*{noun}*" in answer
+
+
+def test_the_links_below_the_rows_ask_about_the_head_and_patch_it() -> None:
+    app = opened(**SHIPPED, adjective="wide")
+    measures = runs().pipeline("english-french").card.measures["pronouns"]
+    (links,) = (
+        [card["link"] for card in data["cards"]]
+        for data in everything_sent(app)
+        if data.get("label") == WORDS["turning"]["heading"]
+    )
+    assert [link["page"] for link in links] == ["attention", "patching"]
+    asked, patched = (dict(link["query"]) for link in links)
+    assert (asked.pop("part"), asked.pop("predict"), patched.pop("part")) == ("map", "silence:", "need")
+    assert asked == patched
+    assert [asked[name].split()[-1] for name in ("source", "b")] == ["wide", "tired"]
+    assert (asked["layer"], asked["head"]) == (str(measures["layer"]), str(measures["head"]))
+
+
+@pytest.mark.browser
+def test_one_click_asks_what_silencing_the_head_does(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch&adjective=wide", whole=True)
+    page.get_by_role("link").filter(has_text=WORDS["turning"]["silence"]["title"]).click()
+    page.get_by_role("heading", name="Attention", level=1).wait_for()
+    assert page.get_by_label("Source text", exact=True).input_value().endswith("wide")
+    page.get_by_text("Will the answer change").wait_for()
+    page.locator(".st-key-two-runs").wait_for()
+    visitor.settle()
+    page.get_by_role("button", name=text("prediction")["show_without"]).click()
+    page.get_by_text("The answer becomes").wait_for()

@@ -132,6 +132,21 @@ def test_averages_are_measured_in_the_background_and_kept(monkeypatch: pytest.Mo
     assert charts(page(model="english-french-static", part="pairs"))
 
 
+def test_what_silencing_does_has_the_numbers_of_the_cards() -> None:
+    assert not page(model="reverse", source="abc", part="pairs").table
+    table = page(part="pairs").table[-1].value
+    assert list(table.index) == ["english-french", "english-french-redundant", "english-french-static"]
+    cards = [Pipeline.load(name).card.measures["pronouns"] for name in table.index]
+    for column, values in {
+        "right pronouns": [card["right"] for card in cards],
+        "right without it": [card["right_without"] for card in cards],
+        "right without that one": [card["needed"]["right_without"] for card in cards],
+    }.items():
+        shown = [float(value.replace("%", "").strip()) / 100 for value in table[column]]
+        assert shown == pytest.approx(values, abs=6e-4)
+    assert list(table["the head needed most"]) == ["cross L1 H2", "encoder L1 H2", "cross L1 H3"]
+
+
 def test_hostile_values_of_a_link_are_ignored() -> None:
     app = page(direction="<b>", what="../..", tokens="each", token="999999", step="-1", metric="x", through="é", part="none")
     assert shown_errors(app) == ""

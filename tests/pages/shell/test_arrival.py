@@ -33,11 +33,6 @@ def test_a_link_scrolls_to_the_part_that_it_names(visitor: Visitor) -> None:
     assert page.evaluate(TOP, "forcing") > 200  # after a person has scrolled, the page does not scroll by itself
 
 
-def test_a_link_scrolls_to_a_heading_that_is_drawn_only_on_screen(visitor: Visitor) -> None:
-    page = visitor.open("turning#english-french-static")
-    wait_at(page, "english-french-static")
-
-
 def test_an_anchor_in_a_link_opens_the_part_with_its_heading(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=headlight#padding")
     page.locator("#padding").wait_for()

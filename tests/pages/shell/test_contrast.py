@@ -33,8 +33,7 @@ LINKS = (
     "layers?source=the+cat",
     "layers?source=the+cat&part=filmstrip",
     "layers?source=the+cat&part=residual-stream",
-    "turning",
-    "patching",
+    "patching?source=the+cat+sleeps+.&b=the+dog+sleeps+.",
     "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )

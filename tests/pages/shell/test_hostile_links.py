@@ -20,7 +20,7 @@ PAGES = {
     "masks": {},
     "layers": {"part": "ledger"},
     "positions": {},
-    "turning": {},
+    "patching": {},
     "": {},
 }
 UNTRAINED = {"model": "own-sizes", "n_layers": "1", "n_heads": "1", "d_model": "8", "d_ff": "8"}
@@ -40,7 +40,7 @@ def test_no_markup_of_a_link_runs(visitor: Visitor) -> None:
     visitor.open()
     planted = visitor.page.locator(PLANTED).count()
     for values, (path, view) in zip(VALUES, cycle(PAGES.items()), strict=False):
-        model = TRAINED if path in ("turning", "") else UNTRAINED
+        model = TRAINED if path in ("patching", "") else UNTRAINED
         texts = dict(zip(("source", "target", "batch", "batch_targets", "search"), values, strict=True))
         texts |= {"edits": values[0], "word": values[1], "locked": values[2], values[3]: values[4]}
         page = visitor.open(f"{path}?{urlencode(model | view | texts)}")

@@ -8,7 +8,7 @@ from pages.shell.frame.navigation import name_of, tour
 from pages.ui.text import text
 from tests.pages.apps import on_page
 
-SHIPPED = ["home", "tokens", "positions", "masks", "attention", "layers", "turning"]
+SHIPPED = ["home", "tokens", "positions", "masks", "attention", "layers", "patching"]
 
 
 def test_each_stop_links_to_the_stops_before_and_after() -> None:

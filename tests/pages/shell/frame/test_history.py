@@ -36,7 +36,7 @@ def go(visitor: Visitor, title: str) -> None:
 def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}")
     assert held(page) == LINKED
-    go(visitor, "The head that turns")  # its box of the text is hidden
+    go(visitor, "Lessons")  # its box of the text is hidden
     go(visitor, "Layers")
     assert held(page) == LINKED
     visitor.type("Source text", "1 2 3")
@@ -45,13 +45,13 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     visitor.settle()
     assert held(page) == LINKED  # Back undoes the typing
     page.go_back()
-    page.get_by_role("heading", name="The head that turns", level=1).wait_for()
+    page.get_by_role("heading", name="Lessons", level=1).wait_for()
     page.go_back()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     visitor.settle()
     assert held(page) == LINKED  # further back, the views of the previous pages
     # Each page is waited for: Streamlit opens a page that was asked for earlier, and drawn later, once more.
-    for title in ("The head that turns", "Layers"):
+    for title in ("Lessons", "Layers"):
         page.go_forward()
         page.get_by_role("heading", name=title, level=1).wait_for()
         visitor.settle()
@@ -198,7 +198,7 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
 def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
-    go(visitor, "The head that turns")
+    go(visitor, "Lessons")
     assert page.get_by_label("heads", exact=True).input_value() == "2"
     page.get_by_test_id("stSidebar").get_by_role("combobox").first.click()
     page.get_by_role("option", name="reverse", exact=True).click()

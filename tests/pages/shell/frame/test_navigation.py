@@ -82,9 +82,9 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
     assert run.returncode == 0, run.stderr
     shown = json.loads(run.stdout)
     assert sorted(shown["navigation"]) == sorted({*(Path(page).parent.name for page in PAGES), "lengths"})
-    assert shown["navigation"].index("turning") < shown["navigation"].index("lengths")
+    assert shown["navigation"].index("patching") < shown["navigation"].index("lengths")
     stop = shown["tour"].index("lengths")
-    assert shown["tour"].index("layers") < stop < shown["tour"].index("turning")
+    assert shown["tour"].index("layers") < stop < shown["tour"].index("patching")
     assert "How long are the vectors?" in shown["cards"]
     assert shown["title"] == ["Lengths"]
     assert f"Stop {stop + 1} of {len(shown['tour'])}" in shown["captions"]

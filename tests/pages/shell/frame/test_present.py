@@ -40,7 +40,7 @@ def test_a_link_presents_all_pages_of_the_session() -> None:
     assert app.query_params[PRESENT] == "1"
 
 
-@pytest.mark.parametrize(("page", "reads"), [("attention", True), ("turning", False), ("lessons", False)])
+@pytest.mark.parametrize(("page", "reads"), [("attention", True), ("lessons", False)])
 def test_the_box_of_the_text_is_under_the_title_of_a_page_that_reads_it(page: str, reads: bool) -> None:
     app = on_page(f"pages/{page}/page.py", model="reverse", source="torch")
     assert not app.exception

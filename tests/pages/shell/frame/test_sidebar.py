@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.frame.model_picker import FIRST_SIZES
 from pages.shell.models.model_examples import starts
-from pages.shell.models.model_texts import open_description
+from pages.shell.models.model_texts import description
 from pages.shell.view.view import FIELDS, View
 from pages.ui.limits import PARAMETERS, SENTENCES, SIZES
 from pages.ui.text import text
@@ -267,5 +267,5 @@ def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
         marked = any("untrained" in markdown.value for markdown in app.sidebar.markdown)
         trained = model in Pipeline.available()
         assert marked is not trained
-        about = open_description(model) if trained else WORDS["presets"][model]
+        about = description(model) if trained else WORDS["presets"][model]
         assert any(about in caption.split("\n\n") for caption in captions)

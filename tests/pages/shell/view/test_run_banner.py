@@ -13,8 +13,8 @@ from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 
 ATTENTION = "pages/attention/page.py"
-# Pages that draw the run of the sidebar. "turning" has its own models, and "lessons" draws no run.
-READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name not in ("turning", "lessons")]
+# Pages that draw the run of the sidebar.
+READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "lessons"]
 
 
 @pytest.mark.parametrize("page", READING)

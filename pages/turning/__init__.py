@@ -1,1 +1,0 @@
-"""The Head that turns page."""
