@@ -11,7 +11,8 @@ from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed
 from pages.ui.text import figure_labels, text
-from transformer.figures.patching_figures import agreement_dots, patch_grids
+from transformer.figures.patching_charts import agreement_dots
+from transformer.figures.patching_figures import patch_grids
 from transformer.patching import Patched, agreement, attribute_everywhere
 
 

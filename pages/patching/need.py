@@ -13,7 +13,7 @@ from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick
 from pages.ui.text import text
-from transformer.figures.patching_figures import Dot, need_map
+from transformer.figures.patching_charts import Dot, need_map
 from transformer.patching import Head, Needs, needs, ranks_agree
 from transformer.patching.averages import Interval
 from transformer.patching.need import HALF, ROLES

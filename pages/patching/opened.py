@@ -11,7 +11,7 @@ from pages.ui.escaping import literal, quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.tables import show_table
 from pages.ui.text import figure_labels, text
-from transformer.figures.patching_figures import run_bars
+from transformer.figures.patching_charts import run_bars
 from transformer.patching import Head, Patched, Place, patched_logits
 from transformer.patching.opened import most_probable
 from transformer.patching.places import OF_HEADS, Swap

@@ -9,7 +9,8 @@ from jaxtyping import Float
 from transformer.analysis.checks import check_array, check_text_pipeline
 from transformer.draw.drawing import drawn
 from transformer.errors import InputError
-from transformer.figures.patching_figures import Dot, Grid, agreement_dots, need_map, patch_grids, run_bars
+from transformer.figures.patching_charts import Dot, agreement_dots, need_map, run_bars
+from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.patching.attribution import agreement
 from transformer.patching.need import HALF, Needs
 from transformer.patching.opened import most_probable, patched_logits

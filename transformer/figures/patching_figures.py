@@ -1,4 +1,4 @@
-"""Figures of patching: what each place carries of a difference, and what heads are needed or enough for."""
+"""Maps of patching: what each place carries of the difference between two runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from transformer.figures.attention_figures import MOST_LABELLED, MOST_WRITTEN, in_cells, unsigned_zero
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, token_axis
+from transformer.figures.theme import SIGNED, built, escaped, numbered, token_axis
 
 MOST_HEADS_WRITTEN = 8
 # px: height of a row of cells with numbers and of other rows; height above the cells with tokens and without; width beside the
@@ -19,15 +19,11 @@ LEAST_HEIGHT = 120  # of maps side by side, so that the colour bar has room for 
 BETWEEN = 40  # px between two maps side by side
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
-DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
-NEAR = (-0.15, 1.15)  # the range of shares that a figure of dots always shows
-WORD_SIZE = 13
 REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
 LEAST_SCALE = (
     0.1  # the least end of the colour scale of values that are no shares, so that rounding is not drawn in dark colours
 )
 FAR = 1.2  # a scale that reaches so far from its white has labels at its ends
-RUN_COLORS = (LINE, KIND_COLORS["decoder"], KIND_COLORS["encoder"])  # of A, of B, and of the patched run
 
 
 class Grid(NamedTuple):
@@ -115,7 +111,7 @@ def _cells(
     return {
         "type": "heatmap",
         "z": np.asarray(grid.values, np.float32),
-        "x": _numbered(grid.columns) if tokens else list(grid.columns),
+        "x": numbered(grid.columns) if tokens else list(grid.columns),
         "y": list(grid.rows),
         "coloraxis": "coloraxis",
         "hoverongaps": False,
@@ -126,10 +122,6 @@ def _cells(
         **({"xaxis": axes["xaxis"], "yaxis": axes["yaxis"]}),
         **(in_cells(np.asarray(grid.values), form, scale.colors, scale.low, scale.high) if form else {}),
     }
-
-
-def _numbered(tokens: Sequence[str]) -> list[str]:
-    return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
 
 
 def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str) -> dict[str, Any]:
@@ -204,181 +196,3 @@ def _frame(row: int, column: int, axes: dict[str, str]) -> list[dict[str, Any]]:
         {"type": "rect", **corners, **refs, "line": {"color": color, "width": width}}
         for color, width in (("white", 6), ("black", 3))
     ]
-
-
-class Dot(NamedTuple):
-    """One head among the dots.
-
-    Attributes:
-        kind: its kind of attention.
-        name: its name: `cross L1 H2`.
-        lost, restored: the two shares.
-        lost_range, restored_range: the ends of their intervals; None without intervals.
-        written: whether its name is written beside the dot.
-    """
-
-    kind: str
-    name: str
-    lost: float
-    restored: float
-    lost_range: tuple[float, float] | None = None
-    restored_range: tuple[float, float] | None = None
-    written: bool = False
-
-
-def need_map(
-    dots: Sequence[Dot],
-    titles: Mapping[str, str],
-    words: Mapping[str, str],
-    half: float,
-    axes: tuple[str, str],
-    picked: int | None = None,
-) -> go.Figure:
-    """A dot for each head: to the right if the answer loses much without it, to the top if it alone restores much.
-
-    Args:
-        dots: the heads.
-        titles: kind → its name in the legend.
-        words: `alone`, `backup`, `partner`, `bystander` → the words in each quarter.
-        half: the share from which a head is needed, or enough.
-        axes: the titles of both axes.
-        picked: the index of the ringed dot; None for none.
-    """
-    low = min(NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)) - 0.05
-    high = max(NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)) + 0.1
-    traces = []
-    for kind in dict.fromkeys(dot.kind for dot in dots):
-        of_kind = [(index, dot) for index, dot in enumerate(dots) if dot.kind == kind]
-        traces.append(_dots(of_kind, titles[kind], axes, picked))
-    lines = [{"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}} for _ in range(2)]
-    lines[0] |= {"x0": half, "x1": half, "y0": low, "y1": high}
-    lines[1] |= {"x0": low, "x1": high, "y0": half, "y1": half}
-    corners = {"backup": (low, high), "alone": (high, high), "bystander": (low, half), "partner": (high, half)}
-    notes = [
-        {
-            "text": f"<b>{escaped(words[name])}</b>",
-            "x": x,
-            "y": y,
-            "xanchor": "left" if x == low else "right",
-            "yanchor": "top",
-            "showarrow": False,
-            "align": "left" if x == low else "right",
-            "font": {"size": WORD_SIZE},
-        }
-        for name, (x, y) in corners.items()
-    ]
-    axis = {"range": [low, high], "zeroline": True, "zerolinecolor": LINE, "tickformat": ".0%"}
-    layout = {
-        "xaxis": axis | {"title": {"text": axes[0]}},
-        "yaxis": axis | {"title": {"text": axes[1]}},
-        "shapes": lines,
-        "annotations": notes,
-        "meta": {"least_width": 340, "axes": {"x": "lost", "y": "restored"}},
-    }
-    return built(traces, layout, 470, **LEGEND_ABOVE)
-
-
-def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], picked: int | None) -> dict[str, Any]:
-    """The dots of one kind of attention, with their intervals if they have any."""
-    kind = dots[0][1].kind
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "name": escaped(title),
-        "x": [dot.lost for _, dot in dots],
-        "y": [dot.restored for _, dot in dots],
-        "text": [escaped(dot.name) if dot.written else "" for _, dot in dots],
-        "textposition": "bottom center",
-        "customdata": [[index, escaped(dot.name)] for index, dot in dots],
-        "marker": {
-            "color": KIND_COLORS.get(kind, HUES[0]),
-            "symbol": DOTS.get(kind, "circle"),
-            "size": [17 if index == picked else 11 for index, _ in dots],
-            "line": {"color": LINE, "width": [3 if index == picked else 1 for index, _ in dots]},
-        },
-        "hovertemplate": f"<b>%{{customdata[1]}}</b><br>{escaped(axes[0])}: %{{x:.1%}}<br>{escaped(axes[1])}: %{{y:.1%}}"
-        "<extra></extra>",
-    }
-    for name, at, ranges in (("error_x", "lost", "lost_range"), ("error_y", "restored", "restored_range")):
-        if all(getattr(dot, ranges) for _, dot in dots):
-            middle = [(getattr(dot, at), *getattr(dot, ranges)) for _, dot in dots]
-            trace[name] = {
-                "type": "data",
-                "symmetric": False,
-                "array": [high - mean for mean, _, high in middle],
-                "arrayminus": [mean - low for mean, low, _ in middle],
-                "thickness": 1.2,
-                "width": 3,
-            }
-    return trace
-
-
-def run_bars(
-    tokens: Sequence[str],
-    probabilities: Sequence[Float[np.ndarray, " token"]],
-    names: Sequence[str],
-    labels: Mapping[str, str] = LABELS,
-) -> go.Figure:
-    """The probability of some tokens in three runs, as bars side by side.
-
-    Args:
-        tokens: the tokens.
-        probabilities: for each run, the probability of each token.
-        names: the names of the runs: A, B and the patched run.
-        labels: words of the figure.
-    """
-    bars = [
-        {
-            "type": "bar",
-            "name": escaped(name),
-            "x": _numbered(tokens),
-            "y": np.asarray(values, np.float32),
-            "marker": {"color": color},
-            "hovertemplate": f"%{{x}}<br>{labels['probability']} %{{y:.4f}}<extra>{escaped(name)}</extra>",
-        }
-        for name, values, color in zip(names, probabilities, RUN_COLORS, strict=True)
-    ]
-    layout: dict[str, Any] = {
-        "barmode": "group",
-        "xaxis": {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]},
-        "yaxis": {"title": {"text": labels["probability"]}, "range": [0, 1.02]},
-        "meta": {"least_width": 90 + 46 * len(tokens)},
-    }
-    return built(bars, layout, 300, **LEGEND_ABOVE)
-
-
-def agreement_dots(
-    estimated: Float[np.ndarray, " place"], exact: Float[np.ndarray, " place"], names: Sequence[str], axes: tuple[str, str]
-) -> go.Figure:
-    """A dot for each place: what an estimate says, and what patching says. On the line, both are equal.
-
-    Args:
-        estimated, exact: the two numbers of each place.
-        names: the name of each place.
-        axes: the titles of both axes.
-    """
-    ends = [float(min(estimated.min(), exact.min())), float(max(estimated.max(), exact.max()))]
-    line = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": ends,
-        "y": ends,
-        "line": {"color": LINE, "dash": "dot"},
-        "hoverinfo": "skip",
-    }
-    dots = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": np.asarray(exact, np.float32),
-        "y": np.asarray(estimated, np.float32),
-        "customdata": [escaped(name) for name in names],
-        "marker": {"color": HUES[0], "size": 8, "opacity": 0.7},
-        "hovertemplate": f"<b>%{{customdata}}</b><br>{escaped(axes[0])} %{{x:.3f}}<br>{escaped(axes[1])} %{{y:.3f}}"
-        "<extra></extra>",
-    }
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": axes[0]}},
-        "yaxis": {"title": {"text": axes[1]}},
-        "meta": {"least_width": 320},
-    }
-    return built([line, dots], layout, 400)

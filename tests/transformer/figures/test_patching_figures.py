@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from transformer.figures.patching_figures import Dot, Grid, agreement_dots, need_map, patch_grids, run_bars
+from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.figures.theme import SIGNED
 
 HEADS = Grid("cross", "Cross", np.array([[0.0, 1.06], [-0.4, 0.5]]), ("L1", "L2"), ("1", "2"))
 TOKENS = Grid("encoder", "Encoder", np.array([[0.25, np.nan, 1.0]]), ("L1 H1",), ("<sos>", "a", "<b>"))
-WORDS = {"alone": "alone", "backup": "has a backup", "partner": "needs a partner", "bystander": "bystander"}
-DOTS = [
-    Dot("encoder", "encoder L1 H1", -0.6, 0.1, (-0.8, -0.4), (0.0, 0.3)),
-    Dot("cross", "cross L1 H2", 0.9, 1.4, (0.85, 0.95), (1.2, 1.5), written=True),
-]
 
 
 def sent(figure: Any) -> dict[str, Any]:
@@ -77,40 +72,3 @@ def test_the_picked_cell_is_framed_in_its_own_map() -> None:
 def test_maps_of_nothing_but_zeros_have_a_scale() -> None:
     axis = patch_grids([HEADS._replace(values=np.zeros((2, 2)))], None, "change").layout.coloraxis
     assert axis.cmin < 0 < axis.cmax
-
-
-def test_every_dot_is_in_the_picture_and_each_quarter_has_its_words() -> None:
-    figure = need_map(DOTS, {"encoder": "Encoder", "cross": "Cross"}, WORDS, 0.5, ("lost", "restored"), picked=1)
-    for axis, ends in ((figure.layout.xaxis, (-0.6, 0.9)), (figure.layout.yaxis, (0.1, 1.4))):
-        assert axis.range[0] < min(ends)
-        assert axis.range[1] > max(ends)
-    notes = {note.text: (note.xanchor, note.y) for note in figure.layout.annotations}
-    assert {f"<b>{word}</b>" for word in WORDS.values()} == set(notes)
-    assert notes["<b>needs a partner</b>"] == ("right", 0.5)
-    encoder, cross = figure.data
-    assert [list(each.customdata[0]) for each in (encoder, cross)] == [[0, "encoder L1 H1"], [1, "cross L1 H2"]]
-    assert cross.error_x.array[0] == pytest.approx(0.05)
-    assert cross.error_y.arrayminus[0] == pytest.approx(0.2)
-    assert (list(encoder.text), list(cross.text)) == ([""], ["cross L1 H2"])
-    assert cross.marker.size[0] > encoder.marker.size[0]
-
-
-def test_dots_without_intervals_have_none() -> None:
-    figure = need_map([DOTS[0]._replace(lost_range=None, restored_range=None)], {"encoder": "E"}, WORDS, 0.5, ("x", "y"))
-    assert figure.data[0].error_x.array is None
-
-
-def test_bars_of_three_runs_stand_side_by_side() -> None:
-    values = [np.array([0.9, 0.1]), np.array([0.2, 0.8]), np.array([0.5, 0.5])]
-    figure = run_bars(["il", "<eos>"], values, ("A", "B", "patched"))
-    assert figure.layout.barmode == "group"
-    assert [each.name for each in figure.data] == ["A", "B", "patched"]
-    assert all(np.allclose(numbers(each.y), of) for each, of in zip(figure.data, values, strict=True))
-    assert list(figure.layout.xaxis.ticktext) == ["il", "&lt;eos&gt;"]
-
-
-def test_the_line_of_equal_numbers_spans_all_dots() -> None:
-    line, dots = agreement_dots(np.array([1.0, -3.0]), np.array([0.5, 2.0]), ["a", "<b>"], ("exact", "estimated")).data
-    assert (list(line.x), list(line.y)) == ([-3.0, 2.0], [-3.0, 2.0])
-    assert (list(dots.x), list(dots.y)) == ([0.5, 2.0], [1.0, -3.0])
-    assert list(dots.customdata) == ["a", "&lt;b&gt;"]
