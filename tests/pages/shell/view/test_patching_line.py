@@ -6,7 +6,7 @@ from pages.shell.view import patched_runs, turns
 from pages.shell.view.patched_runs import Choice, Runs, in_line
 from pages.shell.view.view import View
 from pages.ui.caches import Store
-from tests.pages.shell.view.test_turns import any_turn_is_taken
+from tests.pages.shell.view.taken_turns import any_turn_is_taken
 from transformer.pipeline.untrained import Untrained
 
 

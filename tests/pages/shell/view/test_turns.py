@@ -17,6 +17,7 @@ from pages.shell.view.view import View
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import RUNS
 from tests.pages.apps import on_page
+from tests.pages.shell.view.taken_turns import any_turn_is_taken
 from tests.waiting import SECONDS
 from transformer.pipeline.untrained import Untrained
 
@@ -172,22 +173,6 @@ def test_a_result_that_another_session_drops_is_computed_without_a_turn(monkeypa
     assert no_turn("a")
     with turn():
         assert waited_aside("", no_turn, "a")  # the cached result, or a new one that is computed without a turn
-
-
-def any_turn_is_taken() -> bool:
-    """Whether a turn is taken, so that another thread cannot take all turns at once."""
-    taken: list[bool] = []
-
-    def take() -> None:
-        got = [turns._TURNS.acquire(blocking=False) for _ in range(RUNS)]
-        for _ in filter(None, got):
-            turns._TURNS.release()
-        taken.append(not all(got))
-
-    thread = threading.Thread(target=take)
-    thread.start()
-    thread.join(SECONDS)
-    return taken[0]
 
 
 def test_a_turn_is_released_after_an_error() -> None:

@@ -1,0 +1,22 @@
+"""Whether another run could have a turn."""
+
+import threading
+
+from pages.shell.view import turns
+from pages.ui.limits import RUNS
+
+
+def any_turn_is_taken() -> bool:
+    """Whether a turn is taken, so that another thread cannot take all turns at once."""
+    taken: list[bool] = []
+
+    def take() -> None:
+        got = [turns._TURNS.acquire(blocking=False) for _ in range(RUNS)]
+        for _ in filter(None, got):
+            turns._TURNS.release()
+        taken.append(not all(got))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join(SECONDS)
+    return taken[0]
