@@ -4,6 +4,7 @@ import threading
 
 from pages.shell.view import turns
 from pages.ui.limits import RUNS
+from tests.waiting import SECONDS
 
 
 def any_turn_is_taken() -> bool:
