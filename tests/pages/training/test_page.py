@@ -339,11 +339,11 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     visitor.settle()
     canvas = root.locator(".head_grid canvas")
     canvas.scroll_into_view_if_needed()
+    visitor.settle()  # a part that scrolling brought on the screen is drawn now
     box = canvas.bounding_box()
     assert box
     canvas.click(position={"x": 0.9 * box["width"], "y": 0.3 * box["height"]})
-    visitor.settle()
-    assert "head=4" in page.url
+    page.wait_for_url(re.compile("head=4"))
     assert "layer=1" in page.url
     # The picture of the frame, the numbers of the curves, and the model's card can be saved.
     page.get_by_role("button", name=re.compile("^Save")).nth(1).click()  # the first saves the curves

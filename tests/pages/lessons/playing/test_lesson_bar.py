@@ -726,6 +726,7 @@ def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen
     """The row is the eleventh row of the map. The stop mentions the sidebar, which a key shows over the page."""
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
     page = visitor.open("attention?lesson=does-attention-explain&lesson_stop=1&present=1")
+    page.wait_for_url(re.compile("layer=1"))  # the bar opens the view of the stop by itself
     cells = page.locator(".marking .cell:enabled")
     for cell in (cells.first, cells.last):
         expect(cell).to_be_in_viewport(ratio=1)
