@@ -22,8 +22,8 @@ Value = TypeVar("Value")
 
 # Names of widgets outside the page, which a click in the page does not draw again: the language in the sidebar.
 OUTSIDE_PAGE = frozenset({"language"})
-# What the second run of a comparison has of its own: its text, its target, whether it writes its own answer though the first
-# run reads a target, its model, and its edits.
+# The second run of a comparison: its text, its target, whether it reads its own answer, its model, and its edits. A run reads
+# its own answer by default; the third name is needed only where the first run reads a typed target.
 SECOND_RUN = ("b", "b_target", "b_answer", "b_model", "b_edits")
 # Names that mean the same on every page: a choice made on one page is kept on the next.
 SHARED = frozenset({"language", "item", "side", "kind", "layer", "head", "join", *SECOND_RUN})

@@ -20,9 +20,7 @@ BETWEEN = 40  # px between two maps side by side
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
-LEAST_SCALE = (
-    0.1  # the least end of the colour scale of values that are no shares, so that rounding is not drawn in dark colours
-)
+LEAST_SCALE = 0.1  # the least end of the colour scale, so that rounding errors have pale colours
 FAR = 1.2  # a scale that reaches so far from its white has labels at its ends
 
 
@@ -32,7 +30,8 @@ class Grid(NamedTuple):
     Attributes:
         name: the kind of attention whose places are in the map; sent with a click.
         title: the title of the map.
-        values: a row for each layer, or for each head of each layer; a column for each head, or for each token.
+        values: a row for each layer, or for each head of each layer; a column for each head, or for each token. Infinite values
+            have the colour of the end of the scale.
         rows: the names of the rows.
         columns: the names of the columns: heads, or tokens.
     """
@@ -68,7 +67,8 @@ def patch_grids(
         percent: whether numbers are written as percentages, also without `ends`.
     """
     base = 1.0 if reverse else 0.0
-    most = max(1.0 if ends else LEAST_SCALE, *(float(np.nanmax(np.abs(grid.values - base), initial=0)) for grid in grids))
+    far = [np.abs(grid.values[np.isfinite(grid.values)] - base).max(initial=0) for grid in grids]
+    most = float(max(1.0 if ends else LEAST_SCALE, *far))
     scale = Scale(base - most, base + most, REVERSED if reverse else SIGNED)
     longest = max(len(grid.columns) for grid in grids)
     written = longest <= (MOST_WRITTEN if tokens else MOST_HEADS_WRITTEN)

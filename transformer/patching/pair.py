@@ -168,7 +168,7 @@ def check_pair(pair: object) -> None:
 
 
 def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "row vocab"]) -> int:
-    """The first row whose most probable tokens differ; if there is none, the row with the largest divergence from the clean to
+    """The first row whose most probable tokens differ. If none differ, the row with the largest divergence from the clean to
     the corrupt distribution."""
     differing = (clean.argmax(-1) != corrupt.argmax(-1)).nonzero()
     if len(differing):

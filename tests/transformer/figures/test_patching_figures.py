@@ -46,6 +46,12 @@ def test_rounding_is_not_drawn_in_dark_colours() -> None:
     assert axis.cmax == 0.1
 
 
+def test_an_infinite_change_does_not_stretch_the_scale() -> None:
+    figure = patch_grids([HEADS._replace(values=np.array([[np.inf, 0.5]]), rows=("L1",))], None, "change")
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (-0.5, 0.5)
+    assert "inf" in figure.data[0].text[0][0]
+
+
 def test_the_cell_of_a_click_is_named_by_map_row_and_column() -> None:
     figure = sent(patch_grids([HEADS], None, "change"))
     assert figure["data"][0]["meta"] == {"grid": "cross"}
