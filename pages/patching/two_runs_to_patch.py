@@ -14,6 +14,7 @@ from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
+from pages.ui.link_values import choose
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import InputError
@@ -21,7 +22,7 @@ from transformer.patching import Patched
 from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind
 
-STEP = "step"
+STEP, HEAD = "step", ("kind", "layer", "head")
 ONLY_TEXTS = (
     "Patching takes tensors from one run of a model to another run of the same model without edits. So here, A and B can "
     "differ in their text only."
@@ -74,6 +75,10 @@ def runs_to_patch(view: View) -> Runs | None:
 def is_told() -> bool:
     """Whether the page may tell what heads do. While a lesson asks about it, this draws a sentence that says so."""
     if withheld(*ABOUT_HEADS):
+        # The pickers of the head are not drawn now. Without this, they would later show the head of the stop before.
+        for name in HEAD:
+            if name in st.query_params:
+                choose(name, st.query_params[name])
         st.info(text("patching")["asked"], icon=":material/school:")
         return False
     return True
