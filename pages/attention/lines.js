@@ -2,7 +2,7 @@
 
 import { isLight } from "../ui/colors.js";
 import { closest, decodeBase64, make, penOf, range, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
-import { themeColor } from "../ui/compat.js";
+import { themeColor, whenOpened } from "../ui/compat.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import {
@@ -368,7 +368,7 @@ class View {
       const said = JSON.stringify(state);
       if (said === this.told) return;
       this.told = said;
-      this.setStateValue("view", state);
+      whenOpened(() => this.setStateValue("view", state));
     }, pause);
   }
 

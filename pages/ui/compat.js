@@ -188,9 +188,10 @@ export function shadowRoots() {
  *   lead to the present address.
  */
 export function openInSession(href, instead = false) {
+  const at = entries();
+  at.opening = true; // from now on, because a message of the meantime would be sent after the address (`whenOpened`)
   // Streamlit must first send the text that was typed before the click, because a later message would lead back to this address.
   setTimeout(() => {
-    const at = entries();
     // A choice whose run this address interrupts, such as the start of a lesson, is an entry all the same.
     const isChoice = at.reported && at.settled !== location.href;
     if (instead && !isChoice) {
@@ -225,19 +226,33 @@ function withPresenting(href) {
 }
 
 const ENTRY_EVENT = "headlight-entry"; // another entry of the history is open
+const OPENED_EVENT = "headlight-opened"; // the server has opened an address of the history
 
 /**
  * The entries of this window's history: the number of the open one; its address when the server last reported; how many choices
  * the server had counted by then; and whether it has reported since this address was opened. `own` is true while this file
- * changes the address.
+ * changes the address. `opening` is true from the opening of an address of the history until the server has reported that it has
+ * opened it; `openings` is how many it had opened before.
  *
  * Kept in the window, because several components load this file.
  *
- * @returns {{ entry: number, settled: string, count: number, reported: boolean, own: boolean }}
+ * @returns {{
+ *   entry: number, settled: string, count: number, reported: boolean, own: boolean, opening: boolean, openings: number,
+ *   query: string,
+ * }}
  */
 function entries() {
   const kept = /** @type {{ headlight?: ReturnType<typeof entries> }} */ (/** @type {unknown} */ (history));
-  kept.headlight ??= { entry: entryNumber(), settled: location.href, count: 0, reported: false, own: false };
+  kept.headlight ??= {
+    entry: entryNumber(),
+    settled: location.href,
+    count: 0,
+    reported: false,
+    own: false,
+    opening: false,
+    openings: 0,
+    query: queryOf(location),
+  };
   return kept.headlight;
 }
 
@@ -273,18 +288,26 @@ export function keepEntries() {
     ({ isTrusted }) => {
       // After a click on a link to a part of the page, the browser has added an entry without a number.
       if (isTrusted && typeof history.state?.entry !== "number") write("replaceState", at.entry + 1, location.href);
-      Object.assign(at, { settled: location.href, reported: false });
+      // Streamlit asks the server for nothing if only the part of the address differs.
+      if (!location.href.includes("#") || queryOf(location) !== at.query) at.opening = true;
+      Object.assign(at, { settled: location.href, reported: false, query: queryOf(location) });
       if (isTrusted) open(entryNumber());
     },
     true,
   );
+  addEventListener("chart-tells", (event) => {
+    if (!at.opening || !(event instanceof CustomEvent)) return;
+    event.preventDefault();
+    whenOpened(event.detail);
+  });
 }
 
 /**
  * The path of the page that the server has drawn, which is empty for the first page; and how many choices the server has counted
- * in this session (history.py): all, and those before this address was opened.
+ * in this session (history.py): all, and those before this address was opened; the parameters of the address; and how many
+ * addresses of the history it has opened.
  *
- * @typedef {{ path: string, count: number, opened: number }} Choices
+ * @typedef {{ path: string, count: number, opened: number, address: string, openings: number }} Choices
  */
 
 /**
@@ -292,9 +315,13 @@ export function keepEntries() {
  *
  * @param {Choices} choices
  */
-export function reportChoices({ path, count, opened }) {
+export function reportChoices({ path, count, opened, address: query, openings }) {
   const at = entries();
-  if (location.pathname.split("/").at(-1) !== path) return; // a report that comes late is of a page that was left
+  // A report that comes late is of a page that was left, or of the address before.
+  if (location.pathname.split("/").at(-1) !== path) return;
+  if (at.opening && openings === at.openings && sorted(query) !== sorted(location.search)) return;
+  Object.assign(at, { opening: false, openings });
+  dispatchEvent(new Event(OPENED_EVENT));
   const address = location.href;
   if (count > Math.max(at.count, opened) && address !== at.settled && "navigation" in window) {
     write("replaceState", at.entry, at.settled);
@@ -315,6 +342,7 @@ function write(how, entry, url) {
   at.own = true;
   history[how]({ entry }, "", url);
   at.own = false;
+  at.query = queryOf(location);
 }
 
 /** @param {string} url */
@@ -346,6 +374,36 @@ export function entryNumber() {
  */
 export function whenEntryOpens(act) {
   addEventListener(ENTRY_EVENT, act);
+}
+
+/**
+ * Call a function once no address of the history is being opened, which is mostly at once. Returns a function that forgets it.
+ * Why: a message that no person asked for would interrupt the run that opens the address. The browser would not get the values that
+ * the address gives to widgets, and the next run would take their old values for choices. With four busy processes beside it, this
+ * lost the view of a lesson's stop in 4 of 14 openings.
+ *
+ * @param {() => void} act
+ */
+export function whenOpened(act) {
+  if (entries().opening) addEventListener(OPENED_EVENT, act, { once: true });
+  else act();
+  return () => removeEventListener(OPENED_EVENT, act);
+}
+
+/** @param {Location} address */
+function queryOf({ pathname, search }) {
+  return pathname + search;
+}
+
+/**
+ * The parameters of an address in an order of their own.
+ *
+ * @param {string} query
+ */
+function sorted(query) {
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return parameters.toString();
 }
 
 /**

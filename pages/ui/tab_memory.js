@@ -1,7 +1,7 @@
 // Stores a text in this tab of the browser, and reports the text that the tab had before this session (tab_memory.py). The text
 // survives a reload of the page and a restart of the server. It is deleted when the tab is closed.
 
-import { openedWith } from "./compat.js";
+import { openedWith, whenOpened } from "./compat.js";
 
 /**
  * @param {{
@@ -21,5 +21,5 @@ export default function mount({ data: { name, session, text, recalled, waits, li
   } catch {
     // A browser may forbid storage. Then the text lasts only as long as the session.
   }
-  if (!recalled && (before || waits)) setTriggerValue("recall", { text: before });
+  if (!recalled && (before || waits)) whenOpened(() => setTriggerValue("recall", { text: before }));
 }

@@ -11,7 +11,6 @@ import { openNotes, showNotes } from "./notes.js";
 
 const COVERING = ["b", "."]; // keys that make the screen of a presented page black
 const SETTLED = 1500; // ms after which the previous page is removed
-const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "language", "present"]; // of every address while a lesson is open
 
 /** @typedef {import("./bar_questions.js").Question} Question */
 /** @typedef {import("./bar_words.js").Blocks} Blocks */
@@ -20,7 +19,7 @@ const PARAMETERS = ["lesson", "lesson_stop", "answers", "marked", "class", "lang
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, advance: { stop: number, to: number } | null, advances: string, back: string, next: string, here: string, leave: string, asks_to_leave: boolean, restart: string, all: string, last: boolean, ended: boolean,
- *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][], learnt: Runs[], follows: string[],
+ *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, viewless: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][], learnt: Runs[], follows: string[],
  *   teaches: boolean, notes: { says: Blocks, answer: string, next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
@@ -205,14 +204,10 @@ class Bar {
 
   /** Open the view of the stop if a button just started the lesson, or if the address has no view. Returns whether it did. */
   opened() {
-    if (this.data.started) {
-      moving = true;
-      openInSession(this.data.here, true);
-      return true;
-    }
-    const others = [...new URLSearchParams(location.search).keys()].filter((name) => !PARAMETERS.includes(name));
-    if (others.length || new URL(this.data.here, location.href).search === location.search) return false;
-    openInSession(this.data.here, true);
+    const { here, started, viewless } = this.data;
+    if (!started && (!viewless || new URL(here, location.href).search === location.search)) return false;
+    if (started) moving = true;
+    openInSession(here, true);
     return true;
   }
 

@@ -76,6 +76,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "framed": False,
         "covers": False,
         "started": opened.started,
+        "viewless": opened.viewless,
         "left": "",
         "reveal": [],
         "sheet": [],

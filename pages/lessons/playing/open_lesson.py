@@ -12,6 +12,7 @@ import streamlit as st
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of, shipped
+from pages.lessons.content.reading import RESERVED
 from pages.lessons.content.stop_views import view_of
 from pages.lessons.playing.companion import companion
 from pages.shell.frame.body import DRAWN
@@ -19,12 +20,15 @@ from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import keep_in_links
 from pages.ui.prediction_codec import Cells, read_cells, written_cells
+from pages.ui.presenting import PRESENT
 from pages.ui.text import linked_language
 from transformer import HeadlightError
 
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
 PARAMETERS = (NAME, STOP, ANSWERS, MARKED)
+# Names of parameters that are no part of a page's view.
+OUTSIDE_VIEW = frozenset({*RESERVED, PRESENT})
 # The lesson that Home offers to a first visitor.
 FIRST_LESSON = "first-look"
 # Session key of an `OpenLesson`.
@@ -46,6 +50,7 @@ class OpenLesson:
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
+        viewless: whether the address that opened the lesson has no view, so that the browser must open that of the stop.
     """
 
     name: str
@@ -53,6 +58,7 @@ class OpenLesson:
     answers: Mapping[int, Answer] = field(default_factory=dict)
     marked: Cells = ()
     started: bool = False
+    viewless: bool = False
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -90,7 +96,9 @@ def follow_lesson() -> bool:
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
-        _open(OpenLesson(name, stop, answers, marked) if name else None)
+        # Asked before a page writes its own view to the address.
+        viewless = OUTSIDE_VIEW.issuperset(query)
+        _open(OpenLesson(name, stop, answers, marked, viewless=viewless) if name else None)
     publish()
     return open_lesson() is not None
 

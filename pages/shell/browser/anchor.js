@@ -1,6 +1,7 @@
 // Reports the anchor of the address to the server if it is in another part of the page than the open one, so that the server
 // opens the part with the anchor (parts.py).
 
+import { whenOpened } from "../../ui/compat.js";
 import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 
 /** @typedef {{ part: string, anchors: Record<string, string[]> }} Data */
@@ -16,7 +17,7 @@ export default function mount({ data, parentElement, setTriggerValue }) {
     if (!owners || owners.includes(data.part)) return;
     if (anchor !== view.reported) {
       view.reported = anchor;
-      setTriggerValue("anchor", anchor);
+      whenOpened(() => setTriggerValue("anchor", anchor));
       return;
     }
     // The person has picked another part after the report, so the address must name that part.

@@ -1,6 +1,6 @@
 // Reports the empty boxes of a page (parts.py) that are on screen, or will be soon; and all of them if a person searches the page.
 
-import { pageScroller } from "../../ui/compat.js";
+import { pageScroller, whenOpened } from "../../ui/compat.js";
 import { stopLastCall, stopLater } from "../../ui/component.js";
 
 const AHEAD = 100; // px below and above the screen
@@ -15,9 +15,9 @@ export default function mount({ parentElement, setTriggerValue }) {
   let answer = 0; // a timer while a report waits for its answer; the answer runs this script again
   let frame = 0;
   let timer = 0;
+  let forget = () => {}; // forgets a report that waits until the address is open
 
   function report(all = false) {
-    frame = 0;
     /** @type {NodeListOf<HTMLElement>} */
     const boxes = document.querySelectorAll(".unseen");
     const parts = [...boxes].filter((box) => all || isNear(box)).map((box) => box.dataset.part ?? "");
@@ -34,8 +34,17 @@ export default function mount({ parentElement, setTriggerValue }) {
     report();
   }
 
+  function reportNow() {
+    report();
+  }
+
+  function reportSoon() {
+    frame = 0;
+    forget = whenOpened(reportNow);
+  }
+
   function reportAtNextFrame() {
-    frame ||= requestAnimationFrame(() => report());
+    frame ||= requestAnimationFrame(reportSoon);
   }
 
   /** @param {KeyboardEvent} event */
@@ -46,7 +55,7 @@ export default function mount({ parentElement, setTriggerValue }) {
 
   function reportWhenQuiet() {
     clearTimeout(timer);
-    timer = setTimeout(report, QUIET);
+    timer = setTimeout(reportSoon, QUIET);
   }
 
   const scroller = pageScroller();
@@ -59,6 +68,7 @@ export default function mount({ parentElement, setTriggerValue }) {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     clearTimeout(answer);
+    forget();
     keepHeight(false);
     sizes.disconnect();
     scroller.removeEventListener("scroll", reportAtNextFrame);

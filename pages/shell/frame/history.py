@@ -19,8 +19,9 @@ from pages.ui.compat import opens_from_history
 from pages.ui.scripts import importing
 from pages.ui.text import text
 
-# Session keys: the choices of this session; what the next run changes by itself; the same of a run that was interrupted.
-CHOICES, BY_ITSELF, INTERRUPTED = "choices", "by_itself", "interrupted"
+# Session keys: the choices of this session; what the next run changes by itself; the same of a run that was interrupted; the
+# number of addresses of the browser's history that the session has opened.
+CHOICES, BY_ITSELF, INTERRUPTED, OPENINGS = "choices", "by_itself", "interrupted", "openings"
 # Parameters that Back does not undo: the answers in a lesson stay.
 LASTING = ("answers",)
 
@@ -75,6 +76,7 @@ def counting_choices() -> Iterator[None]:
     state = st.session_state
     opens, own = opens_from_history(), state.pop(BY_ITSELF, Change.NOTHING)
     state[INTERRUPTED] = Change.ANY if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)
+    state[OPENINGS] = state.get(OPENINGS, 0) + opens
     yield
     own = state.pop(INTERRUPTED)
     query = dict(st.query_params)
@@ -87,4 +89,5 @@ def counting_choices() -> Iterator[None]:
     state[CHOICES] = now = Choices(count, count if opens else before.opened, page, parameters)
     # The script runs again when its data change. It needs the address after other changes, too.
     report = {"path": path(page), "count": now.count, "opened": now.opened, "address": urlencode(query)}
+    report |= {"openings": state[OPENINGS]}
     _mount_choice(key="choice", data=report)

@@ -253,6 +253,10 @@ class Chart {
     const { figure, root } = this;
     const isNarrow = figure.narrow !== null && root.clientWidth < figure.narrow;
     if (!root.clientWidth || isNarrow === this.narrow) return;
+    // No person asked for this message. An app may hold it back until it can answer it (README.md).
+    const again = () => this.tellNarrow();
+    const about = { bubbles: true, cancelable: true, composed: true, detail: again };
+    if (!root.dispatchEvent(new CustomEvent("chart-tells", about))) return;
     this.narrow = isNarrow;
     this.keep("narrow", this.narrow);
   }

@@ -186,6 +186,25 @@ def test_open_in_session(page: Page) -> None:
     assert page.evaluate("[history.length, history.state.entry]") == place
 
 
+def test_when_opened(page: Page) -> None:
+    """A message that no person asked for waits until the server has opened the address, and the widgets have its values."""
+    returned(page, "compat.openInSession('attention?model=reverse&source=torch&part=map', true)")
+    page.evaluate("new Promise((done) => compat.whenOpened(done))")
+    layer = "document.querySelector('.st-key-layer [aria-checked=true]').textContent"
+    assert page.evaluate(layer) == "2"
+    page.evaluate(
+        f"""() => {{
+            compat.openInSession('attention?model=reverse&source=torch&layer=1&part=map', true);
+            window.told = [];
+            compat.whenOpened(() => window.told.push({layer}));
+            compat.whenOpened(() => window.told.push('forgotten'))();
+        }}"""
+    )
+    assert page.evaluate("window.told") == []
+    page.wait_for_function("window.told.length")
+    assert page.evaluate("window.told") == ["1"]
+
+
 def test_only_compat_js_uses_internals() -> None:
     internals = ("st-key-", "data-testid", "stApp", "js-plotly", "_fullLayout", "_context", "popstate", "pushState", "--st-")
     # The chart imports nothing from outside its folder.

@@ -721,6 +721,12 @@ def test_the_focus_starts_at_the_question_and_is_never_under_the_bar(visitor: Vi
         assert not page.evaluate(COVERED)
 
 
+def test_the_browser_opens_the_view_of_a_stop_only_if_the_address_had_none() -> None:
+    bare = {"lesson": "does-attention-explain", "lesson_stop": "1"}
+    assert bar(on_page(SCRIPTS["attention"], **bare, present="1"))["viewless"]
+    assert not bar(on_page(SCRIPTS["attention"], **bare, **view_of(stop_of("does-attention-explain", 0))))["viewless"]
+
+
 @pytest.mark.browser
 def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
     """The row is the eleventh row of the map. The stop mentions the sidebar, which a key shows over the page."""
