@@ -1,10 +1,15 @@
-"""The weights of one head in two runs, and their difference."""
+"""The weights of one head in two runs, their difference, and which head differs most."""
 
+import streamlit as st
+
+from pages.shell.view.card_heads import CardHead
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
 from pages.shell.view.view import View
+from pages.ui.format import fixed
+from pages.ui.link_values import choose
 from pages.ui.text import text
-from transformer import Trace
+from transformer import Difference, Trace
 from transformer.figures.panels import tensor_view
 from transformer.tracing.paths import Kind
 
@@ -31,4 +36,36 @@ def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, laye
         )
         for run in difference.runs
     ]
+    _say_largest(difference, CardHead(kind, layer + 1, head + 1))
     show_both_maps(views, title, alignment(difference, of.queries, of.keys))
+
+
+def _say_largest(difference: Difference, shown: CardHead) -> None:
+    """Say how much the weights of the shown head change, and which head changes most. A button opens that head."""
+    words, changes = text("attention"), largest_changes(difference)
+    most = max(changes, key=lambda head: changes[head])
+    if not changes[most]:
+        return
+    here = fixed(changes[shown], 2)
+    if most == shown:
+        st.markdown(words["changes_most"].format(here=here))
+        return
+    title = words["head_title"].format(kind=words["kinds"][most.kind], layer=most.layer, head=most.head)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(words["changes_more"].format(here=here, head=title, most=fixed(changes[most], 2)), width="content")
+        st.button(words["changes_open"], key="open_most_changed", on_click=_open, args=(most,))
+
+
+def largest_changes(difference: Difference) -> dict[CardHead, float]:
+    """Head → the largest |B − A| among its weights. Only heads that both runs have."""
+    changes = {}
+    for kind in difference.kinds:
+        by_head = difference.attention(kind).nan_to_num().abs().amax((1, 3, 4))
+        for layer, row in enumerate(by_head.tolist(), 1):
+            changes |= {CardHead(str(kind), layer, head): change for head, change in enumerate(row, 1)}
+    return changes
+
+
+def _open(head: CardHead) -> None:
+    for name, value in head._asdict().items():
+        choose(name, str(value))

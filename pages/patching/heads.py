@@ -35,17 +35,14 @@ def strongest(needs: Needs) -> Head:
 
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head | None = None, percent: bool = True) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head."""
-    grids = [head_grid(kind, of_kind) for kind, of_kind in values.items()]
+    words, titles = text("patching"), text("attention")["kinds"]
+    grids = [
+        Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)
+        for kind, of_kind in values.items()
+    ]
     frame = None if picked is None else (picked.kind, picked.layer, picked.head)
     figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=percent)
     show(figure, key, alt, asks={"click": lambda: take_head(key)})
-
-
-def head_grid(kind: str, values: Float[np.ndarray, "layer head"]) -> Grid:
-    """The map of one kind: a row for each layer, a column for each head."""
-    layers, heads = values.shape
-    rows = [text("patching")["layer"].format(layer=layer + 1) for layer in range(layers)]
-    return Grid(kind, text("attention")["kinds"][kind], values, rows, [str(head + 1) for head in range(heads)])
 
 
 def take_head(key: str) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import head_grid, pick_head
+from pages.patching.heads import pick_head
 from pages.patching.opened import show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
@@ -117,15 +117,11 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
     """The map of one kind of attention, or of one stack."""
-    words, kinds = text("patching"), text("attention")["kinds"]
-    if choice.positions == "together" and choice.what in OF_HEADS:
-        return head_grid(grid, values[..., 0])
-    layers, heads, positions = values.shape
-    of_head = words["layer_and_head"] if choice.what in OF_HEADS else words["layer"]
-    rows = [of_head.format(layer=layer + 1, head=head + 1) for layer in range(layers) for head in range(heads)]
+    words, title = text("patching"), text("attention")["kinds"][grid]
     side = Swap(choice.what).side(grid)
-    columns = tokens_of(runs, side) if choice.positions == "each" else [""]  # pyright: ignore[reportArgumentType]
-    return Grid(grid, kinds[grid], values.reshape(layers * heads, positions), rows, columns)
+    columns = tokens_of(runs, side) if choice.positions == "each" else None  # pyright: ignore[reportArgumentType]
+    head = words["layer_and_head"] if choice.what in OF_HEADS else ""
+    return Grid.of(grid, values, title, columns, words["layer"], head, first=1)
 
 
 def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:

@@ -55,7 +55,7 @@ def runs_to_patch(view: View) -> Runs | None:
     words = text("patching")
     with answer_row() as row:
         said = st.container()
-    asked = pick_second_run(view, row, text_alone=True) or second_text(view)
+    asked = pick_second_run(view, row, text_alone=True, default=second_text(view))
     if asked is None:
         st.info(words["no_second"], icon=":material/compare:")
         return None

@@ -31,17 +31,26 @@ def explained() -> Iterator[None]:
 
     Raises `PageEnd` instead of calling `st.stop`, which would stop the whole run before the rest of the app is drawn.
     """
-    words = text("common")
     try:
         yield
     except HeadlightError as error:
         st.error(literal(sentence(error)), icon=":material/error:")
         raise PageEnd from None
     except Exception:
-        number = secrets.token_hex(4)
+        number = fault_number()
         LOG.exception("Fault %s: the page %r failed", number, st.session_state.get("page"))
-        st.error(words["fault"].format(number=number), icon=":material/bug_report:")
+        show_fault(number)
         raise PageEnd from None
+
+
+def fault_number() -> str:
+    """A new number for a bug of the app, which finds it in the log."""
+    return secrets.token_hex(4)
+
+
+def show_fault(number: str) -> None:
+    """Draw the apology for a bug of the app, with its number."""
+    st.error(text("common")["fault"].format(number=number), icon=":material/bug_report:")
 
 
 def sentence(error: Sentence, model: str | None = None) -> str:

@@ -95,8 +95,5 @@ def estimated(estimated: Grids, patched: Patched) -> go.Figure:
 
 
 def _grid(name: str, values: Float[np.ndarray, "layer head position"], each: bool, of_heads: bool) -> Grid:
-    layers, heads, positions = values.shape
-    if not each and of_heads:
-        return Grid(name, name, values[..., 0], [f"layer {layer}" for layer in range(layers)], [*map(str, range(heads))])
-    rows = [f"layer {layer} head {head}" if of_heads else f"layer {layer}" for layer in range(layers) for head in range(heads)]
-    return Grid(name, name, values.reshape(-1, positions), rows, [*map(str, range(positions))] if each else [""])
+    columns = [*map(str, range(values.shape[2]))] if each else None
+    return Grid.of(name, values, name, columns, head="layer {layer} head {head}" if of_heads else "")

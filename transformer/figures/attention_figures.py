@@ -78,10 +78,11 @@ def has_numbers(queries: int, keys: int) -> bool:
     return max(queries, keys) <= MOST_WRITTEN
 
 
-def signed_scale(*values: Float[np.ndarray, "row column"]) -> dict[str, Any]:
+def signed_scale(*values: Float[np.ndarray, "row column"], least: float = 0.0) -> dict[str, Any]:
     """The diverging scale around zero for some matrices together, as arguments of `go.Heatmap`. Its limit is the largest
-    magnitude of their finite numbers, or 1 if all are zero."""
-    most = max(float(np.abs(matrix, where=np.isfinite(matrix), out=np.zeros(matrix.shape)).max(initial=0)) for matrix in values)
+    magnitude of their finite numbers, but at least `least`; 1 if all are zero."""
+    sizes = (np.abs(matrix, where=np.isfinite(matrix), out=np.zeros(matrix.shape)) for matrix in values)
+    most = max(least, *(float(each.max(initial=0)) for each in sizes))
     return {"zmin": -(most or 1.0), "zmax": most or 1.0, "colorscale": SIGNED}
 
 

@@ -31,6 +31,8 @@ MOST_TOLD = 128 * 128  # with more cells, the hover text of a cell has the numbe
 ROW, MAP, LETTER, LONGEST, ABOVE, TOKENS_BELOW, NUMBERS_BELOW = (9, 34), 290, 6.5, 170, 40, 110, 50
 LEAST_CELL, DIMENSION = 4, 1.5  # px: width of a cell of a map with more columns than have labels, and of a dimension
 MOST_TICKS = 6  # most numbers of dimensions below a map
+# The scale of B − A of weights ends at least here, so that a head that hardly changes is pale.
+LEAST_CHANGE = 0.1
 DOMAINS = ((0.0, 0.29), (0.315, 0.605), (0.71, 1.0))  # between B and B − A, and after it, there is space for a colour bar
 
 
@@ -87,8 +89,8 @@ def three_maps(
     """Two matrices and their difference as three heatmaps in a row. The hover text of a cell has all three numbers.
 
     A and B have one scale: that of weights, from 0 to 1, or a diverging one. B − A has a diverging scale around zero, up to the
-    largest difference. Masked cells are grey and hatched. A cell is empty where a run has no such token. `layout.meta.together`
-    has the numbers of the three heatmaps in the figure.
+    largest difference; for weights, at least up to `LEAST_CHANGE`. Masked cells are grey and hatched. A cell is empty where a
+    run has no such token. `layout.meta.together` has the numbers of the three heatmaps in the figure.
 
     Args:
         a, b: the numbers; NaN where the run has no such token.
@@ -108,9 +110,10 @@ def three_maps(
     frame = Frame(rows, columns, axes, names or _titles(labels), labels)
     scale = signed_scale(one.shown, other.shown) if signed else WEIGHTS_SCALE
     told = _told(runs, frame) if a.size <= MOST_TOLD else None
+    change = signed_scale(runs[2].shown, least=0.0 if signed else LEAST_CHANGE)
     traces: list[dict[str, Any]] = []
     together: list[int] = []
-    for index, (run, colors) in enumerate(zip(runs, (scale, scale, signed_scale(runs[2].shown)), strict=True)):
+    for index, (run, colors) in enumerate(zip(runs, (scale, scale, change), strict=True)):
         traces += _map(run, frame, index, colors, told)
         together.append(len(traces) - 1)
     return _arranged(traces, frame, a.shape, together)

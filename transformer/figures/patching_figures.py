@@ -42,6 +42,33 @@ class Grid(NamedTuple):
     rows: Sequence[str]
     columns: Sequence[str]
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        values: Float[np.ndarray, "layer head position"],
+        title: str,
+        columns: Sequence[str] | None = None,
+        layer: str = "layer {layer}",
+        head: str = "",
+        first: int = 0,
+    ) -> "Grid":
+        """The map of values by layer, head and position.
+
+        Args:
+            columns: names of the tokens, one column each; None if the values are those of all tokens together.
+            layer: name of a row for a layer.
+            head: name of a row for a head of a layer; empty if the layers have no heads. Heads of all tokens are columns.
+            first: the number of the first layer and of the first head.
+        """
+        layers, heads, positions = values.shape
+        if columns is None and head:
+            names = [layer.format(layer=first + index) for index in range(layers)]
+            return cls(name, title, values[..., 0], names, [str(first + index) for index in range(heads)])
+        pairs = ((index, of) for index in range(layers) for of in range(heads))
+        names = [(head or layer).format(layer=first + index, head=first + of) for index, of in pairs]
+        return cls(name, title, values.reshape(-1, positions), names, [""] if columns is None else columns)
+
 
 def patch_grids(
     grids: Sequence[Grid],

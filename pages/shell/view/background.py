@@ -4,12 +4,13 @@ They run in a thread instead of in the run of the page, because Streamlit 1.67 h
 a fragment has ended (a click in the sidebar ends the run).
 """
 
+import logging
 import threading
 from collections.abc import Callable, Hashable, Sequence
 
 import streamlit as st
 
-from pages.shell.error_boundary import sentence
+from pages.shell.error_boundary import fault_number, sentence, show_fault
 from pages.shell.view.runs import Report
 from pages.shell.view.turns import aside, turn
 from pages.ui.caches import of_session
@@ -17,6 +18,7 @@ from pages.ui.escaping import literal
 from pages.ui.text import text
 from transformer import HeadlightError
 
+LOG = logging.getLogger("headlight")
 # Session key.
 BACKGROUND = "background"
 # Seconds between two drawings of the progress.
@@ -47,11 +49,13 @@ class Background:
         step: the number of steps done.
         steps: the number of steps of all jobs together.
         problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
+        fault: the number in the log of another exception that ended them, which is a bug of the app; empty if there was none.
     """
 
     def __init__(self, jobs: Sequence[Job], steps: int, of: Hashable = None) -> None:
         self.step, self.steps, self.of = 0, steps * len(jobs), of
         self.problem: HeadlightError | None = None
+        self.fault = ""
         self._jobs, self._each = tuple(jobs), steps
         self._stopped, self._runs = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -114,6 +118,9 @@ class Background:
             return
         except HeadlightError as problem:
             self.problem = problem
+        except Exception:
+            self.fault = fault_number()
+            LOG.exception("Fault %s: the computation of %.200r in the background failed", self.fault, self.of)
 
 
 def silent(_: int, __: int) -> None:
@@ -155,6 +162,8 @@ def show_background(name: str, label: str, jobs: Sequence[Job], steps: int, of: 
         return
     if computation and computation.problem:
         st.error(literal(sentence(computation.problem)), icon=":material/timer_off:")
+    if computation and computation.fault:
+        show_fault(computation.fault)
     st.button(label, key=name, icon=":material/play_arrow:", on_click=_start, args=(name, jobs, steps, of))
 
 

@@ -45,31 +45,40 @@ def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
         yield row
 
 
-def pick_second_run(view: View, row: Any, text_alone: bool = False) -> Asked | None:
+def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Asked | None = None) -> Asked | None:
     """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own, or None if
-    nothing is compared. With `text_alone`, the menu offers only another text, because the page can compare nothing else."""
+    nothing is compared.
+
+    Args:
+        text_alone: whether the menu offers only another text, because the page can compare nothing else.
+        default: what B has of its own if nothing is chosen.
+    """
     words, asked = text("second_run"), asked_run()
+    asked = asked if any(asked) else default or asked
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
     menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind, help=label)
     if menu.open:
         with menu:
-            _show_menu(view, asked, text_alone)
+            _show_menu(view, asked, text_alone, default)
     return asked if compares else None
 
 
-def _show_menu(view: View, asked: Asked, text_alone: bool) -> None:
+def _show_menu(view: View, asked: Asked, text_alone: bool, default: Asked | None) -> None:
     words = text("second_run")
-    st.caption(words["intro"])
+    st.caption(words["intro_default" if default else "intro"])
     _show_examples(view, text_alone)
-    st.text_input(words["source"], key=SOURCE, max_chars=TEXT_CHARACTERS, placeholder=view.source)
+    placeholder = default.source if default else view.source
+    st.text_input(words["source"], key=SOURCE, max_chars=TEXT_CHARACTERS, placeholder=placeholder)
     if not text_alone:
         _show_other_settings(view, asked)
     with st.container(horizontal=True):
         differs = asked._replace(phrases=()) != Asked()
         st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=not differs, help=words["swap_help"])
-        st.button(words["stop"], on_click=_ask, args=(Asked(),), disabled=not any(asked))
+        if asked != default:
+            stop = words["stop_default" if default else "stop"]
+            st.button(stop, on_click=_ask, args=(Asked(),), disabled=not any(asked))
 
 
 def _show_other_settings(view: View, asked: Asked) -> None:

@@ -60,8 +60,17 @@ def test_signed_numbers_of_both_runs_have_one_scale() -> None:
 def test_equal_runs_have_a_scale_that_is_not_empty() -> None:
     for values in (B, np.zeros_like(B), np.full_like(B, np.nan)):
         *_, change = three(three_maps(values, values, None, None, ROWS, COLUMNS))
-        assert (change["zmin"], change["zmax"]) == (-1, 1)
+        assert (change["zmin"], change["zmax"]) == (-0.1, 0.1)
         assert not np.nan_to_num(array(change["z"])).any()
+
+
+def test_a_head_that_hardly_changes_is_pale() -> None:
+    weights = np.full((2, 3), 0.25, np.float32)
+    for change, limit in ((0.02, 0.1), (0.3, 0.3)):
+        drawn = three(three_maps(weights, weights + np.float32(change), None, None, ROWS, COLUMNS))[2]
+        assert drawn["zmax"] == pytest.approx(limit)
+    # Other numbers have no unit of which a tenth would be small.
+    assert three(three_maps(weights, weights + np.float32(0.02), None, None, ROWS, COLUMNS, signed=True))[2]["zmax"] < 0.03
 
 
 def test_equal_infinities_have_no_difference_and_others_are_said() -> None:

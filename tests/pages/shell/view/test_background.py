@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.shell.view import background
 from pages.shell.view.background import Background
@@ -46,6 +47,26 @@ def test_jobs_of_another_value_end_those_that_run(monkeypatch: pytest.MonkeyPatc
     assert first.join(30)
     assert computations["patch"].join(30)
     assert computations["patch"].step == 1
+
+
+def test_a_bug_in_a_job_gets_a_number_in_the_log_and_on_the_page(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(_: Report) -> None:
+        raise ZeroDivisionError("a bug")
+
+    computation = Background([broken, lambda report: report(1, 1)], 1, "text")
+    assert computation.join(30)
+    assert (computation.step, computation.problem) == (0, None)
+    (record,) = caplog.records
+    assert computation.fault in record.getMessage()
+    assert record.exc_info
+
+    def page(fault: str) -> None:
+        from pages.shell.error_boundary import show_fault
+
+        show_fault(fault)
+
+    app = AppTest.from_function(page, kwargs={"fault": computation.fault}).run()
+    assert computation.fault in app.error[0].value
 
 
 def test_a_thread_that_cannot_start_does_not_stand_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,22 @@ def test_attention_shows_the_weights_of_the_picked_head() -> None:
     np.testing.assert_allclose(change, second - first, atol=1e-6)
 
 
+def test_attention_says_which_head_changes_most_and_opens_it() -> None:
+    app = opened("attention", b=WIDE, kind="encoder", layer="2", head="3")
+    traces = [Pipeline.load("english-french").trace(source) for source in (TIRED, WIDE)]
+    kinds = ("encoder", "decoder", "cross")
+    largest = {kind: (traces[1].attention(kind) - traces[0].attention(kind)).abs().amax((1, 3, 4)) for kind in kinds}
+    kind = max(kinds, key=lambda name: float(largest[name].max()))
+    layer, head = divmod(int(largest[kind].argmax()), largest[kind].shape[1])
+    words = text("attention")
+    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    here, most = (f"{float(value):.2f}" for value in (largest["encoder"][1, 2], largest[kind].max()))
+    assert shown(words["changes_more"].format(here=here, head=title, most=most)) in said(app)
+    app = press(app, words["changes_open"])
+    assert f"**{title}**" in said(app)  # above the three maps
+    assert shown(words["changes_most"].format(here=most)) in said(app)
+
+
 def test_texts_of_different_lengths_are_aligned_by_words() -> None:
     app = opened("attention", b="the animal did not cross the street because it was wide", kind="encoder")
     assert "word by word, because the source has 14 tokens in A and 13 in B" in said(app)
