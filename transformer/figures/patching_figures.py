@@ -13,9 +13,10 @@ from transformer.figures.theme import SIGNED, built, escaped, numbered, token_ax
 
 MOST_HEADS_WRITTEN = 8
 # px: height of a row of cells with numbers and of other rows; height above the cells with tokens and without; width beside the
-# cells; least width of a cell.
-WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, CELL = 24, 12, 78, 34, 110, 30
-LEAST_HEIGHT = 120  # of maps side by side, so that the colour bar has room for its labels
+# cells with tokens; width of the names of the rows; least width of a cell.
+WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, NAMES, CELL = 24, 12, 78, 34, 110, 70, 30
+LEAST_HEIGHT = 120  # px of maps side by side, so that a thumb finds the cells of a few layers
+BAR = 90  # px below maps side by side, for the colour bar
 BETWEEN = 40  # px between two maps side by side
 GAP = 56  # px between two maps, for titles and labels
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
@@ -100,7 +101,7 @@ def patch_grids(
     longest = max(len(grid.columns) for grid in grids)
     written = longest <= (MOST_WRITTEN if tokens else MOST_HEADS_WRITTEN)
     row = WRITTEN_ROW if written else ROW
-    layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value), "annotations": [], "shapes": []}
+    layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value, tokens), "annotations": [], "shapes": []}
     heights = [max(row * len(grid.rows), 2 * WRITTEN_ROW) for grid in grids]
     height = sum(heights) + (len(grids) - 1) * (GAP + 40) if tokens else max(LEAST_HEIGHT, *heights)
     traces = []
@@ -114,10 +115,10 @@ def patch_grids(
         if picked and picked[0] == grid.name:
             layout["shapes"] += _frame(picked[1], picked[2], axes)
     widest = CELL * longest
-    width = BESIDE + (widest if tokens else len(grids) * (widest + BETWEEN))
+    width = BESIDE + widest if tokens else NAMES + len(grids) * (widest + BETWEEN)
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
-    above = ABOVE if tokens else TITLE
-    return built(traces, layout, height + above + 60, meta=meta, margin={"t": above, "l": 70, "b": 10})
+    above, below = (ABOVE, 10) if tokens else (TITLE, BAR)
+    return built(traces, layout, height + above + below + 50, meta=meta, margin={"t": above, "l": NAMES, "b": below})
 
 
 class Scale(NamedTuple):
@@ -151,14 +152,19 @@ def _cells(
     }
 
 
-def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str) -> dict[str, Any]:
-    """The colour scale that all maps share. 0 and 1 have names if the values are shares."""
+def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, tokens: bool) -> dict[str, Any]:
+    """The colour scale of all maps: beside maps of tokens, below maps that stand side by side. 0 and 1 have names if the values
+    are shares."""
     bar: dict[str, Any] = {"thickness": 12, "title": {"text": value}}
+    if not tokens:
+        bar |= {"orientation": "h", "len": 1, "yref": "container", "y": 0, "yanchor": "bottom"}
+        bar["title"] |= {"side": "bottom"}
     if ends:
         # The names stand at 0 and 1; the ends of the scale have their numbers if they lie further out.
         outer = [scale.low, scale.high] if scale.high - scale.low >= 2 * FAR else []
         written = [unsigned_zero(f"{end:.0%}") for end in outer]
-        bar |= {"tickvals": [*outer, 0, 1], "ticktext": [*written, *map(escaped, ends)]}
+        names = [escaped(end).replace(": ", ":<br>", 1 - tokens) for end in ends]  # narrow below the maps
+        bar |= {"tickvals": [*outer, 0, 1], "ticktext": [*written, *names]}
     return {"cmin": scale.low, "cmax": scale.high, "colorscale": scale.colors, "colorbar": bar}
 
 
