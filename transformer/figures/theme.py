@@ -55,13 +55,13 @@ STYLE_COLORS = {
     "unknown": "#D55E00",
     "chosen": KIND_COLORS["decoder"],
     "other": KIND_COLORS["encoder"],
-    "page": "light-dark(#FFFFFF, #11161D)",  # as in .streamlit/config.toml
+    "page": "light-dark(#FFFFFF, #11161D)",  # as backgroundColor in .streamlit/config.toml
     "code-keyword": "light-dark(#005A8C, #56B4E9)",
     "code-string": "light-dark(#00694B, #5FD0A5)",
     "code-number": "light-dark(#8A3A68, #DD9CC0)",
     "code-operator": "light-dark(#9A4300, #F0A070)",
     "on-primary": "light-dark(#FFFFFF, #11161D)",
-    "background": "light-dark(#FFFFFF, #11161D)",  # the page's background, for elements that cover the page
+    "surface": "light-dark(#F3F5F8, #1A222C)",  # of a card, as secondaryBackgroundColor there
     "code-quiet": "light-dark(#545C69, #A8B0BC)",
 }
 

@@ -28,7 +28,7 @@ def show_lessons() -> None:
             literal(lesson.about),
             f":small[{literal(' '.join([lesson.audience, count]))}]",
         ]
-        with st.container(border=True):
+        with st.container(border=True, key=f"card-{name}"):
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.markdown("  \n".join(line for line in lines if line))
             right.button(

@@ -27,9 +27,9 @@ def test_streamlit_draws_with_the_same_colours() -> None:
     for scheme in ("light", "dark"):
         assert theme[scheme]["chartCategoricalColors"] == [*KIND_COLORS.values(), *ROLE_COLORS.values()]
         assert theme[scheme]["primaryColor"] in [*KIND_COLORS.values(), *ROLE_COLORS.values()]
-    assert STYLE_COLORS["page"] == "light-dark({}, {})".format(
-        *(theme[scheme]["backgroundColor"] for scheme in ("light", "dark"))
-    )
+    for name, of_streamlit in (("page", "backgroundColor"), ("surface", "secondaryBackgroundColor")):
+        light, dark = (theme[scheme][of_streamlit] for scheme in ("light", "dark"))
+        assert STYLE_COLORS[name] == f"light-dark({light}, {dark})"
 
 
 def luminance(colour: str) -> float:
