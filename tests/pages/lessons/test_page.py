@@ -122,10 +122,12 @@ def test_the_sheet_draws_each_stop_without_the_answer() -> None:
     assert "yours to fill in" in without
     assert f"puts {max(row.row):.2f} on t" in with_it
     # Without solutions, the probability that the question asks for is neither in the bars nor in their text.
-    guessed = truth_of(lesson.stops[5])
+    asks = Question(kind="number", ask="a", tolerance=0.1, truth=Truth(name="next-word-probability", query="<sos>"))
+    guess = replace(lesson.stops[5], question=asks)
+    guessed = truth_of(guess)
     assert guessed
-    assert f"{guessed.number:.2f}" not in str(picture(lesson.stops[5], False))
-    assert f"{guessed.number:.2f}" in str(picture(lesson.stops[5], True))
+    assert f"{guessed.number:.2f}" not in str(picture(guess, False))
+    assert f"{guessed.number:.2f}" in str(picture(guess, True))
     number_of_tokens = shipped()["one-lesson"].stops[1]
     assert not picture(number_of_tokens, False)
     assert picture(number_of_tokens, True)

@@ -34,7 +34,7 @@ from tests.pages.apps import charts, on_page
 from tests.pages.legibility import CUT_OFF, PROJECTORS, SMALL
 from tests.pages.lessons.bar import bar
 from tests.pages.visitor import Visitor
-from transformer import HeadlightError, InputError
+from transformer import HeadlightError, InputError, Pipeline
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.tracing.phrases import interventions
@@ -82,6 +82,14 @@ def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> N
         )
         assert sum(judge(question, answer, truth).right for answer in answers) == 1
         assert all(judge(question, answer, truth).says for answer in answers)
+
+
+def test_a_model_is_a_little_less_sure_than_it_could_be() -> None:
+    """Stop 5 of “How it writes, how it learns”: the model answers with the share that training asked for, not with 1."""
+    stop = stop_of("writing-and-learning", 4)
+    pipeline, source = Pipeline.load("english-french"), view_of(stop)["source"]
+    sure = pipeline.trace(source).probabilities[0, 2].max()
+    assert float(sure) == pytest.approx(1 - pipeline.card.recipe["label_smoothing"], abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -506,7 +514,7 @@ def test_a_term_is_explained_where_it_first_appears() -> None:
 
 def test_the_end_asks_the_missed_questions_again() -> None:
     lesson = shipped()["first-look"]
-    answers = "1~2_2~1~_3~9_4~2_5~2_6~0.95_7~1~~3"
+    answers = "1~2_2~1~_3~9_4~2_5~2_6~2_7~1~~3"
     data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
     assert [question["stop"] for question in data["questions"]] == [2, 7]
     assert [question["open"] for question in data["questions"]] == [True, False]
