@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.attention.attention_steps_number import show_number
-from pages.attention.attention_steps_words import Sides, labels, say, source_of
+from pages.attention.attention_steps_words import say, source_of
+from pages.shell.view.attention_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.chart import event

@@ -16,9 +16,6 @@ from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import attention_softmax
 from transformer.tracing.paths import Kind
 
-# The numbered tokens of each side; the keys are `query` and `key`.
-Sides = dict[str, list[str]]
-
 
 def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
     """Show a step's title, its reason, its formula and its shape. `place` is the number of the step, counted from 1."""
@@ -106,9 +103,3 @@ def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., 
         "weights": attention_softmax,
     }
     return functions.get(name, MultiHeadAttention.forward)
-
-
-def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
-    """The tokens on an axis of a step, or None if the axis has no tokens."""
-    side = step.tokens[axis]
-    return None if side is None else sides[side]

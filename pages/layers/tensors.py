@@ -17,6 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, TensorView
+from transformer.figures.walk_figures import number_at
 
 HERE = Path(__file__).parent
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
@@ -40,6 +41,7 @@ def picture(
     key: str,
     name: str | None = None,
     zooms: bool = False,
+    on_number: Callable[[TensorView, tuple[int, int, int]], None] | None = None,
 ) -> None:
     """Draw inputs, operation and result to one scale: cells have the same size in all tensors.
 
@@ -50,6 +52,7 @@ def picture(
         says: the picture in words, for screen readers.
         name: name of saved files; by default the key.
         zooms: whether columns of tensors that are too wide for a cell a number can be opened.
+        on_number: called when a cell of a number is clicked, with its tensor, and with its tile, row and column there.
     """
     views = [*inputs, result]
     opened = _opened(key, views) if zooms else None
@@ -60,7 +63,9 @@ def picture(
     told = " ".join(f"{view.title} {view.shape}: {_told(view, MOST_SAID)}" for view in shown)
     asks: dict[str, Callable[[], None]] = {}
     if zooms and (opened is not None or binned(shown)):
-        asks |= {"zoom": lambda: open_zoomed(key, shown), "click": lambda: open_around(key, shown)}
+        asks["zoom"] = lambda: open_zoomed(key, shown)
+    if "zoom" in asks or on_number is not None:
+        asks["click"] = lambda: _clicked(key, shown, width, on_number)
     show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result), narrow=NARROW)
 
 
@@ -111,6 +116,23 @@ def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
     ends = [end for end in (sent.get("first"), sent.get("last")) if isinstance(end, int | float) and math.isfinite(end)]
     if view is not None and len(ends) == 2:
         _open(key, view, min(ends), max(ends))
+
+
+def _clicked(
+    key: str,
+    shown: Sequence[TensorView],
+    width: int,
+    on_number: Callable[[TensorView, tuple[int, int, int]], None] | None,
+) -> None:
+    """Pick the number of the clicked cell, or open the columns around a cell for several numbers."""
+    sent = event(key, "click")
+    view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
+    if view is None or _each(view) > 1:
+        open_around(key, shown)
+    elif on_number is not None and isinstance(x, int) and isinstance(y, int):
+        at = number_at(shown, width, int(sent["axis"]) - 1, x, y)
+        if at is not None:
+            on_number(view, at)
 
 
 def open_around(key: str, shown: Sequence[TensorView]) -> None:

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
 from pages.layers.details import show_details
+from pages.layers.picked_number import pick_number, say_picked, show_picked
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
 from pages.layers.tensors import binned, opened_columns, outline, picture, show_all_columns
@@ -25,6 +27,7 @@ from pages.ui.text import language, text
 from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
+from transformer.analysis.word_trace import WordTrace
 from transformer.figures.panels import MOST_COLUMNS, TensorView
 from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
@@ -215,8 +218,15 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     no_inputs = words["not_described" if current.operation == UNDESCRIBED.operation else "nothing"]
     shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
     alt = words["picture"].format_map(shown)
-    picture(before, operation, result, alt, PICTURE, current.path, zooms=True)
-    _reading([*before, result])
+    views = [*before, result]
+    # Between words, the picture shows sums and means of the numbers that were computed.
+    on_number = None if isinstance(trace, WordTrace) else partial(pick_number, views)
+    picked = None if on_number is None else say_picked(stops, current, views, head)
+    picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number)
+    if picked is not None:
+        index, *at = picked
+        show_picked(view, trace, stops, views[index], at, item, head)
+    _reading(views)
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:
         texts = view.model, view.sources[item], view.targets[item]

@@ -46,7 +46,7 @@ class Explanation:
     """The computation of one number.
 
     Attributes:
-        step, row, column: the step of the number, and its place in the matrix of the step.
+        step, row, column: the step of the number, or the kind of its stop in the walk, and its place in the matrix.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
             `sum of products`: Σ left · right over `terms`, plus the `bias` in `extra`, if there is one.
@@ -58,6 +58,10 @@ class Explanation:
             `joined`: a copy of number `dimension` of the output of head `head`.
             `recorded`: computed by the code of another network, which is not repeated here.
             `biased`: the sum of the `score` and the `bias`.
+            `sum`: the sum of the values of `terms`, each a number of another tensor.
+            `made from`: a number that is made of the only term alone, by an operation that the stop of the walk names.
+            `LayerNorm`: the only term's number, minus the `mean`, divided by the root of `variance` plus `eps`, times `gamma`,
+                plus `beta`.
         terms: the terms of the sum, of the quotient or of the softmax; empty for the other operations.
         extra: name and value of the other numbers in the formula.
         result: the number computed again.
@@ -174,14 +178,14 @@ def _projected(cell: _Cell) -> Computation:
     linear = cell.linear(f"{cell.step}.projection")
     if cell.trace.config.head_projection == "shared":
         vector = cell.matrix(f"{cell.step}.split")[cell.row]
-        return _linear_output(linear, vector, cell.column, "d_head")
+        return linear_output(linear, vector, cell.column, "d_head")
     source = "memory" if cell.kind == "cross" and cell.step != "query" else "input"
-    return _linear_output(linear, cell.matrix(source)[cell.row], cell.head * cell.trace.config.d_head + cell.column, "d_model")
+    return linear_output(linear, cell.matrix(source)[cell.row], cell.head * cell.trace.config.d_head + cell.column, "d_model")
 
 
 def _score(cell: _Cell) -> Computation:
-    terms = _products(cell.matrix("query")[cell.row], cell.matrix("key")[cell.column], "d_head")
-    return "sum of products", terms, (), _sum_of_values(terms)
+    terms = products(cell.matrix("query")[cell.row], cell.matrix("key")[cell.column], "d_head")
+    return "sum of products", terms, (), sum_of_values(terms)
 
 
 def _scaled(cell: _Cell) -> Computation:
@@ -201,21 +205,12 @@ def _masked(cell: _Cell) -> Computation:
 
 
 def _weight(cell: _Cell) -> Computation:
-    scores = cell.matrix(cell.previous_step())[cell.row].astype(float)
-    largest = float(scores.max())
-    if largest == -math.inf:
-        terms = tuple(Term(f"key {key}", -math.inf, -math.inf, 0.0) for key in range(len(scores)))
-        return "nothing to look at", terms, (), 0.0
-    terms = tuple(
-        Term(f"key {key}", score, score - largest, math.exp(score - largest)) for key, score in enumerate(scores.tolist())
-    )
-    total = _sum_of_values(terms)
-    return "softmax", terms, (("largest", largest), ("total", total)), terms[cell.column].value / total
+    return softmax_of(cell.matrix(cell.previous_step())[cell.row].astype(float), cell.column, "key")
 
 
 def _head_output(cell: _Cell) -> Computation:
-    terms = _products(cell.matrix("weights")[cell.row], cell.matrix("value")[:, cell.column], "key")
-    return "sum of products", terms, (), _sum_of_values(terms)
+    terms = products(cell.matrix("weights")[cell.row], cell.matrix("value")[:, cell.column], "key")
+    return "sum of products", terms, (), sum_of_values(terms)
 
 
 def _concatenated(cell: _Cell) -> Computation:
@@ -225,7 +220,7 @@ def _concatenated(cell: _Cell) -> Computation:
 
 
 def _output(cell: _Cell) -> Computation:
-    return _linear_output(cell.linear("output_projection"), cell.matrix("concatenated")[cell.row], cell.column, "d_model")
+    return linear_output(cell.linear("output_projection"), cell.matrix("concatenated")[cell.row], cell.column, "d_model")
 
 
 # Step → function that computes one of its numbers.
@@ -282,17 +277,31 @@ RECORDED = {
 }
 
 
-def _linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
+def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
+    """One number of the softmax of some scores. `axis` is the name of their axis."""
+    largest = float(scores.max())
+    if largest == -math.inf:
+        terms = tuple(Term(f"{axis} {index}", -math.inf, -math.inf, 0.0) for index in range(len(scores)))
+        return "nothing to look at", terms, (), 0.0
+    terms = tuple(
+        Term(f"{axis} {index}", score, score - largest, math.exp(score - largest))
+        for index, score in enumerate(scores.tolist())
+    )
+    total = sum_of_values(terms)
+    return "softmax", terms, (("largest", largest), ("total", total)), terms[column].value / total
+
+
+def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
     """One output of a linear map."""
-    terms = _products(vector, as_array(linear.weight[output]), axis)
+    terms = products(vector, as_array(linear.weight[output]), axis)
     extra = () if linear.bias is None else (("bias", float(linear.bias[output].detach())),)
-    return "sum of products", terms, extra, _sum_of_values(terms) + sum(value for _, value in extra)
+    return "sum of products", terms, extra, sum_of_values(terms) + sum(value for _, value in extra)
 
 
-def _products(left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str) -> tuple[Term, ...]:
+def products(left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str) -> tuple[Term, ...]:
     pairs = zip(map(float, left), map(float, right), strict=True)
     return tuple(Term(f"{axis} {index}", a, b, a * b) for index, (a, b) in enumerate(pairs))
 
 
-def _sum_of_values(terms: Iterable[Term]) -> float:
+def sum_of_values(terms: Iterable[Term]) -> float:
     return math.fsum(term.value for term in terms)

@@ -36,6 +36,15 @@ class Mosaic:
     across: int
     each: tuple[int, int]
 
+    def place(self, x: int, y: int) -> tuple[int, int, int] | None:
+        """The tile, the row and the column of the number in a cell, each counted from 0. None in a gutter, outside, or
+        if cells stand for several numbers."""
+        rows, columns = self.heads.shape
+        if self.each != (1, 1) or not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
+            return None
+        first = np.argwhere(self.heads == self.heads[y, x]).min(0)
+        return int(self.heads[y, x]) - 1, y - int(first[0]), x - int(first[1])
+
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
     """The tiles of a view as one matrix: `across` tiles side by side, with `gutters` empty rows and columns between tiles."""

@@ -80,6 +80,22 @@ def stop_figure(
     return built(traces, layout, int(size[1]), margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 4}, meta=about)
 
 
+def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: int) -> tuple[int, int, int] | None:
+    """The tile, the row and the column of the number that a cell of `stop_figure` shows.
+
+    Args:
+        views: the inputs and the result.
+        width: as for `stop_figure`.
+        index: which of the views the cell is in.
+        x, y: the place of the cell on the axes of the heatmap, counted from 0.
+
+    Returns:
+        None if no number is there, or several.
+    """
+    chosen, view = arrange(views, width), views[index]
+    return mosaic(view, heads_across(view, chosen), gutters(view, chosen), LABELS).place(x, y)
+
+
 # --- labels --------------------------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from transformer.figures.labels import LABELS
 from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.figures.panels import MOST_COLUMNS, TensorView, in_one_scale, tensor_view
 from transformer.figures.theme import ROLE_COLORS
-from transformer.figures.walk_figures import stop_figure
+from transformer.figures.walk_figures import number_at, stop_figure
 
 RANDOM = np.random.default_rng(0)
 ATTENTION = "decoder.layers.0.self_attention"
@@ -113,6 +113,25 @@ def test_masked_cells_are_hatched_and_show_their_number_on_hover(trace: Trace) -
     hovers = [trace.hovertemplate for trace in figure.data if trace.type == "heatmap"]  # type: ignore[attr-defined]
     assert LABELS["hidden"] in hovers[0]
     assert "masked: −" in hovers[2]
+
+
+@pytest.mark.parametrize("width", [720, 330])
+def test_the_number_of_every_cell_is_found(trace: Trace, width: int) -> None:
+    views = [view(trace, f"encoder.layers.0.self_attention.{name}") for name in ("query.heads", "scores")]
+    figure = stop_figure(views[:1], "×", views[1], width)
+    seen = 0
+    for index, each in enumerate(views):
+        map_of = [heatmap for heatmap in drawn(figure) if heatmap.xaxis == f"x{index + 1 if index else ''}"][-1]
+        for y, line in enumerate(np.asarray(map_of.z)):
+            for x, value in enumerate(line):
+                at = number_at(views, width, index, x, y)
+                if at is None:
+                    assert np.isnan(value)  # a gutter
+                    continue
+                assert each.panel.values[at] == value
+                seen += 1
+        assert number_at(views, width, index, -1, 0) is number_at(views, width, index, 0, 10_000) is None
+    assert seen == sum(each.panel.values.size for each in views)
 
 
 def test_one_head_is_one_tile(trace: Trace) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.attention.attention_steps_words import Sides, labels
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
@@ -16,6 +15,8 @@ from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps_figures import terms_bars
 from transformer.figures.theme import ROLE_COLORS
 
+# The numbered tokens of each side; the keys are `query` and `key`.
+Sides = dict[str, list[str]]
 # A formula writes out this many terms before the dots.
 MOST_WRITTEN = 3
 
@@ -24,7 +25,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
     words, summed = text("steps"), explained.operation == "sum of products"
     st.markdown(_sentence(step, explained, sides))
-    formula = _formula_with_numbers(explained)
+    formula = formula_with_numbers(explained)
     if formula:
         st.latex(formula)
     terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
@@ -52,6 +53,12 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             table.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
 
 
+def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
+    """The tokens on an axis of a step, or None if the axis has no tokens."""
+    side = step.tokens[axis]
+    return None if side is None else sides[side]
+
+
 def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     sentences = text("steps")["explanations"]
     own = {"nothing to look at": "empty"} | {name: name for name in ("given", "kept", "replaced", "recorded", "biased")}
@@ -65,7 +72,7 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def _formula_with_numbers(explained: Explanation) -> str:
+def formula_with_numbers(explained: Explanation) -> str:
     """The formula with its numbers, as LaTeX; empty if nothing is computed."""
     if explained.operation == "quotient":
         (term,) = explained.terms
@@ -77,6 +84,16 @@ def _formula_with_numbers(explained: Explanation) -> str:
             rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}} = "
             rf"\frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
         )
+    if explained.operation == "sum":
+        return f"{_shortened([_factor(term.value) for term in explained.terms])} = {latex(explained.result)}"
+    if explained.operation == "made from":
+        return rf"{latex(explained.terms[0].value)} \;\longrightarrow\; {latex(explained.result)}"
+    if explained.operation == "LayerNorm":
+        mean, variance, eps = (latex(explained[name]) for name in ("mean", "variance", "eps"))
+        x, gamma, beta = latex(explained.terms[0].value), _factor(explained["gamma"]), _factor(explained["beta"])
+        mean = f"({mean})" if explained["mean"] < 0 else mean
+        root = rf"\sqrt{{{variance} + {eps}}}"
+        return rf"\frac{{{x} - {mean}}}{{{root}}} \cdot {gamma} + {beta} = {latex(explained.result)}"
     if explained.operation == "sum of products":
         products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in explained.terms]
         bias = f" + {_factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""

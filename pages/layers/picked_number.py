@@ -1,0 +1,140 @@
+"""The number of a clicked cell of the walk, and how it came about."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pages.shell.view.attention_number import formula_with_numbers, show_number
+from pages.shell.view.runs import runs
+from pages.shell.view.view import View
+from pages.ui.escaping import literal
+from pages.ui.format import number, numbered_tokens, token_at
+from pages.ui.link_values import publish, seed
+from pages.ui.text import text
+from transformer import Trace
+from transformer.analysis.cell import explain
+from transformer.analysis.head_steps import attention_step, step_names, tensor_path
+from transformer.analysis.stop_number import explain_stop
+from transformer.analysis.walk import Stop
+from transformer.figures import KIND_COLORS
+from transformer.figures.panels import TensorView
+from transformer.tracing.paths import TensorPath
+
+# Key of the picked number in the session and in the address; session key of the stop whose picture it is in.
+NUMBER, OF_STOP = "number", "number_of_stop"
+HEADS = ("head", "key_head")
+WRITTEN = re.compile(r"\d{1,4}(\.\d{1,5}){3}")
+
+# A view of a picture, counted from 0, and the tile, the row and the column of the number in it.
+Picked = tuple[int, int, int, int]
+
+
+def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
+    """Pick a number of one of the views of a picture, of which `view` may show only some columns. Call it in a callback."""
+    tile, row, column = at
+    index = next(index for index, each in enumerate(views) if each.path == view.path)
+    st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
+
+
+def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None) -> Picked | None:
+    """Draw a line above the picture of a stop: what the picked number is, with a link to its computation below the picture,
+    which can be higher than the screen; or what a click does. Returns the picked number.
+
+    Args:
+        views: the views of the picture.
+        head: the head that the picture shows; None for all heads.
+    """
+    words, picked = text("walk")["number"], _picked(stop, views)
+    if picked is None:
+        st.container(key="walk_hint").caption(words["hint"])  # not on a phone: app.css
+    else:
+        index, *at = picked
+        st.caption(f"{_said(stops, views[index], at, head)} · [{words['see']}](#{NUMBER})")
+    return picked
+
+
+def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
+    """The number that is picked in the picture of a stop: from a click, or from the address. None at another stop, and if there
+    is no such number."""
+    state = st.session_state
+    seed(NUMBER, _read, lambda value: value if state.get(OF_STOP) == stop.path else None)
+    state[OF_STOP] = stop.path
+    picked: Picked | None = state[NUMBER]
+    if picked is not None:
+        sizes = len(views), *(views[picked[0]].panel.values.shape if picked[0] < len(views) else (0, 0, 0))
+        if any(place >= size for place, size in zip(picked, sizes, strict=True)):
+            state[NUMBER] = picked = None
+    publish(NUMBER, None if picked is None else ".".join(map(str, picked)))
+    return picked
+
+
+def _read(written: str | None) -> Picked | None:
+    if written is None or not WRITTEN.fullmatch(written):
+        return None
+    index, tile, row, column = map(int, written.split("."))
+    return index, tile, row, column
+
+
+def show_picked(
+    view: View, trace: Trace, stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], item: int, head: int | None
+) -> None:
+    """Draw how a number of a view was computed.
+
+    Args:
+        at: the tile, the row and the column of the number.
+        item, head: the text of the batch and the head that the view shows; None for all heads.
+    """
+    tile, row, column = at
+    with st.container(border=True, key="card-number"):
+        st.html(f'<div id="{NUMBER}"></div>')
+        st.markdown(_said(stops, drawn, at, head))
+        own = stops.get(drawn.path)
+        if own is None:
+            return
+        if not _explain(view, trace, own, (row, column), item, _head(trace, own, tile) if head is None else head):
+            st.caption(text("walk")["number"]["whole"])
+
+
+def _head(trace: Trace, stop: Stop, tile: int) -> int:
+    """The head that a tile belongs to; the first one if several heads share its keys and values."""
+    sizes = dict(zip(stop.axes, stop.shape, strict=True))
+    return tile * trace.config.heads // sizes["key_head"] if "key_head" in sizes else tile
+
+
+def _said(stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], head: int | None) -> str:
+    """What a number is, and where, such as `Scores · head 1, query 3 · cat, key 2 · the = 0.5`, as Markdown."""
+    tile, *cell = at
+    own = stops.get(drawn.path)
+    heads = [axis for axis in own.axes if axis in HEADS] if own else []
+    names = [f"{axis} {tile + 1}" if head is None else f"head {head + 1}" for axis in heads]
+    for axis, index in enumerate(cell, 1):
+        name, tokens = drawn.panel.axes[axis], drawn.labels(axis)
+        if name not in ("", "1"):
+            names.append(f"{name} {index}" if tokens is None else f"{name} {token_at(index, literal(tokens[index]))}")
+    value = number(float(drawn.panel.values[tuple(at)]))
+    return text("walk")["number"]["is"].format(title=literal(drawn.title), place=", ".join(names), value=value)
+
+
+def _explain(view: View, trace: Trace, stop: Stop, cell: tuple[int, int], item: int, head: int) -> bool:
+    """Draw the computation of one number of a stop. Returns whether it did: an id or a row of a table is not computed."""
+    path = TensorPath.parse(stop.path)
+    model = None if view.pipeline.model is None else runs().own_network(view.key)
+    if path.kind is not None and path.layer is not None:
+        kind = str(path.kind)
+        names = {tensor_path(trace, kind, path.layer, name): name for name in step_names(trace, kind)}
+        if stop.path not in names:
+            return False
+        step = attention_step(trace, kind, path.layer, head, names[stop.path], item)
+        queries, keys = map(numbered_tokens, trace.tokens(kind, item))
+        sides = {"query": queries, "key": keys}
+        explained = explain(model, trace, kind, path.layer, head, step.name, *cell, item)
+        show_number(step, explained, sides, KIND_COLORS[kind])
+        return True
+    explained = None if model is None else explain_stop(model, trace, stop, *cell, item)
+    if explained is None:
+        return False
+    st.latex(formula_with_numbers(explained))
+    if not explained.agrees:
+        st.warning(text("steps")["edited"], icon=":material/edit:")
+    return True

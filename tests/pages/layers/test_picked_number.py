@@ -1,0 +1,81 @@
+"""A click on a cell of the walk explains its number."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.layers.picked_number import NUMBER
+from pages.layers.walk_part import short_walk
+from pages.ui.text import text
+from tests.pages.apps import shown
+from tests.pages.layers.opened import LAYER, at_stop, opened
+from tests.pages.layers.test_tensors import spot
+from tests.pages.visitor import Walker
+from transformer import Pipeline
+
+WORDS = text("walk")["number"]
+VIEW = {"model": "reverse", "source": "abcd"}
+
+
+def linked(app: AppTest) -> list[str]:
+    return app.query_params.get(NUMBER, [])
+
+
+def said(app: AppTest) -> list[str]:
+    """What is said of the picked number: above the picture, and beside its computation."""
+    is_number = re.compile(r"\*\* · .* = \*\*")
+    return [line.value for line in (*app.caption, *app.markdown) if is_number.search(line.value)]
+
+
+@pytest.mark.parametrize("model", ["reverse", "english-french", "addition"])
+def test_every_stop_of_the_short_walk_explains_a_number(model: str) -> None:
+    source = {"reverse": "abcd", "english-french": "the cat sleeps .", "addition": "12+34"}[model]
+    pipeline = Pipeline.load(model)
+    trace = pipeline.trace(source)
+    for path in short_walk(trace.config.decoder_layers, trace.activations):
+        views = 3 if path.endswith(("_embedding.sum", "head_output", "add_norm.sum")) else 2
+        app = opened(model=model, source=source, stop=path, number=f"{views - 1}.0.1.0")
+        if not linked(app):  # this stop has fewer inputs
+            app = opened(model=model, source=source, stop=path, number="1.0.1.0")
+        values = trace[path].numpy()[0]
+        value = float(values[1, 0] if values.ndim == 2 else values[0, 1, 0])
+        (above, beside) = said(app)
+        assert above.startswith(beside)
+        assert float(beside.split("= **")[1].strip("*").replace("−", "-")) == pytest.approx(value, rel=1e-4)
+        assert path.endswith(".token") == (WORDS["whole"] in [caption.value for caption in app.caption])
+        assert not app.warning
+
+
+def test_a_number_belongs_to_its_stop_and_a_link_without_sense_is_ignored() -> None:
+    app = opened(**VIEW, stop=f"{LAYER}.self_attention.weights", number="1.0.2.1")
+    assert len(said(app)) == 2
+    at_stop(app, f"{LAYER}.self_attention.scores")
+    assert said(app) == linked(app) == []
+    for number in ("9.0.0.0", "1.99.0.0", "1.0.0", "-1.0.0.0", "a", "1.0.0.0.0", "²", "1.0.0.99999"):
+        app = opened(**VIEW, stop=f"{LAYER}.self_attention.weights", number=number)
+        assert said(app) == linked(app) == []
+        assert WORDS["hint"] in [caption.value for caption in app.caption]
+
+
+def test_one_head_and_the_second_text_of_a_batch_are_those_of_the_picture() -> None:
+    path = f"{LAYER}.self_attention.weights"
+    app = opened(**VIEW, batch="hello", item="2", head="3", stop=path, number="1.0.4.2")
+    weights = Pipeline.load("reverse").trace(["abcd", "hello"])[path].numpy()
+    assert "head 3, query 4" in shown(said(app)[0])
+    assert float(said(app)[1].split("= **")[1].strip("*")) == pytest.approx(float(weights[1, 2, 4, 2]), rel=1e-4)
+    assert not app.warning  # it agrees with its computation
+
+
+@pytest.mark.browser
+def test_a_click_on_a_cell_explains_its_number(walker: Walker) -> None:
+    path = f"{LAYER}.self_attention_add_norm.sum"
+    page = walker.at(f"model=reverse&source=abcd&stop={path}").page
+    values = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
+    page.mouse.click(*spot(walker, (2, 5), values.shape).values())
+    page.wait_for_url(re.compile(r"number=2\.0\.2\.5"))
+    page.get_by_role("link", name=WORDS["see"]).click()
+    card = page.locator(".st-key-card-number")
+    card.locator(".katex-display").wait_for()
+    assert np.isclose(float(card.locator("strong").last.text_content().replace("−", "-")), values[2, 5], rtol=1e-4)
