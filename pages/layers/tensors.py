@@ -17,7 +17,7 @@ from pages.ui.text import figure_labels, text
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, TensorView
-from transformer.figures.walk_figures import number_at
+from transformer.figures.walk_figures import cell_frame, number_at
 
 HERE = Path(__file__).parent
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
@@ -42,6 +42,7 @@ def picture(
     name: str | None = None,
     zooms: bool = False,
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None = None,
+    framed: tuple[str, tuple[int, int, int]] | None = None,
 ) -> None:
     """Draw inputs, operation and result to one scale: cells have the same size in all tensors.
 
@@ -53,6 +54,7 @@ def picture(
         name: name of saved files; by default the key.
         zooms: whether columns of tensors that are too wide for a cell a number can be opened.
         on_number: called when a cell of a number is clicked, with its tensor, and with its tile, row and column there.
+        framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
     opened = _opened(key, views) if zooms else None
@@ -66,7 +68,18 @@ def picture(
         asks["zoom"] = lambda: open_zoomed(key, shown)
     if "zoom" in asks or on_number is not None:
         asks["click"] = lambda: _clicked(key, shown, width, on_number)
-    show(figure, key, f"{says} {told}", name, asks=asks, tells=True, table=lambda: numbers(result), narrow=NARROW)
+    marks = None if on_number is None else _frame(shown, width, framed)
+    more: dict[str, Any] = {"asks": asks, "table": lambda: numbers(result), "narrow": NARROW, "marks": marks}
+    show(figure, key, f"{says} {told}", name, tells=True, **more)
+
+
+def _frame(shown: Sequence[TensorView], width: int, framed: tuple[str, tuple[int, int, int]] | None) -> list[dict[str, Any]]:
+    """The frame of a number, if one of the shown views has it."""
+    if framed is None:
+        return []
+    path, (tile, row, column) = framed
+    found = [index for index, view in enumerate(shown) if view.path == path]
+    return cell_frame(shown, width, found[0], (tile, row, column - shown[found[0]].first_column)) if found else []
 
 
 def binned(views: Sequence[TensorView]) -> list[TensorView]:

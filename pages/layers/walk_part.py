@@ -222,10 +222,10 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     # Between words, the picture shows sums and means of the numbers that were computed.
     on_number = None if isinstance(trace, WordTrace) else partial(pick_number, views)
     picked = None if on_number is None else say_picked(stops, current, views, head)
-    picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number)
+    framed = None if picked is None else (views[picked[0]].path, picked[1:])
+    picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number, framed=framed)
     if picked is not None:
-        index, *at = picked
-        show_picked(view, trace, stops, views[index], at, item, head)
+        show_picked(view, trace, stops, views[picked[0]], picked[1:], item, head)
     _reading(views)
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:

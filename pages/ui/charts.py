@@ -11,7 +11,7 @@ import plotly.io
 from markupsafe import Markup
 
 from pages.ui.caches import RESULTS, content_key
-from pages.ui.chart import SCRIPT, Packed, chart_component, message, packed
+from pages.ui.chart import MARKS, SCRIPT, Packed, chart_component, marks_component, message, packed
 from pages.ui.compat import no_callback
 from pages.ui.export_menu import saving
 from pages.ui.format import number
@@ -41,6 +41,7 @@ FACTS_BYTES = 2_000
 
 
 _mount = chart_component(importing(SCRIPT))
+_mount_marks = marks_component(importing(MARKS))
 
 
 class Finished(NamedTuple):
@@ -125,6 +126,7 @@ def _draw(
         "width": width,
         "narrow": narrow,
         "asks": [*(asks or {})],
+        "name": key,
         "plotly": PLOTLY,
         "words": text("common")["chart"],
     }
@@ -143,6 +145,7 @@ def show(
     tells: bool = False,
     table: Callable[[], pd.DataFrame] | None = None,
     narrow: int | None = None,
+    marks: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
 
@@ -156,10 +159,14 @@ def show(
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
         narrow: px of the chart's width below which `is_narrow` is true, so that the page draws another figure.
+        marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
+            figure that never has any.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
     _draw(finished, key, says, asks=asks, narrow=narrow)
+    if marks is not None:
+        _mount_marks(key=f"marks {key}", data={"chart": key, "shapes": [*marks]})
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
     saving(key, name or key, table or drawn, lambda: offline(build(), alt))
 

@@ -45,6 +45,14 @@ class Mosaic:
         first = np.argwhere(self.heads == self.heads[y, x]).min(0)
         return int(self.heads[y, x]) - 1, y - int(first[0]), x - int(first[1])
 
+    def cell(self, tile: int, row: int, column: int) -> tuple[int, int] | None:
+        """The x and the y of the cell of a number; None if cells stand for several numbers, or if there is no such number."""
+        cells = np.argwhere(self.heads == tile + 1)
+        if self.each != (1, 1) or not cells.size:
+            return None
+        y, x = (int(first) + place for first, place in zip(cells.min(0), (row, column), strict=True))
+        return (x, y) if self.place(x, y) == (tile, row, column) else None
+
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
     """The tiles of a view as one matrix: `across` tiles side by side, with `gutters` empty rows and columns between tiles."""

@@ -27,6 +27,7 @@ from transformer.figures.theme import LINE, SIGNED, WEIGHTS, built, escaped
 
 WIDTH = 720
 MOST_TICKS, LONGEST_TOKEN = 4, 12  # most ticks on an axis of dimensions; most characters of a token beside a row
+FRAME = ({"color": "white", "width": 4}, {"color": "black", "width": 2})
 SMALL, WORDS = 11, 12  # px of tick labels, and of titles
 
 
@@ -92,8 +93,25 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
     Returns:
         None if no number is there, or several.
     """
+    return _part(views, width, index).place(x, y)
+
+
+def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
+    """The frame of a number in `stop_figure`, as shapes of a layout: a black line on a white one, so that it is visible on dark
+    and on light cells. The arguments and `at` are those of `number_at` and its result. Empty if no cell shows the number alone.
+    """
+    cell = _part(views, width, index).cell(*at)
+    if cell is None:
+        return []
+    (x, y), number = cell, str(index + 1) if index else ""
+    place = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "xref": f"x{number}", "yref": f"y{number}"}
+    return [{"type": "rect", **place, "line": line} for line in FRAME]
+
+
+def _part(views: Sequence[TensorView], width: int, index: int) -> Mosaic:
+    """One of the views as `stop_figure` draws it."""
     chosen, view = arrange(views, width), views[index]
-    return mosaic(view, heads_across(view, chosen), gutters(view, chosen), LABELS).place(x, y)
+    return mosaic(view, heads_across(view, chosen), gutters(view, chosen), LABELS)
 
 
 # --- labels --------------------------------------------------------------------------------------------------------------

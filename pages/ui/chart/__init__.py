@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 HERE = Path(__file__).parent
-SCRIPT = HERE / "chart.js"
+SCRIPT, MARKS = HERE / "chart.js", HERE / "marks.js"
 
 
 def chart_component(js: str) -> Any:
@@ -23,6 +23,17 @@ def chart_component(js: str) -> Any:
     style = (HERE / "chart.css").read_text(encoding="utf-8")
     # In a shadow root, a chart would be without the styles that Plotly puts into the page.
     return component("plotly_chart", html='<div class="chart"></div>', css=style, js=js, isolate_styles=False)
+
+
+def marks_component(js: str) -> Any:
+    """The component that draws shapes above a chart without sending its figure again. Mount it with `key`, and with `data`:
+    `chart`, the name of the chart, and `shapes`, as in a layout of Plotly. Without shapes, or once it is no longer mounted, the
+    chart is as its figure.
+
+    Args:
+        js: JavaScript that exports the default export of `MARKS`.
+    """
+    return component("plotly_chart_marks", js=js)
 
 
 class Packed(NamedTuple):
@@ -50,7 +61,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
             which the chart scrolls, or None; `narrow`, px below which it is narrow, or None; `asks`, the events to send
-            (README.md); `plotly`, the address of Plotly's script; and `words` (README.md).
+            (README.md); `name`, by which `marks_component` finds the chart; `plotly`, the address of Plotly's script; and
+            `words` (README.md).
     """
     header = f"{figure.text[:-1]},{json.dumps(about)[1:]}".encode()
     return b"".join([len(header).to_bytes(4, "little"), header, figure.numbers])

@@ -30,7 +30,7 @@ import { unpack } from "./unpack.js";
 /**
  * @typedef {{
  *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, narrow: number | null,
- *   asks: string[], plotly: string, words: Record<string, string>,
+ *   asks: string[], plotly: string, words: Record<string, string>, name: string,
  * }} Figure
  */
 
@@ -113,6 +113,7 @@ class Chart {
     this.figure = unpack(bytes);
     const { alt, width } = this.figure;
     const { root, plot } = this;
+    root.dataset.name = this.figure.name;
     root.tabIndex = 0;
     root.setAttribute("role", "application");
     root.setAttribute("aria-roledescription", this.figure.words.role);

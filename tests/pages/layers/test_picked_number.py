@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.picked_number import NUMBER
@@ -75,7 +76,17 @@ def test_a_click_on_a_cell_explains_its_number(walker: Walker) -> None:
     values = Pipeline.load("reverse").trace("abcd")[path].numpy()[0]
     page.mouse.click(*spot(walker, (2, 5), values.shape).values())
     page.wait_for_url(re.compile(r"number=2\.0\.2\.5"))
+    frame = page.locator(".st-key-walk_picture .shapelayer path").last
+    expect(frame).to_be_attached()
+    box, at = frame.bounding_box(), spot(walker, (2, 5), values.shape)
+    assert box
+    assert box["x"] < at["x"] < box["x"] + box["width"]
+    assert box["y"] < at["y"] < box["y"] + box["height"]
     page.get_by_role("link", name=WORDS["see"]).click()
     card = page.locator(".st-key-card-number")
     card.locator(".katex-display").wait_for()
+    expect(frame).to_be_attached()
     assert np.isclose(float(card.locator("strong").last.text_content().replace("−", "-")), values[2, 5], rtol=1e-4)
+    page.locator(".st-key-walk_Right button").click()
+    expect(card).to_have_count(0)
+    expect(page.locator(".st-key-walk_picture .shapelayer path")).to_have_count(0)
