@@ -1,4 +1,4 @@
-"""Helpers that open the Layers page, and a stop of its walk, without a browser."""
+"""Helpers that open the Layers page, and a stop of its walk, without a browser; and one that finds a cell in a browser."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.layers.walk_part import STOP
 from tests.pages.apps import on_page
+from tests.pages.visitor import Walker
 
 LAYER = "encoder.layers.0"
 
@@ -23,3 +24,14 @@ def at_stop(app: AppTest, path: str) -> Any:
     app.selectbox(key=STOP).set_value(path).run()
     assert not app.exception
     return app.table[0].value
+
+
+def spot(walker: Walker, place: tuple[int, int], shape: tuple[int, int]) -> dict[str, float]:
+    """The position of a cell (row, column) of the last tensor of the picture, which has this many rows and columns."""
+    walker.root.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+    box = walker.root.locator(".nsewdrag").last.bounding_box()
+    assert box is not None
+    return {
+        "x": box["x"] + (place[1] + 0.5) * box["width"] / shape[1],
+        "y": box["y"] + (place[0] + 0.5) * box["height"] / shape[0],
+    }

@@ -11,8 +11,7 @@ from pages.layers.picked_number import NUMBER
 from pages.layers.walk_part import short_walk
 from pages.ui.text import text
 from tests.pages.apps import shown
-from tests.pages.layers.opened import LAYER, at_stop, opened
-from tests.pages.layers.test_tensors import spot
+from tests.pages.layers.opened import LAYER, at_stop, opened, spot
 from tests.pages.visitor import Walker
 from transformer import Pipeline
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.pages.apps import EXAMPLE, WORKED
-from tests.pages.layers.opened import LAYER
+from tests.pages.layers.opened import LAYER, spot
 from tests.pages.visitor import Walker
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.untrained import Untrained
@@ -27,17 +27,6 @@ def value(walker: Walker) -> float:
 
 def lines(walker: Walker) -> list[str]:
     return label(walker).locator("tspan.line").all_text_contents()
-
-
-def spot(walker: Walker, place: tuple[int, int], shape: tuple[int, int]) -> dict[str, float]:
-    """The position of a cell (row, column) of the last tensor of the picture, which has this many rows and columns."""
-    walker.root.evaluate("chart => chart.scrollIntoView({block: 'center'})")
-    box = walker.root.locator(".nsewdrag").last.bounding_box()
-    assert box is not None
-    return {
-        "x": box["x"] + (place[1] + 0.5) * box["width"] / shape[1],
-        "y": box["y"] + (place[0] + 0.5) * box["height"] / shape[0],
-    }
 
 
 def test_hovering_shows_exact_numbers(walker: Walker) -> None:
