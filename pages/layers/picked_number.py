@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from markupsafe import Markup
 
 from pages.shell.view.attention_number import formula_with_numbers, show_number
 from pages.shell.view.runs import runs
@@ -87,7 +88,7 @@ def show_picked(
     """
     tile, row, column = at
     with st.container(border=True, key="card-number"):
-        st.html(f'<div id="{NUMBER}"></div>')
+        st.html(Markup('<div id="{}"></div>').format(NUMBER))
         st.markdown(_said(stops, drawn, at, head))
         own = stops.get(drawn.path)
         if own is None:
