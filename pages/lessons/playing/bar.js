@@ -111,7 +111,7 @@ class Bar {
       const lines = data.learnt.map((line) => make("li", {}, ...runs(line)));
       say.append(make("p", { class: "title" }, text.learnt), make("ul", {}, ...lines));
     }
-    if (this.covers() && data.questions.some((question) => question.open)) {
+    if (this.covers() && (data.teaches || data.questions.some((question) => question.open))) {
       const show = this.button("uncover", text.uncover, () => {
         this.uncovered = data.stop;
         this.build();

@@ -95,7 +95,9 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     phase = companion().phase(index)
     question = question_data(lesson, index, opened.answers.get(index), phase=phase)
     if question and teaches and phase is not None and phase < Phase.REVEAL:
-        # The teacher does not answer. The link to the next stop becomes a button that begins the next phase.
+        # The teacher does not answer: options are only shown, but tokens can be pointed at on the picture. The link to the next
+        # stop becomes a button that begins the next phase.
+        question["open"] = question["kind"] != "choose"
         following = Phase(phase + 1)
         data |= {"advance": {"stop": index + 1, "to": int(following)}, "next": ""}
         data["advances"] = words["class"]["phases"][following.name.lower()]

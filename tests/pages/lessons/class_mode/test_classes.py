@@ -295,6 +295,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert question
     assert bar(on_stop)["advance"] == {"stop": STOP + 1, "to": int(Phase.TALK)}
     assert not bar(on_stop)["next"]  # the answer is revealed before the next stop
+    assert not bar(on_stop)["questions"][0]["open"]  # the teacher shows the options, and does not answer
     on_stop.button(key="class_reveal").click().run()
     assert not on_stop.exception
     assert store.phase(code, STOP) is Phase.REVEAL
