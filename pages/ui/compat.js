@@ -189,7 +189,7 @@ export function shadowRoots() {
  */
 export function openInSession(href, instead = false) {
   const at = entries();
-  at.opening = true; // from now on, because a message of the meantime would be sent after the address (`whenOpened`)
+  if (asksServer(withPresenting(href))) at.opening = true; // a message of the meantime would be sent after the address (`whenOpened`)
   // Streamlit must first send the text that was typed before the click, because a later message would lead back to this address.
   setTimeout(() => {
     // A choice whose run this address interrupts, such as the start of a lesson, is an entry all the same.
@@ -288,8 +288,7 @@ export function keepEntries() {
     ({ isTrusted }) => {
       // After a click on a link to a part of the page, the browser has added an entry without a number.
       if (isTrusted && typeof history.state?.entry !== "number") write("replaceState", at.entry + 1, location.href);
-      // Streamlit asks the server for nothing if only the part of the address differs.
-      if (!location.href.includes("#") || queryOf(location) !== at.query) at.opening = true;
+      if (asksServer(location.href)) at.opening = true;
       Object.assign(at, { settled: location.href, reported: false, query: queryOf(location) });
       if (isTrusted) open(entryNumber());
     },
@@ -390,7 +389,17 @@ export function whenOpened(act) {
   return () => removeEventListener(OPENED_EVENT, act);
 }
 
-/** @param {Location} address */
+/**
+ * Whether Streamlit asks the server for an address that is opened: not if only the part (`#head`) differs from the present one.
+ *
+ * @param {string} url
+ */
+function asksServer(url) {
+  const address = new URL(url);
+  return !address.hash || queryOf(address) !== entries().query;
+}
+
+/** @param {Location | URL} address */
 function queryOf({ pathname, search }) {
   return pathname + search;
 }

@@ -203,6 +203,10 @@ def test_when_opened(page: Page) -> None:
     assert page.evaluate("window.told") == []
     page.wait_for_function("window.told.length")
     assert page.evaluate("window.told") == ["1"]
+    # For another part of the same address, the server is asked for nothing.
+    returned(page, "compat.openInSession(location.search + '#head', true); window.told = []")
+    assert page.evaluate("(compat.whenOpened(() => window.told.push('at once')), window.told)") == ["at once"]
+    page.wait_for_url("**#head")
 
 
 def test_only_compat_js_uses_internals() -> None:
