@@ -61,7 +61,7 @@ function toMarks(found) {
 }
 
 /**
- * Scroll to a part of the page.
+ * Scroll to a part of the page, until it is drawn or a person scrolls or presses a key.
  *
  * @param {HTMLElement} root the element of the bar
  * @param {string} target the name of the part; empty for the top
@@ -76,8 +76,16 @@ export function arrive(root, target, marked, current) {
   }
   const until = performance.now() + PATIENCE;
   let places = 0; // how many times it was scrolled to; elements that are drawn later above the part move it
+  const left = new AbortController();
+  for (const type of ["wheel", "touchmove", "keydown"]) {
+    addEventListener(type, () => left.abort(), { capture: true, passive: true, signal: left.signal });
+  }
   const look = () => {
-    if (!root.isConnected || !current() || performance.now() > until) return;
+    if (left.signal.aborted) return;
+    if (!root.isConnected || !current() || performance.now() > until) {
+      left.abort();
+      return;
+    }
     const found = part(target);
     if (found) {
       scroller.scrollBy(0, found.getBoundingClientRect().top - headerHeight() - GAP);
@@ -87,6 +95,7 @@ export function arrive(root, target, marked, current) {
       document.querySelector(".unseen")?.scrollIntoView({ block: "center" });
     }
     if (places < PLACES) setTimeout(look, 250);
+    else left.abort();
   };
   look();
 }

@@ -36,6 +36,8 @@ from tests.pages.lessons.bar import bar
 from tests.pages.visitor import Visitor
 from transformer import HeadlightError, InputError, Pipeline
 from transformer.figures.decoding_figures import percent
+from transformer.pipeline.decoding.logits_processors import Temperature
+from transformer.pipeline.decoding.methods import Sample
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.tracing.phrases import interventions
 
@@ -82,6 +84,19 @@ def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> N
         )
         assert sum(judge(question, answer, truth).right for answer in answers) == 1
         assert all(judge(question, answer, truth).says for answer in answers)
+
+
+def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
+    """Stop 6 of “First look”: the picture draws another answer than greedy writes, and another seed draws another one."""
+    view, pipeline = view_of(stop_of("first-look", 5)), Pipeline.load("english-french")
+
+    def drawn(seed: int) -> list[int]:
+        steps = pipeline.generate(view["source"], Sample(seed), [Temperature(float(view["temperature"]))])
+        return list(steps)[-1].input_ids[0].tolist()
+
+    answers = [drawn(seed) for seed in (int(view["seed"]), int(view["seed"]) + 1)]
+    assert answers[0] != answers[1]
+    assert answers[0][: len(pipeline.trace(view["source"]).target_ids[0])] != list(pipeline.trace(view["source"]).target_ids[0])
 
 
 def test_a_model_is_a_little_less_sure_than_it_could_be() -> None:
@@ -329,7 +344,7 @@ def test_a_judgement_gives_the_exact_reason() -> None:
     tokens = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="x"))
     assert judge(tokens, "1", row) == (
         True,
-        "What you marked (b) gets 70.0% of the attention of x; most of it is on b, 70.0%.",
+        "What you marked (b) gets 70.0% of the attention of x; the largest share is on b, 70.0%.",
         0.7,
     )
     assert not judge(tokens, "0-2", row).right
