@@ -10,6 +10,7 @@ from pages.attention.attention_steps_words import say, source_of
 from pages.shell.view.attention_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
+from pages.ui.cards import card
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -57,7 +58,7 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     step = next((step for step in steps if step.name == name), None)
     cell = None
     if step is not None:
-        with st.container(border=True):
+        with card("step"):
             say(steps.index(step) + 1, step, trace.config, kind, head)
             cell = _pick_cell(step, sides, row)
             explained = explain(model, trace, kind, layer, head, step.name, *cell)
@@ -142,7 +143,7 @@ def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str
     """Show the title, reason, formula and shape of every step, side by side."""
     for first in range(0, len(steps), ACROSS):
         for column, place in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
-            with column.container(border=True, height="stretch"):
+            with card(f"step-{place}", column, height="stretch"):
                 say(place + 1, steps[place], config, kind, head)
 
 

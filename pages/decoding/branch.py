@@ -68,7 +68,7 @@ def _show_both(run: Run, other: Run, forced: Forced) -> None:
     words, both = text("decoding"), (run, other)
     notes = [words["log_probability"].format(value=fixed(one.generation.best.total, 3), count=len(one.chain)) for one in both]
     titles, answers = (words["free"], words["forced"]), [one.tokens_of(one.generation.ids()) for one in both]
-    at = show_two_answers(titles, answers, notes)
+    at = show_two_answers("branch", titles, answers, notes)
     given = [
         words["had"].format(
             token=literal(run.tokens_of([token])[0]), step=step + 1, share=percent(other.own(other.chain[step])[token])

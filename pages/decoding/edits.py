@@ -50,4 +50,4 @@ def show_edits(view: View, run: Run) -> None:
         return
     plain = run_of(view, replace(run.settings, edits=()))
     answers = [one.tokens_of(one.generation.ids()) for one in (plain, run)]
-    say_parting(show_two_answers((whatif["answer_clean"], whatif["answer_edited"]), answers))
+    say_parting(show_two_answers("edited", (whatif["answer_clean"], whatif["answer_edited"]), answers))

@@ -35,7 +35,7 @@ def show_forcing(view: View, edits: Edits) -> None:
     forced = forcing(pipeline, trace, first)
     free = generate(view, Settings(Greedy(), edits=edits))
     answers = [vocabulary.tokens_of(ids) for ids in (trace.target_ids[0][first + 1 :], free.ids())]
-    say_parting(show_two_answers((words["teacher"], words["free_run"]), answers))
+    say_parting(show_two_answers("forced", (words["teacher"], words["free_run"]), answers))
     tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])

@@ -13,6 +13,7 @@ from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, as_batches, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
+from pages.ui.cards import card
 from pages.ui.component import picked
 from pages.ui.format import setting
 from pages.ui.pickers import pick
@@ -112,7 +113,7 @@ def _open(key: str, names: list[str]) -> None:
 def _show(call: Call) -> None:
     """Show one call: its arguments and result, its docstring, and its source."""
     words = text("calls")
-    with st.container(border=True):
+    with card("call"):
         st.markdown(f"**`{call.name}`**" + (f" · `{call.path}`" if call.path else ""))
         if call.count > 1:
             st.caption(words["alike"].format(count=call.count))

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from pages.shell.view.attention_number import formula_with_numbers, show_number
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
+from pages.ui.cards import card
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens, token_at
 from pages.ui.link_values import publish, seed
@@ -87,7 +88,7 @@ def show_picked(
         item, head: the text of the batch and the head that the view shows; None for all heads.
     """
     tile, row, column = at
-    with st.container(border=True, key="card-number"):
+    with card("number"):
         st.html(Markup('<div id="{}"></div>').format(NUMBER))
         st.markdown(_said(stops, drawn, at, head))
         own = stops.get(drawn.path)

@@ -121,7 +121,8 @@ def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
         "causal": (batch.target.causal, targets, "decoder"),
         "combined": (masks.target, targets, "decoder"),
     }
-    for place, name in zip(st.columns(2), names, strict=True):
+    # The key is a place that a lesson scrolls to.
+    for place, name in zip(st.container(key=f"masks-{names[0]}").columns(2), names, strict=True):
         with place:
             mask, tokens, kind = parts[name]
             title = words["mask_titles"][name]

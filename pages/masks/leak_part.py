@@ -10,6 +10,7 @@ from pages.shell.frame.parts import seen
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
+from pages.ui.cards import card
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
@@ -93,7 +94,7 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
     of every token changes, and the largest change."""
     words = text("masks")
     for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
-        with place.container(border=True, height="stretch"):
+        with card(f"{what}-{name}", place, height="stretch"):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"**{words[f'{what}_{name}']}**", width=100)
                 st.metric(words["largest"], _change(leak), help=words["largest_help"], width=120)

@@ -8,8 +8,8 @@ from transformer.errors import HeadlightError
 
 # What can be drawn above the page once a stop's question is answered (`playing/experiment.py`): the answers without and with an
 # edit, the probability of each token of the answer, a row of attention without and with the edit, a row in each head of its
-# layer, and the vectors behind a row.
-PICTURES = ("answers", "probabilities", "row", "heads", "vectors")
+# layer, the vectors behind a row, answers that are drawn, and answers before and after the training of the model.
+PICTURES = ("answers", "probabilities", "row", "heads", "vectors", "draws", "snapshots")
 QuestionKind = Literal["choose", "tokens", "order", "number"]
 # Kinds of attention, as in `transformer.tracing.paths.Kind`.
 KINDS = ("encoder", "decoder", "cross")

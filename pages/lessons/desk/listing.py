@@ -7,6 +7,7 @@ from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.reading import read_toml
 from pages.lessons.playing.open_lesson import continue_lesson, left_lesson, start_lesson
 from pages.shell.error_boundary import sentence
+from pages.ui.cards import card
 from pages.ui.escaping import literal
 from pages.ui.limits import LESSON_BYTES
 from pages.ui.text import text
@@ -28,7 +29,7 @@ def show_lessons() -> None:
             literal(lesson.about),
             f":small[{literal(' '.join([lesson.audience, count]))}]",
         ]
-        with st.container(border=True, key=f"card-{name}"):
+        with card(name):
             left, right = st.columns([5, 1], vertical_alignment="center")
             left.markdown("  \n".join(line for line in lines if line))
             right.button(

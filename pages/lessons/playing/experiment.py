@@ -1,4 +1,4 @@
-"""The pictures above the page once a stop's question is answered: what its edit changes, and its row of attention."""
+"""The pictures above the page once a stop's question is answered: `lesson.PICTURES`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +9,7 @@ import streamlit as st
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of, view_of
 from pages.lessons.content.truths import edits_of, phrases_of
+from pages.lessons.playing.answer_pictures import show_draws, show_snapshots
 from pages.lessons.playing.asked import is_settled, open_stop
 from pages.lessons.playing.row_pictures import legend, show_row
 from pages.lessons.playing.vector_picture import show_vectors
@@ -31,13 +32,11 @@ def show_experiment() -> None:
         for picture in stop.drawn:
             if picture in ("row", "heads"):
                 show_row(stop, in_each_head=picture == "heads")
-                continue
-            if picture == "vectors":
-                show_vectors(stop)
-                continue
-            show = _show_answers if picture == "answers" else _show_probabilities
-            for each in _stops(stop):
-                show(each)
+            elif picture in OF_EDIT:
+                for each in _stops(stop):
+                    OF_EDIT[picture](each)
+            else:
+                ALONE[picture](stop)
     except HeadlightError:
         return  # the bar draws the error
 
@@ -60,7 +59,7 @@ def _show_answers(stop: Stop) -> None:
             query = {**kept_in_links(), **view_of(stop), "model": run.model, "source": run.source}
             query |= {"part": "what-if", EDITS: phrases}
             st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
-    show_edited_answers(view, edits_of(view.trace(), phrases))
+    show_edited_answers(view, edits_of(view.trace(), phrases), f"experiment-{run.model}")
 
 
 def _show_probabilities(stop: Stop) -> None:
@@ -75,3 +74,8 @@ def _show_probabilities(stop: Stop) -> None:
 def _view(stop: Stop) -> View:
     run = run_of(stop)
     return View(run.model, (run.source,), (run.target,), run.key)
+
+
+# Pictures of an edit, which are also drawn for the second model of the question; and pictures of the stop's model alone.
+OF_EDIT = {"answers": _show_answers, "probabilities": _show_probabilities}
+ALONE = {"vectors": show_vectors, "draws": show_draws, "snapshots": show_snapshots}

@@ -60,7 +60,7 @@ def show_picture() -> None:
     opened = open_lesson()
     asked = _asked_map(opened) if opened else None
     if opened is None or asked is None:
-        with st.container(key=CONTAINER):
+        with st.container(key=CONTAINER, gap="xsmall"):
             if opened and open_stop():
                 companion().show_answers(lesson_in_class(opened), opened.stop)
             show_experiment()

@@ -2,20 +2,24 @@
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
 from pages.shell.view.two_answers import show_two_answers
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
+from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.figures.whatif_figures import probability_change
 
+LEAST = np.finfo(np.float32).tiny  # in place of a probability of 0, whose loss would be infinite
 
-def show_edited_answers(view: View, edits: tuple[Intervention, ...]) -> None:
-    """Draw both answers, and how many tokens differ."""
+
+def show_edited_answers(view: View, edits: tuple[Intervention, ...], key: str = "edited") -> None:
+    """Draw both answers, and how many tokens differ. No other answers of the page have the key."""
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
-    show_two_answers((words["answer_clean"], words["answer_edited"]), (clean, edited))
+    show_two_answers(key, (words["answer_clean"], words["answer_edited"]), (clean, edited))
     length = max(len(clean), len(edited))
     differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
@@ -40,6 +44,13 @@ def show_edited_probabilities(
     names = (words["clean"], name or words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
+    first, second = (number(loss_of(given), 3) for given in (before, np.asarray(after)))
+    st.caption(words["forced_loss"].format(before=first, after=second))
+
+
+def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:
+    """The loss of an answer in nats a token: the mean of −log of the probabilities that its tokens got."""
+    return float(-np.log(np.maximum(probabilities, LEAST)).mean())
 
 
 def wanted_tokens(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:

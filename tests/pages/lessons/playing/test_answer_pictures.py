@@ -1,0 +1,50 @@
+"""Pictures with answers side by side: drawn words, and an answer before and after the training."""
+
+import pytest
+
+from pages.lessons.content.library import shipped
+from pages.lessons.content.packing import pack
+from pages.lessons.content.reading import read_lesson
+from pages.lessons.content.stop_views import view_of
+from tests.pages.apps import on_page, shown
+from transformer import Pipeline
+from transformer.pipeline.decoding.generation import Generation
+from transformer.pipeline.decoding.logits_processors import Temperature
+from transformer.pipeline.decoding.methods import Sample
+
+DECODING, TRAINING = "pages/decoding/page.py", "pages/training/page.py"
+
+
+def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
+    """Stop 6 of “First look”: both greedy answers are the same, and the two drawn ones differ from them and from each other."""
+    view, pipeline = view_of(shipped()["first-look"].stops[5]), Pipeline.load("english-french")
+    app = on_page(DECODING, **view, lesson="first-look", lesson_stop="6", answers="6~2")
+    greedy, again, first, second = (each.value.replace("**", "") for each in app.markdown if " · " in each.value)
+    assert greedy == again
+    assert len({greedy, first, second}) == 3
+    steps = pipeline.generate(view["source"], Sample(int(view["seed"])), [Temperature(float(view["temperature"]))])
+    tokens = pipeline.target_vocabulary.tokens_of(Generation.of(steps).ids())
+    assert shown(first) == " · ".join(tokens)
+
+
+def test_the_first_snapshot_writes_letters_without_any_order() -> None:
+    """Stop 7 of First look says so."""
+    view = view_of(shipped()["first-look"].stops[6])
+    app = on_page(TRAINING, **view, lesson="first-look", lesson_stop="7", answers="7~3")
+    before, after = (
+        shown(each.value).replace("**", "").replace(" · ", "") for each in app.markdown if each.value.count(" · ") > 3
+    )
+    assert before not in ("", view["source"], view["source"][::-1])
+    assert after == view["source"][::-1]
+    first, last = (float(each.value.split()[5]) for each in app.caption if each.value.startswith("Loss of the right answer"))
+    trace = Pipeline.load(view["model"]).trace(view["source"], view["source"][::-1])
+    right = [*trace.target_ids[0][1:], Pipeline.load(view["model"]).target_vocabulary.eos]
+    assert last == pytest.approx(-float(trace.probabilities[0].log()[range(len(right)), right].mean()), rel=0.01)
+    assert first > 50 * last
+
+
+def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
+    stop = {"title": "a", "say": "b", "page": "training", "pictures": ["snapshots"], "view": {"model": "english-french-static"}}
+    lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
+    app = on_page(TRAINING, lesson=lesson, lesson_stop="1", model="english-french-static")
+    assert any("not recorded" in each.value and "english-french-static" in shown(each.value) for each in app.info)
