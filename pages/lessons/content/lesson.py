@@ -66,6 +66,7 @@ TRUTHS: dict[str, TruthForm] = {
     "most-restoring-head": TruthForm("option"),
     "most-needed-head": TruthForm("option"),
     "head-role": TruthForm("option", (), HEAD),
+    "head-is-needed": TruthForm("option", (), HEAD),
     "restored-share": TruthForm("number", (), HEAD),
     "lost-share": TruthForm("number", (), HEAD),
     "silence-changes-answer": TruthForm("yes or no", (), (*HEAD, "beside")),
@@ -73,7 +74,15 @@ TRUTHS: dict[str, TruthForm] = {
 }
 
 # Truths of two texts that are patched. All but the first are about heads, which the page Patching does not tell meanwhile.
-PATCHED = ("parting-token", "most-restoring-head", "most-needed-head", "head-role", "restored-share", "lost-share")
+PATCHED = (
+    "parting-token",
+    "most-restoring-head",
+    "most-needed-head",
+    "head-role",
+    "head-is-needed",
+    "restored-share",
+    "lost-share",
+)
 ABOUT_HEADS = PATCHED[1:]
 
 

@@ -12,6 +12,7 @@ from pages.shell.view.view import View
 from pages.ui.format import share
 from pages.ui.text import text
 from transformer.patching import Head, Needs, needs
+from transformer.patching.need import HALF
 from transformer.patching.places import OF_HEADS
 
 # The name of a head in an option, as the page writes it: `cross L1 H2`.
@@ -38,6 +39,9 @@ def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) 
     found = _needs(stop)
     if name == "head-role":
         return _role(found, head, options)
+    if name == "head-is-needed":
+        lost = _share(found, True, head)
+        return Value(float(lost >= HALF), words=(("head", head_name(head)), ("lost", share(lost))))
     if name in ("most-restoring-head", "most-needed-head"):
         heads = [_named(option) for option in options]
         row = tuple(_share(found, name == "most-needed-head", one) for one in heads)

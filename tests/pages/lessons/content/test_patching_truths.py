@@ -86,6 +86,13 @@ def test_what_one_order_of_the_texts_loses_the_other_restores() -> None:
     assert lost == pytest.approx(restored, abs=1e-4)
 
 
+def test_a_head_is_needed_if_half_of_the_difference_is_lost_without_it() -> None:
+    for model, is_needed in ((FIRST, True), (SECOND, False)):
+        head = {"kind": "cross", "layer": 1, "head": 2}
+        assert (number_of(stop(model), "lost-share", (), **head) >= 0.5) == is_needed
+        assert number_of(stop(model), "head-is-needed", ("No.", "Yes."), **head) == is_needed
+
+
 def test_the_head_that_moves_most_is_the_right_option_and_all_shares_are_told() -> None:
     for name, direction in (("most-restoring-head", "denoise"), ("most-needed-head", "noise")):
         with_question = asked(stop(), name, OPTIONS)

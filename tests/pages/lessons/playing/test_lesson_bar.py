@@ -98,6 +98,7 @@ def test_a_model_is_a_little_less_sure_than_it_could_be() -> None:
         ("one-lesson", {3: True, 5: True, 8: True, 9: False}),
         ("inside-one-head", {4: True, 6: False}),
         ("does-attention-explain", {2: True, 4: False, 5: False, 6: False}),
+        ("needed-or-enough", {3: True, 4: False}),
     ],
 )
 def test_the_words_of_a_stop_agree_with_its_experiment(name: str, changes: dict[int, bool]) -> None:
