@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.attention.attention_steps_words import say, source_of
-from pages.shell.view.attention_number import Sides, labels, show_number
+from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.cards import card

@@ -7,7 +7,6 @@ from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
 from pages.shell.view.view import View
 from pages.ui.format import fixed
-from pages.ui.link_values import choose
 from pages.ui.text import text
 from transformer import Difference, Trace
 from transformer.figures.panels import tensor_view
@@ -53,7 +52,7 @@ def _say_largest(difference: Difference, shown: CardHead) -> None:
     title = words["head_title"].format(kind=words["kinds"][most.kind], layer=most.layer, head=most.head)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words["changes_more"].format(here=here, head=title, most=fixed(changes[most], 2)), width="content")
-        st.button(words["changes_open"], key="open_most_changed", on_click=_open, args=(most,))
+        st.button(words["changes_open"], key="open_most_changed", on_click=most.choose)
 
 
 def largest_changes(difference: Difference) -> dict[CardHead, float]:
@@ -64,8 +63,3 @@ def largest_changes(difference: Difference) -> dict[CardHead, float]:
         for layer, row in enumerate(by_head.tolist(), 1):
             changes |= {CardHead(str(kind), layer, head): change for head, change in enumerate(row, 1)}
     return changes
-
-
-def _open(head: CardHead) -> None:
-    for name, value in head._asdict().items():
-        choose(name, str(value))

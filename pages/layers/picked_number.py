@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from pages.shell.view.attention_number import formula_with_numbers, show_number
+from pages.shell.view.explained_number import formula_with_numbers, show_number
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.cards import card

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pages.shell.models.catalogue import available
 from pages.shell.view.runs import runs
+from pages.ui.link_values import choose
 from transformer import InputError
 from transformer.tracing.paths import Kind
 
@@ -15,6 +16,11 @@ class CardHead(NamedTuple):
     kind: str
     layer: int
     head: int
+
+    def choose(self) -> None:
+        """Choose the head in the pickers of the page. Call it in a callback, before they are drawn."""
+        for name, value in self._asdict().items():
+            choose(name, str(value))
 
 
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:

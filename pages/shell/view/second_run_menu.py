@@ -172,8 +172,8 @@ def _label(first: str, second: str) -> str:
 
 def _take(example: Example) -> None:
     _ask(example.asked)
-    for name, value in (example.head._asdict() if example.head else {}).items():
-        choose(name, str(value))
+    if example.head:
+        example.head.choose()
     if st.session_state["source"] != example.source:
         st.session_state["source"], st.session_state["target"] = example.source, ""
         st.rerun()  # the whole app, because the text of A is not in the page

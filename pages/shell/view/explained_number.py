@@ -1,4 +1,4 @@
-"""The computation of one number of an attention: a sentence, the formula with its numbers, and the terms as bars."""
+"""How one number was computed: a sentence, the formula with its numbers, and the terms as bars."""
 
 from collections.abc import Sequence
 
