@@ -13,7 +13,7 @@ from tests.pages.lessons.bar import bar
 NAME, WORDS = "needed-or-enough", text("patching")
 
 
-@pytest.mark.parametrize(("stop", "answer"), [(2, "1"), (3, "0.5"), (4, "0.9"), (5, "2")])
+@pytest.mark.parametrize(("stop", "answer"), [(2, "1"), (3, "1~"), (4, "1"), (5, "2")])
 def test_no_part_of_patching_is_drawn_before_the_answer(stop: int, answer: str) -> None:
     view = view_of(shipped()[NAME].stops[stop - 1])
     target = shipped()[NAME].stops[stop - 1].place
@@ -33,7 +33,7 @@ def test_no_part_of_patching_is_drawn_before_the_answer(stop: int, answer: str) 
 def test_the_head_of_a_stop_is_kept_while_its_pickers_are_hidden() -> None:
     """The pickers of the head are drawn at stop 4, hidden while stop 5 asks, and drawn again when it is answered."""
     before, view = (view_of(shipped()[NAME].stops[index]) for index in (3, 4))
-    app = on_page("pages/patching/page.py", lesson=NAME, lesson_stop="4", answers="4~0.9", **before)
+    app = on_page("pages/patching/page.py", lesson=NAME, lesson_stop="4", answers="4~1", **before)
     assert app.session_state["head"] == int(before["head"])
     for name, value in view.items():
         app.query_params[name] = value

@@ -601,7 +601,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     page = visitor.open("?lesson=first-look&lesson_stop=2&present=1")
     section = page.locator(".bar section")
     section.get_by_text("2 of 7").wait_for()
-    page.wait_for_url("**/attention?*")
+    page.wait_for_url("**/positions?*")
     visitor.settle()
     choice = section.get_by_role("button", name=lesson.stops[1].question.options[0] if lesson.stops[1].question else "")
     choice.focus()
