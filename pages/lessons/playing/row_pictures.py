@@ -1,5 +1,6 @@
 """Pictures of the row of attention that a stop is about: without and with an edit, and in each head of its layer."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,10 +24,13 @@ from transformer.figures import head_map, small_head_map
 LONGEST_NAME = 26  # characters of a name in a legend
 
 
-def legend(phrases: Sequence[str]) -> str:
-    """What a picture calls the run with some edits; empty if that is too long."""
-    name = ", ".join(phrases)
-    return name if len(name) <= LONGEST_NAME else ""
+def legend(phrases: Sequence[str]) -> tuple[str, str]:
+    """What a picture calls the runs without and with some edits."""
+    words, name = text("lesson")["experiment"], ", ".join(phrases)
+    if len(name) > LONGEST_NAME:
+        return words["as_it_is"], words["edited"]
+    without = re.fullmatch(r"no ([\w ]+)", name)
+    return words["with_it"].format(what=without[1]) if without else words["as_it_is"], name
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
@@ -49,7 +53,7 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
         both = trace, view.trace(edits_of(trace, edits))
         rows = np.stack([of.head(kind, layer, head)[query].numpy() for of in both])
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
-        names = [words["as_it_is"], legend(edits) or words["edited"]]
+        names = list(legend(edits))
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
     st.markdown(words[what].format(**said))

@@ -26,14 +26,18 @@ def show_edited_answers(view: View, edits: tuple[Intervention, ...], key: str = 
 
 
 def show_edited_probabilities(
-    view: View, trace: Trace, edits: tuple[Intervention, ...], name: str = "", key: str = "probability-change"
+    view: View,
+    trace: Trace,
+    edits: tuple[Intervention, ...],
+    names: tuple[str, str] | None = None,
+    key: str = "probability-change",
 ) -> None:
     """Draw the probability of each token of the answer, without and with edits, as two bars.
 
     Args:
         trace: the trace of the view without edits.
         edits: the edits of the second run.
-        name: what the legend calls the second run; "edited" if it is empty.
+        names: what the legend calls the two runs.
         key: the key of the chart.
     """
     words = text("whatif")
@@ -41,7 +45,7 @@ def show_edited_probabilities(
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
     after = view.edited(edits, view.expected(trace)).given
-    names = (words["clean"], name or words["edited"])
+    names = names or (words["clean"], words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
     first, second = (number(loss_of(given), 3) for given in (before, np.asarray(after)))

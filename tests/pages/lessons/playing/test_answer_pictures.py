@@ -36,7 +36,7 @@ def test_the_first_snapshot_writes_letters_without_any_order() -> None:
     )
     assert before not in ("", view["source"], view["source"][::-1])
     assert after == view["source"][::-1]
-    first, last = (float(each.value.split()[5]) for each in app.caption if each.value.startswith("Loss of the right answer"))
+    first, last = (float(each.value.split()[4]) for each in app.caption if each.value.startswith("Loss on this text"))
     trace = Pipeline.load(view["model"]).trace(view["source"], view["source"][::-1])
     right = [*trace.target_ids[0][1:], Pipeline.load(view["model"]).target_vocabulary.eos]
     assert last == pytest.approx(-float(trace.probabilities[0].log()[range(len(right)), right].mean()), rel=0.01)
