@@ -263,12 +263,11 @@ function entries() {
  * sets adds an entry, so a page opens with up to four, of which Back shows the half-written ones. Before Streamlit opens another
  * page, it removes the parameters of the old page from the address; the entry of the old page gets them back here.
  *
- * In a browser without the Navigation API (Firefox before 147, Safari before 26.2), Back does what Streamlit's own does.
+ * In a browser without the Navigation API (Firefox before 147, Safari before 26.2), Back does what Streamlit's own does. Call it
+ * once in a window.
  */
 export function keepEntries() {
-  // Streamlit may load this file again in the same window.
-  if (!("navigation" in window) || "keepsEntries" in history) return;
-  Object.assign(history, { keepsEntries: true });
+  if (!("navigation" in window)) return;
   const at = entries();
   write("replaceState", at.entry, location.href);
   navigation.addEventListener("navigate", (event) => {

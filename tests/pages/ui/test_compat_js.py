@@ -120,11 +120,10 @@ def test_theme_color(page: Page) -> None:
 
 
 def test_keep_entries(page: Page) -> None:
-    """The app has called the function before. Streamlit's changes of the address on a page add no entry and keep its part."""
+    """The app has called the function. Streamlit's changes of the address on a page add no entry and keep its part."""
     page.evaluate("history.replaceState({}, '', location.href + '#head')")
     address = page.url
     entries, entry = page.evaluate("[history.length, history.state.entry]")
-    returned(page, "compat.keepEntries()")
     for change in ("pushState", "replaceState"):
         page.evaluate(f"history.{change}({{}}, '', location.pathname + location.search + '&order={change}')")
         assert page.url.endswith(f"&order={change}#head")
