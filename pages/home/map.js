@@ -2,8 +2,9 @@
 
 import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from "../ui/arrow_lines.js";
 import { pixelsOfScale, ramp } from "../ui/colors.js";
-import { clamp, closest, decodeBase64, make, penOf, range, rootOf, unchanged, viewOf } from "../ui/component.js";
+import { clamp, closest, decodeBase64, make, range, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
+import { paintLevels } from "../ui/paint.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { saidRows } from "../ui/strongest.js";
 import { followLink, whenReleased } from "./links.js";
@@ -37,7 +38,7 @@ import { followLink, whenReleased } from "./links.js";
  *   columns: { name: string, kind: string, nodes: (StackNode | Node)[] }[],
  *   layers: Partial<Record<Stack, number>>, heads: Record<string, Heads> | null,
  *   terms: Record<string, string>, callouts: string[],
- *   scale: string, top: number, masked_level: number, colors: Record<string, string>, text: Record<string, string>,
+ *   scale: string, colors: Record<string, string>, text: Record<string, string>,
  * }} Data
  */
 
@@ -328,18 +329,18 @@ class View {
    * @param {string[]} terms
    */
   heads({ shape, levels, link, queries, keys }, title, stack, terms) {
-    const { text, top, masked_level: masked } = this.data;
+    const { text } = this.data;
     const [, count, rows, columns] = shape;
     const bytes = decodeBase64(levels);
     const strip = make("div", { class: "heads", style: `--across: ${count > 8 ? Math.ceil(count / 2) : count}` });
     for (const head of range(count)) {
-      const canvas = make("canvas", { width: columns, height: rows });
+      const canvas = make("canvas", {});
       const cell = link ? make("a", {}, canvas) : make("span", {}, canvas);
       this.redrawn[stack].push((layer) => {
         const place = (layer - 1) * count + head;
-        this.paint(canvas, bytes.subarray(place * rows * columns));
+        paintLevels(canvas, bytes.subarray(place * rows * columns), columns, rows, this.pixels);
         const name = fillIn(text.head, { kind: title, layer, head: head + 1 });
-        const said = saidRows(text, { queries, keys, top, masked }, bytes, place, 1);
+        const said = saidRows(text, { queries, keys }, bytes, place, 1);
         cell.setAttribute("aria-label", fillIn(said ? text.head_says : text.head_masked, { head: name, rows: said }));
         cell.setAttribute("title", name);
         if (link && cell instanceof HTMLAnchorElement) followLink(cell, link, { layer: this.layer[stack], head: head + 1 });
@@ -347,19 +348,6 @@ class View {
       strip.append(this.withTerms(cell, terms));
     }
     return strip;
-  }
-
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {Uint8Array} levels at least one for each pixel of the canvas
-   */
-  paint(canvas, levels) {
-    const context = penOf(canvas);
-    const image = context.createImageData(canvas.width, canvas.height);
-    const shades = new Uint32Array(image.data.buffer);
-    // Masked cells stay transparent, so that the hatch behind them is visible.
-    for (let cell = 0; cell < shades.length; cell++) shades[cell] = this.pixels[levels[cell]];
-    context.putImageData(image, 0, 0);
   }
 
   legend() {

@@ -22,7 +22,7 @@ from pages.ui.pickers import pick_switch
 from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
-from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.attention_figures import quantized
 from transformer.figures.theme import LINE, MASKED
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
@@ -75,8 +75,6 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
         "heads": _heads(view, shown, base),
         "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
         "scale": weight_colors(),
-        "top": LEVELS,
-        "masked_level": MASKED_LEVEL,
         "text": row_words() | words["map"],
     }
     return component.parcel(data)
