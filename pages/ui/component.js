@@ -83,6 +83,22 @@ export function make(tag, attributes, ...children) {
 }
 
 /**
+ * An element that the server has described: its tag, its attributes and its children, which are such elements or texts.
+ *
+ * @typedef {[tag: keyof HTMLElementTagNameMap, attributes: Record<string, string | number>, ...children: (Described | string)[]]} Described
+ */
+
+/**
+ * The element of a description. Its texts are never markup.
+ *
+ * @param {Described} described
+ * @returns {HTMLElement}
+ */
+export function grown([tag, attributes, ...children]) {
+  return make(tag, attributes, ...children.map((child) => (typeof child === "string" ? child : grown(child))));
+}
+
+/**
  * The size of letters compared with an ordinary page. It is more than 1 if the page is presented, or if the browser has a larger
  * font size.
  */
