@@ -158,24 +158,13 @@ export function themeColor(element, name) {
 }
 
 /**
- * The `div`s of our components within an element. Streamlit puts each component into a shadow root, which selectors do not
- * enter. Why: “Save” and the keys of a clicker reach into one.
+ * The shadow roots of the components within an element. Streamlit puts each component into one, which selectors do not enter.
+ * Why: “Save”, the keys of a clicker and the button Words reach into components.
  *
  * @param {Element} place
- * @returns {Generator<HTMLElement>}
  */
-export function* componentRoots(place) {
-  for (const element of place.querySelectorAll("*")) {
-    if (element.shadowRoot) yield* element.shadowRoot.querySelectorAll("div");
-  }
-}
-
-/**
- * The shadow roots of the components on the page.
- * Why: the button Words explains the terms in their texts, too.
- */
-export function shadowRoots() {
-  return [...pageScroller().querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
+export function shadowRoots(place) {
+  return [...place.querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
 }
 
 /**
