@@ -49,7 +49,6 @@ class View {
   row = 32; // px
   frameRequest = 0;
   everLocked = false;
-  calls = 0;
 
   /**
    * Make the elements that do not depend on the data.
@@ -151,13 +150,12 @@ class View {
   }
 
   /**
-   * Draw new data. The returned cleanup does nothing after a later call, because it may run late.
+   * Draw new data. Returns the cleanup function, which Streamlit may call while the lines are still on the page (component.js).
    *
    * @param {Data} data
    * @param {Send} setStateValue
    */
   update(data, setStateValue) {
-    const call = ++this.calls;
     const before = this.data;
     this.data = data;
     this.setStateValue = setStateValue;
@@ -171,7 +169,7 @@ class View {
     this.observer.observe(this.between);
     this.paint();
     return () => {
-      if (call !== this.calls) return;
+      if (this.root.isConnected) return;
       this.observer.disconnect();
       cancelAnimationFrame(this.frameRequest);
       clearTimeout(this.telling);

@@ -80,7 +80,7 @@ class View {
       this.observer.observe(this.root);
       this.lines();
     });
-    return () => this.observer.disconnect();
+    return () => this.root.isConnected || this.observer.disconnect();
   }
 
   build() {

@@ -1,7 +1,8 @@
 // Functions for all components.
 //
 // Streamlit calls a component's default export again whenever its data or the theme changes. So the state that a person has
-// changed is kept in a view, which belongs to the root element and survives these calls.
+// changed is kept in a view, which belongs to the root element and survives these calls. Streamlit may call the function that one
+// call has returned after the next call, so that function does nothing while the root is on the page.
 
 /**
  * What Streamlit passes to a component.

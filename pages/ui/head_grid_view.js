@@ -38,7 +38,6 @@ export class HeadGrid {
   columns = 1; // tiles in a row
   selected = -1; // index of the selected tile
   cursor = 0; // index of the tile that the arrow keys have reached
-  calls = 0;
   painted = 0;
 
   /**
@@ -90,14 +89,13 @@ export class HeadGrid {
   }
 
   /**
-   * Show new data. Returns a cleanup function, which undoes only this call, because it may run after the next call.
+   * Show new data. Returns the cleanup function, which Streamlit may call while the grid is still on the page (component.js).
    *
    * @param {Data} data
    * @param {Uint8Array<ArrayBuffer>} levels
    * @param {Send} setTriggerValue
    */
   update(data, levels, setTriggerValue) {
-    const call = ++this.calls;
     const before = this.data;
     this.data = data;
     this.setTriggerValue = setTriggerValue;
@@ -116,15 +114,14 @@ export class HeadGrid {
     const newWords = !sameTokens || !sameTiles || selected !== this.selected;
     this.selected = selected;
     this.observer.observe(this.root);
-    if (this.arrange() || !(sameColors && sameTiles && sameLevels)) this.paint();
+    if (!sameTiles) this.arrange();
+    if (!(sameColors && sameTiles && sameLevels)) this.paint();
     this.mark();
     if (newWords && this.focused()) this.say(this.cursor);
     else if (newWords) this.write(this.hint());
     // Screen readers read this with the name of the picture, also if a person does not move through the tiles.
     if (newWords) this.picture.setAttribute("aria-description", this.told(this.cursor));
-    return () => {
-      if (call === this.calls) this.observer.disconnect();
-    };
+    return () => this.root.isConnected || this.observer.disconnect();
   }
 
   takeColors() {
