@@ -5,16 +5,7 @@ import { closest, decodeBase64, make, penOf, range, rootOf, textScale, unchanged
 import { themeColor, whenOpened } from "../ui/compat.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
-import {
-  STRENGTHS,
-  SvgPath,
-  highestWeight,
-  linesOf,
-  meanOverHeads,
-  roundedDown,
-  sharesOf,
-  tokenAfterKey,
-} from "./lines_weights.js";
+import { STRENGTHS, highestWeight, linesOf, meanOverHeads, roundedDown, sharesOf, tokenAfterKey } from "./lines_weights.js";
 
 /** @typedef {import("./lines_weights.js").Side} Side */
 /** @typedef {import("./lines_weights.js").Chosen} Chosen */
@@ -58,7 +49,6 @@ class View {
   row = 32; // px
   frameRequest = 0;
   everLocked = false;
-  calls = 0;
 
   /**
    * Make the elements that do not depend on the data.
@@ -160,13 +150,12 @@ class View {
   }
 
   /**
-   * Draw new data. The returned cleanup does nothing after a later call, because it may run late.
+   * Draw new data. Returns the cleanup function, which Streamlit may call while the lines are still on the page (component.js).
    *
    * @param {Data} data
    * @param {Send} setStateValue
    */
   update(data, setStateValue) {
-    const call = ++this.calls;
     const before = this.data;
     this.data = data;
     this.setStateValue = setStateValue;
@@ -180,7 +169,7 @@ class View {
     this.observer.observe(this.between);
     this.paint();
     return () => {
-      if (call !== this.calls) return;
+      if (this.root.isConnected) return;
       this.observer.disconnect();
       cancelAnimationFrame(this.frameRequest);
       clearTimeout(this.telling);
@@ -520,28 +509,23 @@ class View {
     canvas.style.height = `${height}px`;
     const context = penOf(canvas);
     context.scale(ratio, ratio);
-    return this.strokes(
-      chosen,
-      () => new Path2D(),
-      ({ path, color, alpha, wide }) => {
-        context.globalAlpha = alpha;
-        context.lineWidth = wide;
-        context.strokeStyle = color;
-        context.stroke(path);
-      },
-    );
+    const { count, strokes } = this.strokes(chosen);
+    for (const { path, color, alpha, wide } of strokes) {
+      context.globalAlpha = alpha;
+      context.lineWidth = wide;
+      context.strokeStyle = color;
+      context.stroke(new Path2D(path));
+    }
+    return count;
   }
 
   /**
-   * Call `stroke` with each path of lines. The strongest lines come last, so they are on top. Returns the number of lines.
+   * The number of lines, and the lines as paths in SVG's notation: one for each head and strength. The strongest come last, so
+   * they are on top.
    *
-   * @template {{ moveTo(x: number, y: number): void, bezierCurveTo(...points: [number, number, number, number, number,
-   * number]): void }} Path
    * @param {Chosen | null} chosen
-   * @param {() => Path} newPath
-   * @param {(line: { path: Path, color: string, alpha: number, wide: number }) => void} stroke
    */
-  strokes(chosen, newPath, stroke) {
+  strokes(chosen) {
     const { row } = this;
     const width = this.between.clientWidth;
     const heads = this.active();
@@ -550,26 +534,24 @@ class View {
     const pitch = Math.min(5, (0.8 * row) / heads.length);
     const widest = heads.length === 1 ? 6 : Math.max(2, 0.95 * pitch);
     const faintest = chosen ? 0.25 : 0.1;
-    /** @type {Map<number, Path>[]} */
-    const paths = range(STRENGTHS).map(() => new Map());
+    /** @type {string[][]} */
+    const paths = range(STRENGTHS).map(() => []); // strength → head → path
     let count = 0;
     heads.forEach((head, lane) => {
       const shift = (lane - (heads.length - 1) / 2) * pitch + row / 2;
       for (const [query, key, strength] of linesOf(this.weights, this.data.shape, head, this.threshold, chosen)) {
-        const path = paths[strength].get(head) ?? newPath();
-        paths[strength].set(head, path);
-        const [from, to] = [query * row + shift, key * row + shift];
-        path.moveTo(0, from);
-        path.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);
+        const [from, to] = [query, key].map((place) => (place * row + shift).toFixed(1));
+        const line = `M0 ${from}C${0.4 * width} ${from} ${0.6 * width} ${to} ${width} ${to}`;
+        paths[strength][head] = (paths[strength][head] ?? "") + line;
         count++;
       }
     });
-    paths.forEach((byHead, strength) => {
+    const strokes = paths.flatMap((byHead, strength) => {
       const weight = (strength + 0.5) / STRENGTHS;
       const [alpha, wide] = [faintest + (1 - faintest) * weight, 0.6 + (widest - 0.6) * weight];
-      for (const [head, path] of byHead) stroke({ path, color: colors[head % colors.length], alpha, wide });
+      return byHead.map((path, head) => ({ path, color: colors[head % colors.length], alpha, wide }));
     });
-    return count;
+    return { count, strokes };
   }
 
   /** The whole picture as an SVG: the heads that are on, the columns, the lines. */
@@ -597,13 +579,9 @@ class View {
     }
     const [x, y, width, height] = sheet.place(this.canvas);
     sheet.raw(`<svg x="${x}" y="${y}" width="${width}" height="${height}">`);
-    this.strokes(
-      this.chosen(),
-      () => new SvgPath(),
-      ({ path, color, alpha, wide }) => {
-        sheet.add("path", { d: path.d, fill: "none", stroke: color, "stroke-opacity": alpha, "stroke-width": wide });
-      },
-    );
+    for (const { path, color, alpha, wide } of this.strokes(this.chosen()).strokes) {
+      sheet.add("path", { d: path, fill: "none", stroke: color, "stroke-opacity": alpha, "stroke-width": wide });
+    }
     sheet.raw("</svg>");
     return sheet.svg();
   }

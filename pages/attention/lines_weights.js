@@ -131,21 +131,3 @@ export function tokenAfterKey(key, side, index, counts) {
   const move = moves[key];
   return move ? [move[0], Math.max(0, Math.min(move[1], counts[move[0]] - 1))] : null;
 }
-
-/** A path in SVG's notation, with the two methods of Path2D that are used here. */
-export class SvgPath {
-  d = "";
-
-  /**
-   * @param {number} x
-   * @param {number} y
-   */
-  moveTo(x, y) {
-    this.d += `M${x.toFixed(1)} ${y.toFixed(1)}`;
-  }
-
-  /** @param {...number} points */
-  bezierCurveTo(...points) {
-    this.d += `C${points.map((point) => point.toFixed(1)).join(" ")}`;
-  }
-}

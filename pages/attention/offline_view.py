@@ -55,5 +55,4 @@ def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, sta
         grid=place("grid", UI / "head_grid"),
         lines=place("lines", HERE / "lines"),
     )
-    components = {"headGrid": UI / "head_grid", "lines": HERE / "lines"}
-    return offline_page(f"Headlight: {view.model}, {kind}", body, data, HERE / "offline_view.js", components)
+    return offline_page(f"Headlight: {view.model}, {kind}", body, data, HERE / "offline_view.js")

@@ -2,15 +2,15 @@
 // request. When the player stops, it sends two things to the server for the other parts of the page: the step, and the parts
 // that are below the screen.
 
-import { MASKED_LEVEL, cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
+import { TOP_LEVEL, cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
-import { paintCells } from "../ui/paint.js";
+import { paintLevels } from "../ui/paint.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
 import { saidRows } from "../ui/strongest.js";
-import { TOP, alignmentLevels } from "./player_steps.js";
+import { alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
 // The size in px of a cell of the alignment, and of a digit in it, on an ordinary page. While the page is presented, a digit
@@ -151,8 +151,7 @@ class Player {
     this.replaceItems(this.bars, ...bars, rest);
     this.paintAlignment(source.length);
     const queries = this.steps.slice(0, this.step + 1).map(({ token }) => token);
-    const tokens = { queries, keys: source, top: TOP, masked: MASKED_LEVEL };
-    const rows = saidRows(text, tokens, alignmentLevels(this.steps, this.step), 0, ROWS_SAID);
+    const rows = saidRows(text, { queries, keys: source }, alignmentLevels(this.steps, this.step), 0, ROWS_SAID);
     const says = { ...this.places(), token: step.token, rows };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
@@ -224,14 +223,17 @@ class Player {
     Object.assign(this.canvas.style, { width: `${columns * size}px`, height: `${count * size}px` });
     const levels = alignmentLevels(steps, this.step);
     const context = penOf(this.canvas);
-    paintCells(context, levels, count, columns, this.pixels, [0, 0, width, height]);
+    const cells = make("canvas", {});
+    paintLevels(cells, levels, columns, count, this.pixels);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(cells, 0, 0, width, height);
     context.font = `${Math.round(DIGIT * scale * ratio)}px sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let column = 0; column < columns; column++) {
       const level = levels[this.step * columns + column];
       context.fillStyle = isLight(cssColor(this.pixels, level)) ? "black" : "white";
-      const words = String(Math.round((100 * level) / TOP));
+      const words = String(Math.round((100 * level) / TOP_LEVEL));
       context.fillText(words, (column + 0.5) * size * ratio, (this.step + 0.5) * size * ratio);
     }
     context.strokeStyle = getComputedStyle(this.root).color;

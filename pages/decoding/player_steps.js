@@ -1,5 +1,6 @@
 // The steps of an answer, without access to the page.
 
+import { TOP_LEVEL } from "../ui/colors.js";
 import { clamp } from "../ui/component.js";
 
 /**
@@ -18,15 +19,13 @@ import { clamp } from "../ui/component.js";
  * }} Step
  */
 
-export const TOP = 254; // the level of a weight of 1
-
 /**
- * The attention of all steps up to and including `step` as bytes from 0 to `TOP`, a row for each step.
+ * The attention of all steps up to and including `step` as bytes from 0 to `TOP_LEVEL`, a row for each step.
  *
  * @param {Step[]} steps
  * @param {number} step
  */
 export function alignmentLevels(steps, step) {
   const rows = steps.slice(0, step + 1).map(({ cross }) => cross);
-  return Uint8Array.from(rows.flat(), (weight) => Math.round(TOP * clamp(0, weight, 1)));
+  return Uint8Array.from(rows.flat(), (weight) => Math.round(TOP_LEVEL * clamp(0, weight, 1)));
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.home.map_elements import MapElements
 from pages.home.map_results import Node, results, run_key, stop
 from pages.home.part_links import Link, kept_query, packed, sidebar_query
 from pages.shell.frame.glossary import meaning
@@ -22,7 +23,7 @@ from pages.ui.pickers import pick_switch
 from pages.ui.text import language, text
 from transformer import Trace
 from transformer.figures import KIND_COLORS
-from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.attention_figures import quantized
 from transformer.figures.theme import LINE, MASKED
 from transformer.network.config import NetworkConfig
 from transformer.pipeline.pipeline import Side
@@ -67,17 +68,20 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
         {"name": words[stack], "kind": stack, "nodes": [_linked(node, base) for node in nodes[stack](view, trace, shown)]}
         for stack in view.pipeline.stacks
     ]
+    callouts = _callouts(columns) if numbered else []
+    heads = _heads(view, shown, base)
+    terms = _meanings(columns)
+    layers = {stack: depths[stack] for stack in view.pipeline.stacks}
+    drawn = MapElements(terms, layers, heads, words["map"])
     data = {
-        "columns": columns,
-        "terms": _meanings(columns),
-        "callouts": _callouts(columns) if numbered else [],
-        "layers": {stack: depths[stack] for stack in view.pipeline.stacks},
-        "heads": _heads(view, shown, base),
+        "elements": drawn.all(columns, callouts),
+        "links": drawn.links,
+        "terms": terms,
+        "layers": layers,
+        "heads": heads,
         "colors": {**KIND_COLORS, "masked": MASKED, "line": LINE},
         "scale": weight_colors(),
-        "top": LEVELS,
-        "masked_level": MASKED_LEVEL,
-        "text": row_words() | words["map"],
+        "text": row_words() | {name: words["map"][name] for name in ("tap", "head", "head_says", "head_masked")},
     }
     return component.parcel(data)
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,14 @@ import streamlit as st
 
 from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, described, show
-from pages.ui.component import mounted
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
+from pages.ui.tree import Line, tree
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, TensorView
 from transformer.figures.walk_figures import cell_frame, number_at
 
-HERE = Path(__file__).parent
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
 # Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
@@ -28,9 +26,6 @@ NARROW = 520  # px; on a narrower page, the figure of `NARROW_WIDTH` is drawn
 # Session key: (key of a picture, path of a tensor in it), and the first and the last of the columns that are opened.
 OPENED = "opened_columns"
 AROUND = 32  # columns on either side that a click on a cell for several numbers opens
-
-
-_outline = mounted(HERE / "outline")
 
 
 def picture(
@@ -188,11 +183,15 @@ def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
 def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
     """Draw the list of all stops, folded by group. Each group is (title, (path, title, shape) of each stop). `on_pick` is
     called when a person picks a stop (see `component.picked`)."""
-    data = {
-        "groups": [{"title": title, "stops": [list(stop) for stop in stops]} for title, stops in groups],
-        "selected": selected,
-    }
-    _outline(key=key, data=data, on_pick_change=on_pick)
+    lines = [
+        line
+        for title, stops in groups
+        for line in (
+            Line(title, 0, title, "", "", str(len(stops))),
+            *(Line(path, 1, name, "", "", shape) for path, name, shape in stops),
+        )
+    ]
+    tree(lines, selected, text("walk")["outline"], key, on_pick, open_levels=0, only_leaves=True)
 
 
 def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:

@@ -73,7 +73,7 @@ class Film {
     document.addEventListener("chart", mark);
     root.addEventListener("keydown", (event) => {
       // In the grid of heads, the arrow keys move from head to head.
-      if (event.target !== this.grid.canvas) this.moves.key(event);
+      if (event.target !== this.grid.picture) this.moves.key(event);
     });
   }
 

@@ -3,7 +3,7 @@
 import { decodeBase64, range } from "./component.js";
 
 export const MASKED_LEVEL = 255; // the level of a cell that a mask hides
-export const TOP_LEVEL = 254; // the level of the highest value of a scale
+export const TOP_LEVEL = 254; // the level of the highest value of a scale, such as a weight of 1
 
 /** One pixel for each level. From the highest byte to the lowest: alpha, blue, green, red. @typedef {Uint32Array<ArrayBuffer>} Pixels */
 

@@ -158,24 +158,13 @@ export function themeColor(element, name) {
 }
 
 /**
- * The `div`s of our components within an element. Streamlit puts each component into a shadow root, which selectors do not
- * enter. Why: “Save” and the keys of a clicker reach into one.
+ * The shadow roots of the components within an element. Streamlit puts each component into one, which selectors do not enter.
+ * Why: “Save”, the keys of a clicker and the button Words reach into components.
  *
  * @param {Element} place
- * @returns {Generator<HTMLElement>}
  */
-export function* componentRoots(place) {
-  for (const element of place.querySelectorAll("*")) {
-    if (element.shadowRoot) yield* element.shadowRoot.querySelectorAll("div");
-  }
-}
-
-/**
- * The shadow roots of the components on the page.
- * Why: the button Words explains the terms in their texts, too.
- */
-export function shadowRoots() {
-  return [...pageScroller().querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
+export function shadowRoots(place) {
+  return [...place.querySelectorAll("*")].flatMap((element) => element.shadowRoot ?? []);
 }
 
 /**
@@ -263,12 +252,11 @@ function entries() {
  * sets adds an entry, so a page opens with up to four, of which Back shows the half-written ones. Before Streamlit opens another
  * page, it removes the parameters of the old page from the address; the entry of the old page gets them back here.
  *
- * In a browser without the Navigation API (Firefox before 147, Safari before 26.2), Back does what Streamlit's own does.
+ * In a browser without the Navigation API (Firefox before 147, Safari before 26.2), Back does what Streamlit's own does. Call it
+ * once in a window.
  */
 export function keepEntries() {
-  // Streamlit may load this file again in the same window.
-  if (!("navigation" in window) || "keepsEntries" in history) return;
-  Object.assign(history, { keepsEntries: true });
+  if (!("navigation" in window)) return;
   const at = entries();
   write("replaceState", at.entry, location.href);
   navigation.addEventListener("navigate", (event) => {

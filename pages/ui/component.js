@@ -1,7 +1,8 @@
 // Functions for all components.
 //
 // Streamlit calls a component's default export again whenever its data or the theme changes. So the state that a person has
-// changed is kept in a view, which belongs to the root element and survives these calls.
+// changed is kept in a view, which belongs to the root element and survives these calls. Streamlit may call the function that one
+// call has returned after the next call, so that function does nothing while the root is on the page.
 
 /**
  * What Streamlit passes to a component.
@@ -80,6 +81,22 @@ export function make(tag, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   element.append(...children);
   return element;
+}
+
+/**
+ * An element that the server has described: its tag, its attributes and its children, which are such elements or texts.
+ *
+ * @typedef {[tag: keyof HTMLElementTagNameMap, attributes: Record<string, string | number>, ...children: (Described | string)[]]} Described
+ */
+
+/**
+ * The element of a description. Its texts are never markup.
+ *
+ * @param {Described} described
+ * @returns {HTMLElement}
+ */
+export function grown([tag, attributes, ...children]) {
+  return make(tag, attributes, ...children.map((child) => (typeof child === "string" ? child : grown(child))));
 }
 
 /**

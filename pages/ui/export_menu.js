@@ -1,7 +1,7 @@
 // Saves the picture drawn under a key. A Plotly chart saves itself at the event "save". Another component answers the event
 // "picture" with an SVG. Everything happens in the browser.
 
-import { componentRoots, elementWithKey, pageBackground } from "./compat.js";
+import { elementWithKey, pageBackground, shadowRoots } from "./compat.js";
 import { make, penOf, rootOf } from "./component.js";
 import { escapeMarkup } from "./picture.js";
 
@@ -33,7 +33,9 @@ async function save(format, { place: key, name }) {
     return;
   }
   const detail = { svg: "" };
-  for (const root of componentRoots(place)) root.dispatchEvent(new CustomEvent("picture", { detail }));
+  for (const root of shadowRoots(place)) {
+    for (const component of root.querySelectorAll("div")) component.dispatchEvent(new CustomEvent("picture", { detail }));
+  }
   if (!detail.svg) return;
   if (format === "html") {
     download(new Blob([offlinePage(detail.svg, name, pageBackground())], { type: "text/html" }), `${name}.html`);

@@ -1,6 +1,6 @@
-"""Overview of all heads of one kind of attention: a small heatmap per layer and head on one canvas. A click picks a head.
+"""Overview of all heads of one kind of attention: a small heatmap per layer and head. A click picks a head.
 
-A canvas and no Plotly chart, because it is three times as fast: with 12 × 12 heads of 64 × 64 weights, the grid is painted
+Canvases and no Plotly chart, because they are three times as fast: with 12 × 12 heads of 64 × 64 weights, the grid is painted
 0.09 s after a click, and as one Plotly heatmap 0.29 s (up to 0.35 s), still without hatched cells and names.
 """
 
@@ -17,7 +17,7 @@ from pages.ui.compat import no_callback
 from pages.ui.component import mounted, packed, parcel
 from pages.ui.format import fixed, linked_token
 from pages.ui.text import text
-from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, quantized
+from transformer.figures.attention_figures import quantized
 from transformer.figures.panels import shades
 from transformer.figures.theme import LINE, MASKED
 
@@ -93,8 +93,6 @@ def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str],
         "tiles": None,
         "captions": None,
         "colors": {"scale": weight_colors(), "masked": MASKED, "line": LINE, "frame": str(color)},
-        "top": LEVELS,
-        "masked_level": MASKED_LEVEL,
         "text": text("head_grid"),
     }
 

@@ -4,7 +4,8 @@
 import { isLight } from "./colors.js";
 import { make, range, rootOf, unchanged, viewOf } from "./component.js";
 import { fillIn, tokenText } from "./format.js";
-import { ascending, cellAfterKey, Echoes, markedCells } from "./marking_cells.js";
+import { cellAfterKey } from "./cells.js";
+import { ascending, Echoes, markedCells } from "./marking_cells.js";
 
 const NEAR = 1; // rows shown on each side of the row that the question is about, even on a small screen
 
@@ -260,15 +261,11 @@ class Marking {
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !(event.target instanceof HTMLElement)) return;
     if (!event.target.matches(".cell")) return;
-    const { rows, columns } = this.data;
-    let next = cellAfterKey(event.key, this.cursor, rows.length, columns.length);
+    const after = (/** @type {number} */ cell) => cellAfterKey(event.key, cell, this.data.columns.length, this.cells.length);
+    let next = after(this.cursor);
     // Cells that cannot be marked cannot have the focus either, so continue in the same direction.
-    while (!this.free(next)) {
-      const after = cellAfterKey(event.key, next, rows.length, columns.length);
-      if (after === next) break;
-      next = after;
-    }
-    if (next === this.cursor || !this.free(next)) return;
+    while (next !== null && !this.free(next) && after(next) !== next) next = after(next);
+    if (next === null || next === this.cursor || !this.free(next)) return;
     event.preventDefault();
     this.cursor = next;
     this.paint();

@@ -1,7 +1,5 @@
 // Which cells are marked after a click, a drag or a key. Cells are numbered row by row.
 
-import { clamp } from "./component.js";
-
 /**
  * The marks after some cells were marked or cleared. If there are too many marks, the oldest ones are cleared.
  *
@@ -54,27 +52,4 @@ export class Echoes {
     this.sent = [];
     return true;
   }
-}
-
-/**
- * The cell that a key moves to; the present cell if the key does not move.
- *
- * @param {string} key
- * @param {number} cell
- * @param {number} rows
- * @param {number} columns
- */
-export function cellAfterKey(key, cell, rows, columns) {
-  const [row, column] = [Math.floor(cell / columns), cell % columns];
-  /** @type {Record<string, [number, number]>} */
-  const places = {
-    ArrowLeft: [row, column - 1],
-    ArrowRight: [row, column + 1],
-    ArrowUp: [row - 1, column],
-    ArrowDown: [row + 1, column],
-    Home: [row, 0],
-    End: [row, columns - 1],
-  };
-  const [down, across] = places[key] ?? [row, column];
-  return clamp(0, down, rows - 1) * columns + clamp(0, across, columns - 1);
 }

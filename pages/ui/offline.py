@@ -54,37 +54,34 @@ def place(name: str, path: Path) -> Markup:
     return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
 
 
-def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path, components: Mapping[str, Path]) -> str:
+def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path) -> str:
     """A page with components of this project, as HTML.
 
     Args:
         body: the HTML of the page, made with `Markup.format`. It has a `place` for each component.
-        data: the first argument of the script.
-        run: a script whose default export is called with the data and then the components.
-        components: name of a component → path of its files, without their endings.
+        data: the argument of the script.
+        run: a script whose default export is called with the data. It imports the components.
     """
-    files = {"run": run, **{f"component{index}": path.with_suffix(".js") for index, path in enumerate(components.values())}}
-    imports = "\n".join(f"import {name} from {json.dumps(name_of(file))};" for name, file in files.items())
-    given = ", ".join(['JSON.parse(document.getElementById("data").textContent)', *[*files][1:]])
+    call = 'run(JSON.parse(document.getElementById("data").textContent));'
     return str(
         PAGE.format(
             title=title,
             style=Markup(_theme()),
             body=body,
             data=Markup(json.dumps(data).replace("<", "\\u003c")),  # `</script` in the data would end the script
-            modules=Markup(json.dumps({"imports": modules(*files.values())})),
-            script=Markup(f"{imports}\nrun({given});"),
+            modules=Markup(json.dumps({"imports": modules(run)})),
+            script=Markup(f"import run from {json.dumps(name_of(run))};\n{call}"),
         )
     )
 
 
-def modules(*files: Path) -> dict[str, str]:
-    """Scripts and all that they import, for the import map of a page: name → address.
+def modules(script: Path) -> dict[str, str]:
+    """A script and all that it imports, for the import map of a page: name → address.
 
     The page has no other files, so each address (`data:`) contains the script itself. An import cannot be relative to such an
     address, so it is replaced by the name of the imported script.
     """
-    waiting, found = [*files], dict[str, str]()
+    waiting, found = [script], dict[str, str]()
     while waiting:
         file = waiting.pop()
         if name_of(file) not in found:

@@ -7,16 +7,10 @@
  * @returns {[any, Uint8Array<ArrayBuffer>]}
  */
 export function unpackParcel(parcel) {
-  const bytes = parcel instanceof ArrayBuffer ? new Uint8Array(parcel) : asBytes(parcel);
+  const sent = parcel instanceof ArrayBuffer ? new Uint8Array(parcel) : parcel;
+  const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (sent);
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, end))), bytes.subarray(end)];
-}
-
-/**
- * @param {Uint8Array} parcel
- */
-function asBytes(parcel) {
-  return new Uint8Array(/** @type {ArrayBuffer} */ (parcel.buffer), parcel.byteOffset, parcel.byteLength);
 }
 
 /**

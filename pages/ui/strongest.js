@@ -1,5 +1,6 @@
 // The strongest cells of a map of attention weights, and a description of the map for a person who does not see it.
 
+import { MASKED_LEVEL, TOP_LEVEL } from "./colors.js";
 import { fillIn, tokenText } from "./format.js";
 
 /**
@@ -7,20 +8,19 @@ import { fillIn, tokenText } from "./format.js";
  * the map are masked.
  *
  * @param {Record<string, string>} text
- * @param {{ queries: string[], keys: string[], top: number, masked: number }} of the tokens, the level of weight 1 (`top`), and
- *   the level of a masked cell
+ * @param {{ queries: string[], keys: string[] }} tokens
  * @param {Uint8Array} levels [map, query, key]
  * @param {number} map
  * @param {number} most how many rows
  */
-export function saidRows(text, { queries, keys, top, masked }, levels, map, most) {
-  const rows = strongestRows(levels, [queries.length, keys.length], masked, map, most);
+export function saidRows(text, { queries, keys }, levels, map, most) {
+  const rows = strongestRows(levels, [queries.length, keys.length], map, most);
   const said = rows.map(({ query, key, level }) => {
     /** @param {number} of a level */
-    const written = (of) => (of / top).toFixed(2);
+    const written = (of) => (of / TOP_LEVEL).toFixed(2);
     const start = (map * queries.length + query) * keys.length;
     const row = levels.subarray(start, start + keys.length);
-    const count = row.filter((other) => other !== masked && written(other) === written(level)).length - 1;
+    const count = row.filter((other) => other !== MASKED_LEVEL && written(other) === written(level)).length - 1;
     const names = { query: `${query}: ${tokenText(queries[query])}`, key: `${key}: ${tokenText(keys[key])}` };
     return fillIn(text.row_says, { ...names, weight: written(level) }) + (count ? fillIn(text.row_alike, { count }) : "");
   });
@@ -32,15 +32,14 @@ export function saidRows(text, { queries, keys, top, masked }, levels, map, most
  *
  * @param {Uint8Array} levels [map, query, key]
  * @param {[queries: number, keys: number]} shape
- * @param {number} masked the level of a masked cell
  * @param {number} map
  * @param {number} most how many cells
  */
-export function strongestRows(levels, [queries, keys], masked, map, most) {
+export function strongestRows(levels, [queries, keys], map, most) {
   const rows = [];
   for (let query = 0; query < queries; query++) {
-    const cell = strongestCell(levels, [queries, keys], masked, map, [query, query + 1], [0, keys]);
-    if (cell && cell.level !== masked) rows.push(cell);
+    const cell = strongestCell(levels, [queries, keys], map, [query, query + 1], [0, keys]);
+    if (cell && cell.level !== MASKED_LEVEL) rows.push(cell);
   }
   return rows.sort((one, other) => other.level - one.level).slice(0, most);
 }
@@ -51,17 +50,17 @@ export function strongestRows(levels, [queries, keys], masked, map, most) {
  *
  * @param {Uint8Array} levels [map, query, key]
  * @param {[queries: number, keys: number]} shape
- * @param {number} masked the level of a masked cell
  * @param {number} map
  * @param {[from: number, to: number]} ofQueries
  * @param {[from: number, to: number]} ofKeys
  */
-export function strongestCell(levels, [queries, keys], masked, map, ofQueries, ofKeys) {
+export function strongestCell(levels, [queries, keys], map, ofQueries, ofKeys) {
   let best = null;
   for (let query = ofQueries[0]; query < ofQueries[1]; query++) {
     for (let key = ofKeys[0]; key < ofKeys[1]; key++) {
       const level = levels[(map * queries + query) * keys + key];
-      if (!best || (level !== masked && (best.level === masked || level > best.level))) best = { query, key, level };
+      if (!best || (level !== MASKED_LEVEL && (best.level === MASKED_LEVEL || level > best.level)))
+        best = { query, key, level };
     }
   }
   return best;

@@ -6,11 +6,13 @@
 import { closest, make, rootOf, unchanged, viewOf } from "./component.js";
 import { ancestors, hasChildren, treeMove } from "./tree_moves.js";
 
-const OPEN = 4; // levels that are open at first; the lowest of them has the parts of a layer
-
 /** @typedef {[id: string, level: number, name: string, kind: string, detail: string, note: string]} Line */
 
-/** @typedef {{ lines: Line[], selected: string, says: string, text: Record<string, string> }} Data */
+/**
+ * `open` is how many levels are open at first. With `leaves`, only lines without lines below them can be picked.
+ *
+ * @typedef {{ lines: Line[], selected: string, says: string, open: number, leaves: boolean, text: Record<string, string> }} Data
+ */
 
 /** @param {import("./component.js").Mount<Data>} mount */
 export default function tree({ data, parentElement, setTriggerValue }) {
@@ -26,6 +28,7 @@ class Tree {
   /** @type {number[]} */ levels = [];
   /** @type {Set<string>} */ folded = new Set();
   /** @type {Set<string>} */ known = new Set(); // ids of the lines at the last `build`
+  /** @type {string[]} */ followed = []; // ids of the lines that were opened to show the selected line
   cursor = 0;
 
   /** @param {HTMLElement} root */
@@ -47,8 +50,10 @@ class Tree {
     if (!unchanged(before, data, "lines")) this.build();
     const moved = !unchanged(before, data, "lines", "selected");
     if (moved) {
+      if (data.leaves) for (const id of this.followed) this.folded.add(id);
       this.cursor = Math.max(0, this.ids.indexOf(data.selected));
-      for (const index of ancestors(this.levels, this.cursor)) this.folded.delete(this.ids[index]);
+      const above = ancestors(this.levels, this.cursor).map((index) => this.ids[index]);
+      this.followed = above.filter((id) => this.folded.delete(id));
     }
     this.mark();
     if (moved) this.scrollTo(this.rows[this.cursor]);
@@ -66,7 +71,7 @@ class Tree {
   }
 
   build() {
-    const { lines, text } = this.data;
+    const { lines, open, text } = this.data;
     this.ids = lines.map(([id]) => id);
     this.levels = lines.map(([, level]) => level);
     /** @type {Set<string>} */
@@ -74,10 +79,11 @@ class Tree {
     this.rows = lines.map(([id, level, name, kind, detail, note], index) => {
       const inner = hasChildren(this.levels, index);
       // A deep line is folded at first. A line that was drawn before stays open or folded.
-      if (inner && (this.known.has(id) ? this.folded.has(id) : level >= OPEN)) folded.add(id);
+      if (inner && (this.known.has(id) ? this.folded.has(id) : level >= open)) folded.add(id);
       const twist = make("span", { class: "twist", "aria-hidden": "true" });
-      const words = make("span", { class: "said" }, make("b", {}, name), " ", make("code", {}, make("i", {}, kind), detail));
-      const row = make("div", { role: "treeitem", "aria-level": level + 1, "data-at": index, tabindex: -1 }, twist, words);
+      const words = make("span", { class: "said" }, make("b", {}, name));
+      if (kind || detail) words.append(" ", make("code", {}, make("i", {}, kind), detail));
+      const row = make("div", { role: "treeitem", "aria-level": level + 1, "data-id": id, tabindex: -1 }, twist, words);
       if (note) row.append(make("small", {}, note));
       row.style.setProperty("--level", String(level));
       row.classList.toggle("inner", inner);
@@ -110,6 +116,7 @@ class Tree {
   fold(index, closed) {
     if (closed) this.folded.add(this.ids[index]);
     else this.folded.delete(this.ids[index]);
+    this.followed = this.followed.filter((id) => id !== this.ids[index]); // a line that a person unfolds stays open
     // The cursor must not stay on a line that is now hidden.
     if (closed && ancestors(this.levels, this.cursor).includes(index)) this.cursor = index;
     this.mark();
@@ -125,15 +132,16 @@ class Tree {
   /** @param {number} index */
   pick(index) {
     this.cursor = index;
+    if (this.data.leaves && hasChildren(this.levels, index)) return this.fold(index, !this.isFolded(index));
     this.mark();
     this.send("pick", this.ids[index]);
   }
 
   /** @param {Event} event */
   click(event) {
-    const row = closest(event, "[data-at]");
+    const row = closest(event, "[data-id]");
     if (!row) return;
-    const index = Number(row.dataset.at);
+    const index = this.rows.indexOf(row);
     if (closest(event, ".twist") && hasChildren(this.levels, index)) this.fold(index, !this.isFolded(index));
     else this.pick(index);
   }
@@ -144,6 +152,7 @@ class Tree {
     const move = treeMove(event.key, this.cursor, this.levels, (index) => this.isFolded(index));
     if (!move) return;
     event.preventDefault();
+    event.stopPropagation(); // on the page, the arrow keys step through a walk
     if ("go" in move) this.go(move.go);
     if ("fold" in move) this.fold(this.cursor, move.fold);
     if ("pick" in move) this.pick(this.cursor);

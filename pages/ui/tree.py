@@ -1,4 +1,4 @@
-"""A tree with lines that fold and can be picked, such as a call tree."""
+"""A tree with lines that fold and can be picked, such as a call tree or the list of all tensors."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,10 +28,21 @@ class Line(NamedTuple):
     note: str
 
 
+# Levels that are open at first; the lowest of them has the parts of a layer.
+OPEN = 4
+
 _mount = mounted(Path(__file__).with_suffix(""))
 
 
-def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Callable[[], None]) -> None:
+def tree(
+    lines: Sequence[Line],
+    selected: str,
+    says: str,
+    key: str,
+    on_pick: Callable[[], None],
+    open_levels: int = OPEN,
+    only_leaves: bool = False,
+) -> None:
     """Draw the lines. Picking a line calls `on_pick` and then reruns the page (see `component.picked`).
 
     At first, the upper levels and the path to the selected line are open. Lines that a person has folded stay folded. The arrow
@@ -42,6 +53,16 @@ def tree(lines: Sequence[Line], selected: str, says: str, key: str, on_pick: Cal
         selected: id of the picked line.
         says: a name of the tree for screen readers.
         on_pick: called when a person picks a line.
+        open_levels: how many levels are open at first.
+        only_leaves: whether a line with lines below it only folds and cannot be picked. A line that was opened to show the
+            selected one is then closed again when another is selected.
     """
-    data = {"lines": [list(line) for line in lines], "selected": selected, "says": says, "text": dict(text("calls")["tree"])}
+    data = {
+        "lines": [list(line) for line in lines],
+        "selected": selected,
+        "says": says,
+        "open": open_levels,
+        "leaves": only_leaves,
+        "text": dict(text("calls")["tree"]),
+    }
     _mount(key=key, data=data, on_pick_change=on_pick)

@@ -11,9 +11,6 @@ const SCROLLS = ["auto", "scroll"]; // values of `overflow` with which a person 
  * @param {string} scrollable the label for screen readers of a box that can be scrolled
  */
 export function keepAccessible(scrollable) {
-  // Streamlit may load this file again in the same window.
-  if ("keptAccessible" in document) return;
-  Object.assign(document, { keptAccessible: true });
   let rests = false;
   let changed = false;
   // A change of the letter size or of the screen size changes no element, so the observer below does not report it.

@@ -26,9 +26,6 @@ let stop = null;
 
 /** Scroll to the right place whenever an address is opened in this window. */
 export function arriveAtParts() {
-  // Streamlit may load this file again in the same window.
-  if ("arrivesAtParts" in history) return;
-  Object.assign(history, { arrivesAtParts: true });
   let here = entryNumber();
   let page = location.pathname;
   let isOther = false; // whether the newest entry is of another page than the entry before it

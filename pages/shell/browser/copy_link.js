@@ -7,9 +7,6 @@ import { make } from "../../ui/component.js";
  * @param {{ link: string, link_help: string, link_copied: string }} words
  */
 export function offerLink({ link, link_help, link_copied }) {
-  // Streamlit may load this file again in the same window.
-  if ("offersLink" in history) return;
-  Object.assign(history, { offersLink: true });
   const button = make("button", { type: "button", class: "copy-link", title: link_help, "aria-live": "polite" }, link);
   const draw = () => {
     button.textContent = link;

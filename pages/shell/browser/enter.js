@@ -6,9 +6,6 @@ const TOUCH = matchMedia("(hover: none)"); // there, the keyboard on the screen 
 
 /** Run the text with Enter, in this window. Streamlit reads a box of several lines when it loses the focus. */
 export function runWithEnter() {
-  // Streamlit may load this file again in the same window.
-  if ("runsWithEnter" in document) return;
-  Object.assign(document, { runsWithEnter: true });
   addEventListener("keydown", (event) => {
     const box = event.target;
     if (event.key !== "Enter" || event.isComposing || !(box instanceof HTMLTextAreaElement)) return;

@@ -4,9 +4,6 @@ const FRAMES = 5; // the animation starts within this number of frames after the
 
 /** Open and close folds at once, in this window. */
 export function foldAtOnce() {
-  // Streamlit may load this file again in the same window.
-  if ("foldsAtOnce" in document) return;
-  Object.assign(document, { foldsAtOnce: true });
   addEventListener("click", ({ target }) => {
     const fold = target instanceof Element ? target.closest("summary")?.parentElement : null;
     if (fold) finish(fold, FRAMES);

@@ -10,6 +10,9 @@ import { showUndo } from "./undo.js";
 
 /** @param {import("../../ui/component.js").Mount<Record<"scrollable" | "undo" | "undo_help" | "link" | "link_help" | "link_copied", string>>} mount */
 export default function mount({ data }) {
+  // Streamlit calls this in every run, and may load the file again in the same window.
+  if ("headlightFrame" in document) return;
+  Object.assign(document, { headlightFrame: true });
   keepEntries();
   arriveAtParts();
   showUndo(data.undo, data.undo_help);

@@ -1,6 +1,6 @@
 // The bar of a page on a projector, and the keys of a clicker.
 
-import { componentRoots, elementWithKey, headerHeight, pageScroller, sidebar } from "../../ui/compat.js";
+import { elementWithKey, headerHeight, pageScroller, shadowRoots, sidebar } from "../../ui/compat.js";
 import { make, rootOf, viewOf } from "../../ui/component.js";
 import { closeScreen } from "../../ui/screens.js";
 
@@ -161,11 +161,12 @@ function partFrom(now, way) {
  */
 function openStop(way) {
   const bar = elementWithKey("lesson_bar");
-  for (const root of bar ? componentRoots(bar) : []) {
-    const link = root.querySelector(way > 0 ? ".moves .next" : ".moves .back");
-    if (!(link instanceof HTMLElement)) continue;
-    link.click();
-    return true;
-  }
-  return false;
+  const name = way > 0 ? ".moves .next" : ".moves .back";
+  const link =
+    bar &&
+    shadowRoots(bar)
+      .map((root) => root.querySelector(name))
+      .find(Boolean);
+  if (link instanceof HTMLElement) link.click();
+  return link instanceof HTMLElement;
 }

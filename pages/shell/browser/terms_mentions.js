@@ -1,16 +1,20 @@
 // Finds the terms of the glossary in the texts of the page, of the open lesson and of components. Typed texts are left out.
 
-import { componentRoots, elementWithKey, isInSentence, sentences, shadowRoots } from "../../ui/compat.js";
+import { elementWithKey, isInSentence, pageScroller, sentences, shadowRoots } from "../../ui/compat.js";
 
 const OF_LESSON = ".say, .ask"; // the texts in the bar of a lesson
 const OF_COMPONENT = "[data-words]"; // the app's own texts in a component, such as a title or a note
 
 /** @typedef {(text: string) => import("./terms_words.js").Mention[]} Find */
 
-/** The elements with the texts in the bar of the open lesson. */
-function lessonWords() {
-  const bar = elementWithKey("lesson_bar");
-  return bar ? [...componentRoots(bar)].filter((root) => root.matches(OF_LESSON)) : [];
+/**
+ * The elements within the components of a part of the page that a selector matches.
+ *
+ * @param {Element | null} place
+ * @param {string} selector
+ */
+function inComponents(place, selector) {
+  return place ? shadowRoots(place).flatMap((root) => [...root.querySelectorAll(selector)]) : [];
 }
 
 /**
@@ -20,9 +24,9 @@ function lessonWords() {
  * @returns {{ term: string, word: Range }[]}
  */
 export function allMentions(find) {
-  const inComponents = shadowRoots().flatMap((root) => [...root.querySelectorAll(OF_COMPONENT)]);
+  const ofLesson = inComponents(elementWithKey("lesson_bar"), OF_LESSON);
   const listed = [];
-  for (const root of [...lessonWords(), ...sentences(), ...inComponents]) {
+  for (const root of [...ofLesson, ...sentences(), ...inComponents(pageScroller(), OF_COMPONENT)]) {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       const named = mentionsIn(text, find);

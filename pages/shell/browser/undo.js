@@ -7,9 +7,6 @@ import { addToHeader, entryNumber, whenEntryOpens } from "../../ui/compat.js";
  * @param {string} help
  */
 export function showUndo(label, help) {
-  // Streamlit may load this file again in the same window.
-  if ("showsUndo" in history) return;
-  Object.assign(history, { showsUndo: true });
   const button = document.createElement("button");
   Object.assign(button, { type: "button", className: "undo", textContent: label, title: help });
   button.addEventListener("click", () => history.back());

@@ -1,5 +1,5 @@
 // A Plotly chart that stays on the page. It is mounted once, when it comes near the screen; each later figure only updates it, so it
-// keeps its zoom and does not blink. A click, a selection and a cursor for the keyboard reach Python as numbers by name of axis.
+// keeps its zoom and does not blink. A click, a zoom and a cursor for the keyboard reach Python as numbers by name of axis.
 //
 // It imports nothing from outside this folder, so that it can be used in other apps (README.md).
 
@@ -188,16 +188,9 @@ class Chart {
     plot.on("plotly_click", ({ points }) => this.tell("click", points));
     plot.on("plotly_hover", ({ points }) => {
       if (this.figure.layout.meta?.together?.includes(points[0].curveNumber)) this.hover(points[0]);
-      if (this.figure.asks.includes("hover")) this.keep("hover", this.named(points[0]));
     });
-    plot.on("plotly_unhover", () => this.figure.asks.includes("hover") && this.keep("hover", null));
     plot.on("plotly_relayout", (change) => this.zoomed(change));
     plot.on("plotly_doubleclick", () => this.figure.asks.includes("zoom") && this.send("zoom", { axis: null }));
-    plot.on("plotly_selected", (event) => {
-      if (this.figure.asks.includes("selection")) {
-        this.keep("selection", event?.points.map((/** @type {object} */ point) => this.named(point)) ?? []);
-      }
-    });
     this.sizes.observe(this.root);
   }
 
@@ -215,10 +208,10 @@ class Chart {
    * Send a point to Python, if the figure asks for such events.
    *
    * @param {string} name
-   * @param {object[]} points
+   * @param {Parameters<typeof pointOf>[0][]} points of an event of Plotly
    */
   tell(name, points) {
-    if (points.length && this.figure.asks.includes(name)) this.send(name, this.named(points[0]));
+    if (points.length && this.figure.asks.includes(name)) this.send(name, pointOf(points[0], this.figure));
   }
 
   /**
@@ -236,11 +229,6 @@ class Chart {
       if (!key.startsWith("x") || !key.endsWith("[0]") || !this.figure.asks.includes("zoom")) continue;
       this.send("zoom", { axis: Number(axis.slice("xaxis".length) || 1), first: range[0], last: range[1] });
     }
-  }
-
-  /** @param {any} point a point of an event of Plotly */
-  named(point) {
-    return pointOf(point, this.figure);
   }
 
   fit() {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  SvgPath,
   highestWeight,
   linesOf,
   meanOverHeads,
@@ -79,11 +78,4 @@ test("arrow keys move along a side, stop at its ends, and change the side at the
     ],
   );
   assert.equal(to("a", "query", 0), null);
-});
-
-test("a path is written with one decimal", () => {
-  const path = new SvgPath();
-  path.moveTo(0, 1.26);
-  path.bezierCurveTo(1, 2, 3, 4, 5, 6);
-  assert.equal(path.d, "M0.0 1.3C1.0 2.0 3.0 4.0 5.0 6.0");
 });

@@ -93,7 +93,7 @@ def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:
 def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("attention")
-    canvas = page.locator(".head_grid canvas")
+    canvas = page.locator(".head_grid .picture")
     # On a projector, all heads and the picked head are on the first screen, inside their columns.
     for picture in (".head_grid .sheet", ".head_grid .legend", ".st-key-head-map .heatmaplayer"):
         bounds = page.locator(picture).bounding_box()
@@ -288,7 +288,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
     expect(locked).to_have_text("b")
     expect(alone.locator("#head")).to_contain_text("layer 1, head 1")
     before = alone.locator(".lines").get_attribute("data-lines")
-    grid = alone.locator(".head_grid canvas").bounding_box()
+    grid = alone.locator(".head_grid .picture").bounding_box()
     assert grid is not None
     alone.mouse.click(grid["x"] + grid["width"] * 0.9, grid["y"] + grid["height"] * 0.8)
     expect(alone.locator("#head")).to_contain_text("layer 2, head 4")
@@ -303,7 +303,7 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
     page = visitor.open(f"attention?model=reverse&kind=encoder&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".st-key-head-map .chart").evaluate("map => map.scrollWidth > map.clientWidth + 100")
-    overview = page.locator(".head_grid canvas").bounding_box()
+    overview = page.locator(".head_grid .picture").bounding_box()
     assert overview is not None
     assert overview["width"] <= 390
     for axis, side in (("x", "left"), ("y", "top")):

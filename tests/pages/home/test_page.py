@@ -56,8 +56,27 @@ def sent(app: AppTest, name: str) -> dict[str, Any]:
     return next(data for data in everything_sent(app) if name in data)
 
 
-def nodes(column: dict[str, Any]) -> list[dict[str, Any]]:
-    return [inner for node in column["nodes"] for inner in node.get("nodes", [node])]
+def elements(data: Any, name: str) -> list[list[Any]]:
+    """The elements of the map that have a class, in the order of the page: each a tag, its attributes and its children."""
+    if not isinstance(data, list):
+        return []
+    inner = [element for child in data for element in elements(child, name)]
+    is_one = len(data) > 1 and isinstance(data[1], dict) and name in str(data[1].get("class", "")).split()
+    return [data, *inner] if is_one else inner
+
+
+def words_of(element: Any) -> str:
+    """The text of an element."""
+    return element if isinstance(element, str) else "".join(words_of(child) for child in element[2:])
+
+
+def told(data: Any, name: str) -> list[str]:
+    """The texts of the elements that have a class."""
+    return [words_of(element) for element in elements(data, name)]
+
+
+def columns_of(data: dict[str, Any]) -> list[list[Any]]:
+    return elements(data["elements"], "column")
 
 
 def every_link(data: Any) -> list[dict[str, Any]]:
@@ -73,10 +92,10 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
 def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> None:
-    data = sent(opened(**query), "columns")
+    data = sent(opened(**query), "elements")
     key = "reverse" if query["model"] == "reverse" else None
-    encoder, decoder = (nodes(column) for column in data["columns"])
-    titles = [[node.get("title") for node in column if node["type"] == "block"] for column in (encoder, decoder)]
+    encoder, decoder = columns_of(data)
+    titles = [told(column, "title") for column in (encoder, decoder)]
     words = WORDS["map"]
     sub = [words["attention"]["encoder"], words["add_norm"], words["feed_forward"], words["add_norm"]]
     final = [words["norm"]] if query["model"] != "own-sizes" else []  # `shared_heads` has no norm after its stacks
@@ -85,7 +104,7 @@ def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> No
     assert titles[1][8:] == [*final, words["linear"], words["softmax"]]
     if query is OWN:
         assert data["layers"] == {"encoder": 3, "decoder": 3}
-        notes = [node.get("note") for node in encoder]
+        notes = told(encoder, "note")
         assert "5 heads of 4" in notes
         assert "20 → 7 → 20" in notes
         assert words["learned"] in notes
@@ -93,21 +112,24 @@ def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> No
     if key:
         config = runs().pipeline(key).config
         assert data["layers"] == {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-        assert any(f"{config.heads} heads of {config.d_head}" == node.get("note") for node in decoder)
+        assert f"{config.heads} heads of {config.d_head}" in told(decoder, "note")
     if query["model"] == "pytorch":
-        assert any("× √512" in (node.get("note") or "") for node in encoder)
+        assert any("× √512" in note for note in told(encoder, "note"))
 
 
 def test_the_map_shows_the_input_tokens_and_the_answer_with_its_probabilities() -> None:
-    encoder, decoder = sent(opened(**SHIPPED), "columns")["columns"]
-    assert encoder["nodes"][0]["tokens"] == ["<sos>", *"torch", "<eos>"]
-    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hcrot"]
-    out = decoder["nodes"][-1]
-    assert out["tokens"] == [*"hcrot", "<eos>"]
+    data = sent(opened(**SHIPPED), "elements")
+    encoder, decoder = (elements(column, "tokens") for column in columns_of(data))
+    assert told(encoder[0], "chip") == ["<sos>", *"torch", "<eos>"]
+    assert told(decoder[0], "chip") == ["<sos>", *"hcrot"]
+    out = elements(decoder[-1], "chip")
+    assert [chip[2] for chip in out] == [*"hcrot", "<eos>"]
     rows = runs().trace("reverse", ("torch",), (None,), ()).probabilities[0]
-    assert out["shares"] == [f"{row.max().item():.0%}" for row in rows]
-    assert (out["step"]["page"], out["step"]["query"]) == ("decoding", {"step": "{step}"})
-    for row, tip in zip(rows, out["tips"], strict=True):
+    assert [words_of(chip[3]) for chip in out] == [f"{row.max().item():.0%}" for row in rows]
+    for place, (_, attributes, *_) in enumerate(out, 1):
+        link = data["links"][attributes["data-link"]]
+        assert (link["page"], link["query"], attributes["data-step"]) == ("decoding", {"step": "{step}"}, place)
+    for row, tip in zip(rows, [chip[1]["data-tip"] for chip in out], strict=True):
         top = row.topk(5)
         tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(top.indices.tolist())
         expected = [f"{token}  {percent(value)}" for token, value in zip(tokens, top.values.tolist(), strict=True)]
@@ -115,25 +137,26 @@ def test_the_map_shows_the_input_tokens_and_the_answer_with_its_probabilities() 
 
 
 def test_with_a_typed_target_the_map_shows_it_as_input_and_the_most_probable_next_tokens_as_output() -> None:
-    decoder = sent(opened(**SHIPPED, target="hxx"), "columns")["columns"][1]
-    assert decoder["nodes"][0]["tokens"] == ["<sos>", *"hxx"]
-    assert decoder["nodes"][0]["says"] == WORDS["map"]["target"]
+    typed, *_, guessed = elements(columns_of(sent(opened(**SHIPPED, target="hxx"), "elements"))[1], "tokens")
+    assert told(typed, "chip") == ["<sos>", *"hxx"]
+    assert told(typed, "label") == [WORDS["map"]["target"]]
     trace = runs().trace("reverse", ("torch",), ("hxx",), ())
     tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(trace.logits[0].argmax(-1).tolist())
-    assert decoder["nodes"][-1]["tokens"] == list(tokens)
-    assert decoder["nodes"][-1]["tokens"][:2] == ["h", "c"]
+    assert [chip[2] for chip in elements(guessed, "chip")] == list(tokens)
+    assert [chip[2] for chip in elements(guessed, "chip")][:2] == ["h", "c"]
 
 
 def test_the_map_and_the_page_show_the_same_answer_of_an_untrained_model() -> None:
     app = opened(**OWN, source="big cat")
-    out = sent(app, "columns")["columns"][1]["nodes"][-1]["tokens"]
+    answer = elements(columns_of(sent(app, "elements"))[1], "tokens")[-1]
+    out = [chip[2] for chip in elements(answer, "chip")]
     assert f"**{' '.join(out)}**" in shown(" ".join(markdown.value for markdown in app.main.markdown))
 
 
 def test_the_small_pictures_show_the_weights_of_every_head() -> None:
     from base64 import b64decode
 
-    data = sent(opened(**SHIPPED), "columns")
+    data = sent(opened(**SHIPPED), "elements")
     trace = runs().trace("reverse", ("torch",), (None,), ())
     for kind in Kind:
         picture = data["heads"][kind]
@@ -144,7 +167,7 @@ def test_the_small_pictures_show_the_weights_of_every_head() -> None:
 
 
 def test_for_a_long_text_no_small_pictures_are_sent_because_they_are_too_large() -> None:
-    data = sent(opened(model="own-sizes", n_layers="12", n_heads="16", source="a " * 60), "columns")
+    data = sent(opened(model="own-sizes", n_layers="12", n_heads="16", source="a " * 60), "elements")
     assert data["heads"] is None
     assert len(json.dumps(data)) < 60_000
 
@@ -152,10 +175,10 @@ def test_for_a_long_text_no_small_pictures_are_sent_because_they_are_too_large()
 @pytest.mark.parametrize("query", [SHIPPED, OWN])
 def test_every_block_links_to_a_page_and_a_place_that_exist(query: dict[str, str]) -> None:
     app = opened(**query)
-    data = sent(app, "columns")
+    data = sent(app, "elements")
     key = app.session_state["model"] if query is SHIPPED else None
-    blocks = [node for column in data["columns"] for node in nodes(column)]
-    assert all(block["link"] for block in blocks)
+    assert all("data-link" in name[1] for name in elements(data["elements"], "name"))
+    assert all(elements(tokens, "chips")[0][0] == "a" for tokens in elements(data["elements"], "tokens")[:-1])
     every = every_link(data)
     assert {link["page"] for link in every} <= PAGES
     assert {"tokens", "positions", "masks", "attention", "layers"} & PAGES <= {link["page"] for link in every}
@@ -175,35 +198,38 @@ def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
         links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
     )
     app = opened(model="reverse", source="missing")  # a text that no other test uses, because the map of a text is cached
-    assert {link["page"] for each in ("columns", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
-    assert any(node["link"] is None for node in nodes(sent(app, "columns")["columns"][0]))
+    assert {link["page"] for each in ("elements", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
+    assert any(name[0] == "span" for name in elements(sent(app, "elements")["elements"], "name"))
 
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
 def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None:
-    data = sent(opened(**query), "columns")
+    data = sent(opened(**query), "elements")
     terms = text("glossary")["terms"]
     assert data["terms"].items() <= terms.items()
     assert "<sos>" in data["terms"] or query is not SHIPPED
-    every = [node for column in data["columns"] for outer in column["nodes"] for node in (outer, *outer.get("nodes", []))]
-    assert len(every) > 20
-    for node in every:
-        assert node["terms"], node
-        for name, explained in (("terms", True), ("mask_terms", "mask" in node), ("heads_terms", "heads" in node)):
-            assert set(node.get(name, [])) <= data["terms"].keys()
-            assert bool(node.get(name)) == explained
-    assert not data["callouts"]
+    drawn = data["elements"]
+    strips = elements(drawn, "heads")
+    assert strips
+    explained = [
+        *(element for name in ("name", "mask", "layers") for element in elements(drawn, name)),
+        *(cell for strip in strips for cell in strip[2:]),
+        *(row if "data-terms" in row[1] else row[2] for row in elements(drawn, "chips")),
+    ]
+    assert len(explained) > 20
+    for _, attributes, *_ in explained:
+        assert set(json.loads(attributes["data-terms"])) <= data["terms"].keys()
+    assert not elements(drawn, "callouts")
 
 
 def test_the_numbers_follow_the_data_flow_and_each_has_a_line() -> None:
-    data = sent(opened(**SHIPPED, numbered="true"), "columns")
-    every = [node for column in data["columns"] for outer in column["nodes"] for node in (outer, *outer.get("nodes", []))]
-    numbers = {node["callout"]: node["number"] for node in every if "number" in node}
-    lines = ["tokens", "vectors", "encoder", "memory", "written", "cross", "scores", "answer"]
-    assert list(numbers.items()) == [(name, place) for place, name in enumerate(lines, 1)]
-    assert data["callouts"] == [WORDS["map"]["callouts"][name] for name in lines]
-    forced = sent(opened(**SHIPPED, numbered="true", target="hxx"), "columns")["callouts"]
-    assert [line for line in forced if line not in data["callouts"]] == [
+    drawn = sent(opened(**SHIPPED, numbered="true"), "elements")["elements"]
+    names = ["tokens", "vectors", "encoder", "memory", "written", "cross", "scores", "answer"]
+    assert told(drawn, "number") == [str(place) for place in range(1, len(names) + 1)]
+    lines = [words_of(line) for line in elements(drawn, "callouts")[0][2:]]
+    assert lines == [WORDS["map"]["callouts"][name] for name in names]
+    forced = sent(opened(**SHIPPED, numbered="true", target="hxx"), "elements")["elements"]
+    assert [line for line in map(words_of, elements(forced, "callouts")[0][2:]) if line not in lines] == [
         WORDS["map"]["callouts"][name] for name in ("forced", "guesses")
     ]
 
@@ -244,9 +270,11 @@ def test_the_example_about_the_pronoun_opens_the_head_that_turns() -> None:
 
 
 def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
-    columns = sent(opened(**SHIPPED), "columns")["columns"]
-    for column, side in zip(columns, ("source", "target"), strict=True):
-        assert {link["query"]["side"] for link in every_link(column) if "side" in link["query"]} == {side}
+    data = sent(opened(**SHIPPED), "elements")
+    for column, side in zip(columns_of(data), ("source", "target"), strict=True):
+        linked = [element[1].get("data-link") for name in ("name", "chips") for element in elements(column, name)]
+        queries = [data["links"][link]["query"] for link in linked if link is not None]
+        assert {query["side"] for query in queries if "side" in query} == {side}
 
 
 @pytest.mark.parametrize("source", ["", " "])

@@ -10,8 +10,8 @@ from tests.pages.visitor import Walker
 @pytest.mark.browser
 def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd").page
-    page.locator(".outline summary", has_text="Decoder layer 2").click()
-    page.locator('.outline [data-path="decoder.layers.1.cross_attention.weights"]').click()
+    page.locator(".tree .inner", has_text="Decoder layer 2").click()
+    page.locator('.tree [data-id="decoder.layers.1.cross_attention.weights"]').click()
     walker.is_at("decoder.layers.1.cross_attention.weights")
     walker.settle()
     walker.choose("Look at", "filmstrip")

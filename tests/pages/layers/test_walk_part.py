@@ -151,12 +151,12 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, strang
 def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
     page.get_by_label("Source text", exact=True).press("ArrowLeft")
-    row = page.locator(f'.outline [data-path="{LAYER}.self_attention.scores"]')
+    row = page.locator(f'.tree [data-id="{LAYER}.self_attention.scores"]')
     row.press("ArrowDown")
-    below = page.locator(f'.outline [data-path="{LAYER}.self_attention.scaled_scores"]')
+    below = page.locator(f'.tree [data-id="{LAYER}.self_attention.scaled_scores"]')
     expect(below).to_be_focused()
     below.press("ArrowLeft")
-    summary = page.locator(".outline summary", has_text="Encoder layer 1")
+    summary = page.locator(".tree .inner", has_text="Encoder layer 1")
     expect(summary).to_be_focused()
     summary.press("ArrowLeft")
     expect(row).to_be_hidden()
@@ -186,7 +186,7 @@ def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker,
     if how == "arrow key":
         page.keyboard.press("ArrowRight")
     elif how == "list":
-        page.locator('.outline [data-path="source_embedding.sum"]').click()
+        page.locator('.tree [data-id="source_embedding.sum"]').click()
     else:
         page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for()
@@ -212,7 +212,7 @@ def test_a_result_moves_out_of_its_input_and_then_becomes_an_input_unless_less_m
     page.evaluate(NOTE_MOVES)
 
     def moves(to: str) -> list[tuple[str, bool, int]]:
-        page.locator(f'.outline [data-path="{LAYER}.self_attention.{to}"]').click()
+        page.locator(f'.tree [data-id="{LAYER}.self_attention.{to}"]').click()
         walker.is_at(f"{LAYER}.self_attention.{to}")
         walker.settle()
         return page.evaluate("moves.splice(0)")

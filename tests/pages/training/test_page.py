@@ -337,7 +337,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     expect(output).to_have_text(f"step 0 of {steps[-1]}")
     slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
     visitor.settle()
-    canvas = root.locator(".head_grid canvas")
+    canvas = root.locator(".head_grid .picture")
     canvas.scroll_into_view_if_needed()
     visitor.settle()  # a part that scrolling brought on the screen is drawn now
     box = canvas.bounding_box()

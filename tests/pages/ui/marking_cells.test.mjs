@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ascending, cellAfterKey, Echoes, markedCells } from "../../../pages/ui/marking_cells.js";
+import { ascending, Echoes, markedCells } from "../../../pages/ui/marking_cells.js";
 
 test("cells are marked and cleared, and compared in ascending order", () => {
   assert.deepEqual(ascending(markedCells([2, 10], [9, 2], true, 0)), [2, 9, 10]);
@@ -24,12 +24,4 @@ test("marks that come back after they were sent are no news, those of another pl
   assert.ok(echoes.elsewhere([3]), "Back leads to marks that were sent before");
   echoes.note([5]);
   assert.ok(echoes.elsewhere([4]));
-});
-
-test("arrow keys move within the table, Home and End to the ends of the row, other keys nowhere", () => {
-  const moves = { ArrowLeft: 4, ArrowRight: 6, ArrowUp: 1, ArrowDown: 9, Home: 4, End: 7, a: 5, Tab: 5 };
-  for (const [key, cell] of Object.entries(moves)) assert.equal(cellAfterKey(key, 5, 3, 4), cell, key);
-  assert.equal(cellAfterKey("ArrowLeft", 4, 3, 4), 4);
-  assert.equal(cellAfterKey("ArrowRight", 11, 3, 4), 11);
-  assert.equal(cellAfterKey("ArrowDown", 11, 3, 4), 11);
 });

@@ -88,7 +88,8 @@ def test_scroll_boxes(page: Page) -> None:
 
 def test_shadow_roots(page: Page) -> None:
     """That of the grid of all heads is among them."""
-    assert returned(page, "return compat.shadowRoots().some((root) => root.querySelector('.head_grid'))")
+    for place in ("compat.pageScroller()", "compat.elementWithKey('overview')"):
+        assert returned(page, f"return compat.shadowRoots({place}).some((root) => root.querySelector('.head_grid'))")
 
 
 def test_sentences(page: Page) -> None:
@@ -105,13 +106,8 @@ def test_page_background(page: Page) -> None:
     assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
 
 
-def test_component_roots(page: Page) -> None:
-    roots = "return [...compat.componentRoots(compat.elementWithKey('overview'))].map((root) => root.className)"
-    assert "head_grid" in returned(page, roots)
-
-
 def test_theme_color(page: Page) -> None:
-    root = "[...compat.componentRoots(compat.elementWithKey('overview'))].find((root) => root.className === 'head_grid')"
+    root = "compat.shadowRoots(compat.elementWithKey('overview'))[0].querySelector('.head_grid')"
     colors = returned(
         page, f"return ['background-color', 'primary-color', 'text-color'].map((name) => compat.themeColor({root}, name))"
     )
@@ -120,11 +116,10 @@ def test_theme_color(page: Page) -> None:
 
 
 def test_keep_entries(page: Page) -> None:
-    """The app has called the function before. Streamlit's changes of the address on a page add no entry and keep its part."""
+    """The app has called the function. Streamlit's changes of the address on a page add no entry and keep its part."""
     page.evaluate("history.replaceState({}, '', location.href + '#head')")
     address = page.url
     entries, entry = page.evaluate("[history.length, history.state.entry]")
-    returned(page, "compat.keepEntries()")
     for change in ("pushState", "replaceState"):
         page.evaluate(f"history.{change}({{}}, '', location.pathname + location.search + '&order={change}')")
         assert page.url.endswith(f"&order={change}#head")

@@ -17,6 +17,7 @@ from pages.ui import head_grid as module
 from pages.ui.head_grid import overview
 from tests.pages.visitor import SCREEN, Visitor, serving
 from transformer.figures import KIND_COLORS
+from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
 
 browser_only = pytest.mark.browser
 
@@ -92,46 +93,53 @@ class Overview(Visitor):
     def show(self, case: str = "small") -> "Overview":
         self.open(f"?case={case}")
         self.root = self.page.locator(".head_grid")
-        self.canvas = self.root.locator("canvas")
+        self.picture = self.root.locator(".picture")
         expect(self.root).to_have_attribute("data-painted", re.compile(r"\d+"))
-        self.canvas.scroll_into_view_if_needed()
+        self.picture.scroll_into_view_if_needed()
         return self
 
     @property
-    def geometry(self) -> dict[str, float]:
-        return json.loads(self.root.get_attribute("data-geometry") or "{}")
+    def places(self) -> list[dict[str, float]]:
+        """The place of each tile in the picture, in px."""
+        return self.picture.evaluate("""picture => {
+            const corner = picture.getBoundingClientRect();
+            return [...picture.querySelectorAll(".tile")].map((tile) => tile.getBoundingClientRect()).map(
+                ({ left, top, width, height }) => ({ left: left - corner.left, top: top - corner.top, w: width, h: height }));
+        }""")
 
     @property
     def painted(self) -> int:
         return int(self.root.get_attribute("data-painted") or 0)
 
     def at(self, tile: int, query: float = 0, key: float = 0, queries: int = 4, keys: int = 4) -> dict[str, float]:
-        """The middle of a cell on the canvas; `tile` counts the drawn tiles from 0, row by row."""
-        place = self.geometry
-        row, column = divmod(tile, int(place["columns"]))
+        """The middle of a cell in the picture; `tile` counts the drawn tiles from 0, row by row."""
+        place = self.places[tile]
         return {
-            "x": place["left"] + column * place["across"] + (key + 0.5) * place["w"] / keys,
-            "y": place["top"] + row * place["down"] + (query + 0.5) * place["h"] / queries,
+            "x": place["left"] + (key + 0.5) * place["w"] / keys,
+            "y": place["top"] + (query + 0.5) * place["h"] / queries,
         }
 
     def tile(self, layer: int, head: int) -> int:
-        return (layer - 1) * int(self.geometry["columns"]) + head - 1
+        """The number of the tile of a head among those that are drawn."""
+        names = self.root.locator(".tile").evaluate_all("tiles => tiles.map((tile) => tile.dataset.tile)")
+        return names.index(f"{layer},{head}")
+
+    def is_at(self, mark: str, tile: str) -> None:
+        """Check which tile is selected, or has the cursor."""
+        expect(self.root.locator(f".tile.{mark}")).to_have_attribute("data-tile", tile)
 
     def point(self, layer: int, head: int, query: int, key: int) -> str:
         """The tooltip of a cell."""
-        self.canvas.hover(position=self.at(self.tile(layer, head), query, key))  # type: ignore[arg-type]
+        self.picture.hover(position=self.at(self.tile(layer, head), query, key))  # type: ignore[arg-type]
         return self.tip.inner_text()
 
     def click(self, tile: int) -> None:
-        self.canvas.click(position=self.at(tile))  # type: ignore[arg-type]
+        self.picture.click(position=self.at(tile))  # type: ignore[arg-type]
 
     def color(self, layer: int, head: int, query: int, key: int) -> list[int]:
-        """Red, green and blue of the pixel in the middle of a cell."""
-        return self.color_at(self.at(self.tile(layer, head), query, key))
-
-    def color_at(self, spot: dict[str, float]) -> list[int]:
-        read = "(canvas, {x, y}) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)"
-        return self.canvas.evaluate(read, spot)
+        """Red, green, blue and alpha of a cell."""
+        canvas = self.root.locator(".tile canvas").nth(self.tile(layer, head))
+        return canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at, 1, 1).data]", [key, query])
 
     @property
     def tip(self) -> Locator:
@@ -190,22 +198,15 @@ def test_hovering_shows_the_cell_and_its_weight_without_a_rerun(view: Overview) 
 @browser_only
 def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
     view.show()
-    expect(view.root).to_have_attribute("data-selected", "1,1")
+    view.is_at("selected", "1,1")
     expect(view.root).to_have_attribute("data-tiles", "12")
     painted = view.painted
     view.click(view.tile(2, 3))
     view.announced("here (1, 2) found (1, 2) outside None")
-    expect(view.root).to_have_attribute("data-selected", "2,3")
+    view.is_at("selected", "2,3")
     view.click(view.tile(2, 3))
     view.announced("runs 3, told 2")
-    frame, place, spot = view.root.locator(".frame.selected").bounding_box(), view.geometry, view.at(view.tile(2, 3))
-    corner = view.canvas.bounding_box()
-    assert frame is not None
-    assert corner is not None
-    assert frame["x"] - corner["x"] == pytest.approx(spot["x"] - place["w"] / 8, abs=1)
-    assert frame["y"] - corner["y"] == pytest.approx(spot["y"] - place["h"] / 8, abs=1)
-    assert frame["width"] == pytest.approx(place["w"], abs=1)
-    style = view.root.locator(".frame.selected").evaluate("frame => getComputedStyle(frame).outlineColor")
+    style = view.root.locator(".tile.selected").evaluate("frame => getComputedStyle(frame).outlineColor")
     assert style == "rgb(0, 114, 178)"
     assert view.root.locator(".label.on").all_text_contents() == ["head 3", "layer 2"]
     assert view.painted == painted  # selecting moves only the frame
@@ -224,13 +225,13 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     view.show()
     view.page.locator("h1").click()
     for _ in range(12):
-        if view.page.evaluate("document.activeElement?.shadowRoot?.activeElement?.tagName") == "CANVAS":
+        if view.page.evaluate("document.activeElement?.shadowRoot?.activeElement?.className") == "picture":
             break
         view.page.keyboard.press("Tab")
-    expect(view.canvas).to_be_focused()
-    expect(view.root.locator(".frame.cursor")).to_be_visible()
-    outline = "canvas => getComputedStyle(canvas.parentElement).outlineWidth"
-    assert view.canvas.evaluate(outline) == "3px"
+    expect(view.picture).to_be_focused()
+    frame = "tile => getComputedStyle(tile, '::after').outlineStyle"
+    assert view.root.locator(".tile.cursor").evaluate(frame) == "dashed"
+    assert view.picture.evaluate("picture => getComputedStyle(picture).outlineWidth") == "3px"
     before = view.runs
     for pressed, cursor in [
         ("ArrowUp", "1,1"),
@@ -240,44 +241,47 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
         ("ArrowLeft", "2,3"),
     ]:
         view.page.keyboard.press(pressed)
-        expect(view.root).to_have_attribute("data-cursor", cursor)
+        view.is_at("cursor", cursor)
     says = view.root.get_by_role("status")
     expect(says).to_contain_text("layer 2, head 3: row 0: <sos> puts 1.00 on 0: the; row ")
     assert view.runs == before
     view.page.keyboard.press("Enter")
     view.announced("here (1, 2) found (1, 2)")
     expect(says).to_contain_text("This head is selected.")
-    expect(view.canvas).to_be_focused()
+    expect(view.picture).to_be_focused()
     view.page.keyboard.press("ArrowDown")
     view.page.keyboard.press("ArrowRight")
     expect(says).to_have_text("layer 3, head 4: masked, nothing may be looked at.")
     view.page.keyboard.press("Space")
     view.announced("here (2, 3) found (2, 3)")
-    assert "12" not in (view.canvas.get_attribute("aria-label") or "")
-    assert "3 layers" in (view.canvas.get_attribute("aria-label") or "")
+    assert "12" not in (view.picture.get_attribute("aria-label") or "")
+    assert "3 layers" in (view.picture.get_attribute("aria-label") or "")
 
 
 @browser_only
 def test_cells_have_the_colour_of_their_weight_and_masked_cells_a_colour_outside_the_scale(view: Overview) -> None:
     view.show()
-    assert view.color(2, 3, 0, 0) == [*SCALE[254]]
-    assert view.color(2, 3, 1, 1) == [*SCALE[190]]
-    assert view.color(2, 3, 3, 1) == [*SCALE[0]]
-    masked = np.array(view.color(2, 3, 0, 1))
-    assert np.abs(SCALE.astype(int) - masked).sum(-1).min() > 60
+    assert view.color(2, 3, 0, 0) == [*SCALE[254], 255]
+    assert view.color(2, 3, 1, 1) == [*SCALE[190], 255]
+    assert view.color(2, 3, 3, 1) == [*SCALE[0], 255]
+    assert view.color(2, 3, 0, 1)[3] == 0  # the hatched tile behind the canvas is seen
+    masked = view.root.locator(".tile").first.evaluate("tile => getComputedStyle(tile).backgroundColor")
+    grey, opacity = (float(re.findall(r"[\d.]+", masked)[part]) for part in (0, 3))
+    assert np.abs(SCALE - (255 + opacity * (grey - 255))).sum(-1).min() > 60
 
 
 @browser_only
 def test_new_data_is_painted_in_place(view: Overview) -> None:
     view.show()
-    view.canvas.evaluate("canvas => canvas.dataset.mine = 'still here'")
-    painted, color, place = view.painted, view.color(1, 1, 0, 0), view.geometry
+    tile = view.root.locator(".tile").first
+    tile.evaluate("tile => tile.dataset.mine = 'still here'")
+    painted, color, places = view.painted, view.color(1, 1, 0, 0), view.places
     view.page.get_by_role("button", name="Anew").click()
     view.announced("runs 2")
     expect(view.root).to_have_attribute("data-painted", str(painted + 1))
-    expect(view.canvas).to_have_attribute("data-mine", "still here")
+    expect(tile).to_have_attribute("data-mine", "still here")
     assert view.color(1, 1, 0, 0) != color
-    assert view.geometry == place
+    assert view.places == places
 
 
 @browser_only
@@ -288,7 +292,7 @@ def test_a_custom_order_shows_captions_and_a_click_picks_the_clicked_tile(view: 
     assert captions.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
     view.click(1)
     view.announced("here (1, 7) found (1, 7)")
-    expect(view.root).to_have_attribute("data-selected", "2,8")
+    view.is_at("selected", "2,8")
     assert view.root.locator(".label.on").all_text_contents() == ["L2 H8 · 0.98"]
 
 
@@ -303,7 +307,7 @@ def test_the_overview_fits_a_laptop(view: Overview, case: str) -> None:
 @browser_only
 def test_many_tiles_with_captions_stay_readable_because_the_picture_grows(view: Overview) -> None:
     view.show("many flow").fits()
-    assert view.geometry["h"] >= 56
+    assert min(place["h"] for place in view.places) >= 56
     assert view.root.locator(".label.caption").evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
     _picture(view, "laptop-many-flow")
 
@@ -311,14 +315,15 @@ def test_many_tiles_with_captions_stay_readable_because_the_picture_grows(view: 
 @browser_only
 def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(view: Overview) -> None:
     view.show("many")
-    place, layer, head = view.geometry, 12, 12
+    place = view.places[-1]
     assert place["w"] < 64
     assert place["h"] < 64
-    spot = {axis: int(at) + 0.5 for axis, at in view.at(view.tile(layer, head), 33, 21, 64, 64).items()}
-    view.canvas.hover(position=spot)  # type: ignore[arg-type]
+    view.picture.hover(position=view.at(view.tile(12, 12), 33.4, 21.4, 64, 64))  # type: ignore[arg-type]
     expected = ["layer 12, head 12", "query 33: token33", "key 21: token21", "weight 0.500 (±0.002)"]
     assert view.tip.inner_text().split("\n") == expected
-    assert view.color_at(spot) == [*SCALE[127]]
+    size = view.root.locator("canvas").last.evaluate("canvas => [canvas.height, canvas.width]")
+    pixel = [int((cell + 0.9) * pixels / 64) for cell, pixels in zip((33, 21), size, strict=True)]
+    assert view.color(12, 12, *pixel) == [*SCALE[127], 255]
 
 
 @browser_only
@@ -331,7 +336,7 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext,
     expect(visitor.root.get_by_role("status")).to_have_text("Tap a tile to read that head.")
     layers, heads = {"small": (3, 4), "big": (6, 8), "many": (12, 12), "flow": (6, 8)}[case]
     # The last tile is tapped because Streamlit's header may cover the first tile.
-    visitor.canvas.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
+    visitor.picture.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
     visitor.announced(f"here ({layer}, {head}) found ({layer}, {head})")
     visitor.close()
@@ -344,18 +349,17 @@ def test_text_is_light_in_the_dark_theme(view: Overview) -> None:
     view.show("big")
     color = view.root.evaluate("root => getComputedStyle(root).color")
     assert min(map(int, re.findall(r"\d+", color))) > 200
-    view.canvas.hover(position=view.at(view.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
+    view.picture.hover(position=view.at(view.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
     _picture(view, "dark-big")
 
 
 @browser_only
 def test_a_narrower_window_makes_smaller_tiles(view: Overview) -> None:
     view.show("big")
-    wide, painted = view.geometry["w"], view.painted
+    wide = view.places[0]["w"]
     view.page.set_viewport_size({"width": 700, "height": 900})
-    expect(view.root).not_to_have_attribute("data-painted", str(painted))
     view.settle()
-    assert view.geometry["w"] < wide
+    assert view.places[0]["w"] < wide
     view.fits()
 
 
@@ -394,8 +398,8 @@ def test_the_data_sent_to_the_browser_is_small_and_without_nan(case: tuple[int, 
     assert data["shape"] == [*case, case[-1]]
     assert "NaN" not in json.dumps(data)
     levels = np.frombuffer(sent, np.uint8).reshape(data["shape"])
-    assert (levels[0, 0, 0, 1] == data["masked_level"]) == causal
-    assert len(base64.b64decode(data["colors"]["scale"])) == 3 * (data["top"] + 1)
+    assert (levels[0, 0, 0, 1] == MASKED_LEVEL) == causal
+    assert len(base64.b64decode(data["colors"]["scale"])) == 3 * (LEVELS + 1)
 
 
 def _call(**more: Any) -> None:

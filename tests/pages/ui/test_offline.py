@@ -18,7 +18,7 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 def test_text_is_never_markup_and_nothing_is_loaded() -> None:
     body = Markup("<p>{}</p>{}").format(HOSTILE, place("lines", LINES))
-    page = offline_page(HOSTILE, body, {"tokens": [HOSTILE]}, PAGES / "attention" / "offline_view.js", {"lines": LINES})
+    page = offline_page(HOSTILE, body, {"tokens": [HOSTILE]}, PAGES / "attention" / "offline_view.js")
     # The page has only its own scripts: the data, the imported scripts, and the call.
     assert page.count("</script>") == page.count("<script ") == 3
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
@@ -28,7 +28,7 @@ def test_text_is_never_markup_and_nothing_is_loaded() -> None:
 
 
 def test_the_colours_of_both_themes_are_in_the_page() -> None:
-    page = offline_page("x", Markup(""), {}, PAGES / "attention" / "offline_view.js", {})
+    page = offline_page("x", Markup(""), {}, PAGES / "attention" / "offline_view.js")
     assert page.count("--st-text-color: #") == page.count("--st-background-color: #") == 2
     assert "prefers-color-scheme: dark" in page
 
@@ -45,7 +45,9 @@ def test_an_import_map_has_a_script_and_all_that_it_imports() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/)", source)
 
 
-RUN = """export default function run(data, lines) {
+RUN = """import lines from "./attention/lines.js";
+
+export default function run(data) {
   document.title = `${data.says} ${typeof lines}`;
 }"""
 
@@ -56,9 +58,7 @@ def test_a_saved_page_runs_from_a_file(known: BrowserContext, tmp_path: Path, mo
     read = Path.read_text
     monkeypatch.setattr(Path, "read_text", lambda file, encoding: RUN if file == run else read(file, encoding))
     file = tmp_path / "saved.html"
-    file.write_text(
-        offline_page("x", Markup(""), {"says": "é"}, run, {"lines": PAGES / "attention" / "lines"}), encoding="utf-8"
-    )
+    file.write_text(offline_page("x", Markup(""), {"says": "é"}, run), encoding="utf-8")
     page = known.pages[0]
     page.goto(file.as_uri())
     page.wait_for_function("document.title === 'é function'")
