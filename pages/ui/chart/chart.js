@@ -1,5 +1,5 @@
 // A Plotly chart that stays on the page. It is mounted once, when it comes near the screen; each later figure only updates it, so it
-// keeps its zoom and does not blink. A click, a zoom and a cursor for the keyboard reach Python as numbers by name of axis.
+// keeps its zoom and does not blink. A click, a selection and a cursor for the keyboard reach Python as numbers by name of axis.
 //
 // It imports nothing from outside this folder, so that it can be used in other apps (README.md).
 
@@ -188,9 +188,14 @@ class Chart {
     plot.on("plotly_click", ({ points }) => this.tell("click", points));
     plot.on("plotly_hover", ({ points }) => {
       if (this.figure.layout.meta?.together?.includes(points[0].curveNumber)) this.hover(points[0]);
+      if (this.figure.asks.includes("hover")) this.keep("hover", this.named(points[0]));
     });
+    plot.on("plotly_unhover", () => this.figure.asks.includes("hover") && this.keep("hover", null));
     plot.on("plotly_relayout", (change) => this.zoomed(change));
     plot.on("plotly_doubleclick", () => this.figure.asks.includes("zoom") && this.send("zoom", { axis: null }));
+    plot.on("plotly_selected", (event) => {
+      if (this.figure.asks.includes("selection")) this.keep("selection", event?.points.map(this.named, this) ?? []);
+    });
     this.sizes.observe(this.root);
   }
 
@@ -211,7 +216,12 @@ class Chart {
    * @param {Parameters<typeof pointOf>[0][]} points of an event of Plotly
    */
   tell(name, points) {
-    if (points.length && this.figure.asks.includes(name)) this.send(name, pointOf(points[0], this.figure));
+    if (points.length && this.figure.asks.includes(name)) this.send(name, this.named(points[0]));
+  }
+
+  /** @param {Parameters<typeof pointOf>[0]} point of an event of Plotly */
+  named(point) {
+    return pointOf(point, this.figure);
   }
 
   /**

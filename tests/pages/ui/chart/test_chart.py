@@ -1,18 +1,19 @@
 """The chart component: every chart can be described, saved and zoomed; and what the bytes that it sends contain."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 import plotly.io
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, expect
 
 from pages.shell.frame.navigation import page_files
 from pages.ui.chart import message, packed
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page
-from tests.pages.visitor import Visitor
+from tests.pages.visitor import Visitor, serving
 
 SMALL = "picked-head"  # the small map beside the grid of all heads; the same map is drawn large below, with a menu
 # Where an element is on the page, wherever the page is scrolled to.
@@ -26,6 +27,29 @@ PARTS = [
     for file in page_files()
     for part in text(file.parent.name).get("looks", text(file.parent.name).get("parts", {"": ""}))
 ]
+
+# An app whose chart asks for all that a pointer does.
+POINTED = """
+import json
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.charts import passing_chart, show
+from pages.ui.compat import no_callback
+
+st.title("Dots")
+axes = {"x": "step", "y": "loss"}
+
+
+def dots():
+    points = go.Scatter(x=[1, 2, 3], y=[4.0, 2.0, 1.0], mode="markers", marker={"size": 30})
+    return go.Figure(points, {"dragmode": "select", "meta": {"axes": axes}, "height": 300})
+
+
+show(passing_chart(dots), "dots", "three dots", asks=dict.fromkeys(("hover", "selection"), no_callback))
+st.text(json.dumps({name: st.session_state["dots"].get(name) for name in ("hover", "selection")}))
+"""
 
 
 def test_a_figure_is_sent_as_json_and_bytes() -> None:
@@ -80,3 +104,28 @@ def test_a_chart_keeps_its_zoom_and_its_place_while_another_widget_changes(visit
     # Another text has other tokens, so all of them are shown.
     visitor.type("Source text", "abcdef")
     assert page.evaluate(zoom) == [-0.5, 7.5]
+
+
+@pytest.mark.browser
+def test_python_gets_the_point_under_the_pointer_and_the_selected_points(known: BrowserContext, tmp_path: Path) -> None:
+    script = tmp_path / "pointed.py"
+    script.write_text(POINTED)
+    with serving(script) as address:
+        visitor = Visitor(known, address)
+        page = visitor.open()
+        told = page.get_by_test_id("stText")
+        dots = page.locator(".chart .points .point")
+        dots.nth(1).hover(force=True)  # an element of Plotly that takes the pointer lies above all points
+        expect(told).to_contain_text('"index": 1, "step": 2, "loss": 2')
+        page.mouse.move(5, 5)
+        expect(told).to_contain_text('"hover": null')
+        boxes = [dots.nth(index).bounding_box() for index in (1, 2)]
+        assert boxes[0] and boxes[1]
+        page.mouse.move(boxes[0]["x"] - 15, boxes[0]["y"] - 15)
+        page.mouse.down()
+        page.mouse.move(boxes[1]["x"] + 45, boxes[1]["y"] + 45, steps=5)
+        page.mouse.up()
+        expect(told).to_contain_text('"selection": [{')
+        assert [point["step"] for point in json.loads(told.inner_text())["selection"]] == [2, 3]
+        visitor.close()
+        assert visitor.complaints == []
