@@ -120,7 +120,8 @@ def test_python_gets_the_point_under_the_pointer_and_the_selected_points(known: 
         page.mouse.move(5, 5)
         expect(told).to_contain_text('"hover": null')
         boxes = [dots.nth(index).bounding_box() for index in (1, 2)]
-        assert boxes[0] and boxes[1]
+        assert boxes[0]
+        assert boxes[1]
         page.mouse.move(boxes[0]["x"] - 15, boxes[0]["y"] - 15)
         page.mouse.down()
         page.mouse.move(boxes[1]["x"] + 45, boxes[1]["y"] + 45, steps=5)
