@@ -4,7 +4,7 @@ import contextlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,18 +202,17 @@ class Visitor:
         if self.fresh:
             self.context.close()
             return
-        for page in self.context.pages:
-            if page is not self.page:
-                page.close()
-        if self.page.url.startswith(self.url):
-            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
-        for event, listener in self.listeners:
-            self.page.remove_listener(event, listener)
-        self.page.goto("about:blank")
-        self.context.clear_cookies()
+        self._forget(self.listeners)
         self.page.set_viewport_size(SCREEN["viewport"])
         self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         self.page.mouse.move(-9, -9)
+
+    def become_stranger(self) -> str:
+        """Leave the site and clear what the browser has stored, so that the link of the last page is opened like a link of
+        another person. Returns the path of that page for `open`. Another browser would have to start and to compile all scripts."""
+        path = self.page.url.removeprefix(f"{self.url}/")
+        self._forget()
+        return path
 
     def settle(self) -> None:
         """Wait until the server has answered, the page is drawn, and it has not changed for a moment (`REST`)."""
@@ -253,6 +252,18 @@ class Visitor:
         radios = self.page.get_by_test_id("stButtonGroup").filter(has_text=group)
         radios.get_by_text(option, exact=True).click()
         self.settle()
+
+    def _forget(self, listeners: Sequence[tuple[Any, Callable[[Any], None]]] = ()) -> None:
+        """Close other tabs, clear storage and cookies, and leave the site without these listeners."""
+        for page in self.context.pages:
+            if page is not self.page:
+                page.close()
+        if self.page.url.startswith(self.url):
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        for event, listener in listeners:
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
+        self.context.clear_cookies()
 
     def _console(self, kind: str, text: str, address: str) -> None:
         if kind == "error" and not (text.endswith("404 (Not Found)") and TRIED.fullmatch(address)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from pages.layers import tensors
 from pages.layers.walk_part import EVERY, STOP, short_walk
@@ -129,7 +129,7 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
 
 
 @pytest.mark.browser
-def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, stranger: BrowserContext) -> None:
+def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
     page.keyboard.press("ArrowRight")
     walker.is_at(f"{LAYER}.self_attention.scaled_scores")
@@ -140,11 +140,9 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, strang
     walker.settle()
     assert f"stop={LAYER}.self_attention.scaled_scores" in page.url
 
-    other = Walker(stranger, walker.url).at(page.url.partition("layers?")[2])
-    other.is_at(f"{LAYER}.self_attention.scaled_scores")
-    assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
-    other.close()
-    assert other.complaints == []
+    walker.at(walker.become_stranger().removeprefix("layers?"))
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    assert page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
 
 
 @pytest.mark.browser
