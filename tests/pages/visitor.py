@@ -106,7 +106,7 @@ window.WebSocket = class extends WebSocket {
 }"""
 )
 # Also runs in each document. Streamlit's placeholders pulse until their element is drawn. Each frame of the pulse is painted by
-# the processor, which takes almost half of the browser's time. All other motion stays.
+# the processor, which takes a third of the browser's time on a busy machine. All other motion stays.
 STOP_PULSE = """{
     const sheet = new CSSStyleSheet();
     sheet.replaceSync('[data-testid="stSkeleton"] { animation: none !important; }');
