@@ -209,7 +209,7 @@ class Visitor:
 
     def become_stranger(self) -> str:
         """Leave the site and clear what the browser has stored, so that the link of the last page is opened like a link of
-        another person. Returns the path of that page for `open`. Another browser would have to start and to compile all scripts."""
+        another person. Returns the path of that page for `open`. Another browser would start and compile all scripts."""
         path = self.page.url.removeprefix(f"{self.url}/")
         self._forget()
         return path
