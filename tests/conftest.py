@@ -7,6 +7,7 @@ the walk's tests alone. The tasks are not hooked, because they have no shapes.
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -24,3 +25,11 @@ install_import_hook(
     ],
     "beartype.beartype",
 )
+
+# The longest files that would come last. A worker that starts such a file at the end leaves the others idle.
+LONG_FILES = ("tests/transformer/watching/test_compare.py",)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the long files first."""
+    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG_FILES)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
 from benchmarks.app_server import ROOT
-from tests.pages.visitor import ARGUMENTS, CHROMIUM, SCREEN, WATCH_CONNECTION, Visitor, Walker, new_context, serving
+from tests.pages.visitor import ARGUMENTS, CHROMIUM, SCREEN, Visitor, Walker, new_context, prepared, serving
 
 # Called before these modules are imported, so that their failed asserts show values, as asserts in tests do.
 pytest.register_assert_rewrite("tests.pages.apps", "tests.pages.layers.opened")
@@ -60,8 +60,7 @@ def warm_context(playwright: Playwright, tmp_path_factory: pytest.TempPathFactor
     """The browser context that all tests of a process use, one after another (see `known`)."""
     profile = tmp_path_factory.mktemp("profile")
     context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
-    context.add_init_script(WATCH_CONNECTION)
-    yield context
+    yield prepared(context)
     context.close()
 
 

@@ -4,7 +4,7 @@ import contextlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,13 @@ window.WebSocket = class extends WebSocket {
 };
 }"""
 )
+# Also runs in each document. Streamlit's placeholders pulse until their element is drawn. Each frame of the pulse is painted by
+# the processor, which takes a third of the browser's time on a busy machine. All other motion stays.
+STOP_PULSE = """{
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('[data-testid="stSkeleton"] { animation: none !important; }');
+    document.adoptedStyleSheets.push(sheet);
+}"""
 # Resolves to true as soon as the server has answered, no script runs, no element is stale, all charts and all parts on the
 # screen are drawn, and the page has not changed for `quiet` ms. Resolves to false after 60 s.
 REST = """(quiet) => new Promise((resolve) => {
@@ -135,8 +142,13 @@ REST = """(quiet) => new Promise((resolve) => {
 
 def new_context(browser: Browser, **settings: Any) -> BrowserContext:
     """A browser context with the screen `SCREEN`, unless the settings name another one, in which a `Visitor` can settle."""
-    context = browser.new_context(**(SCREEN | settings))
+    return prepared(browser.new_context(**(SCREEN | settings)))
+
+
+def prepared(context: BrowserContext) -> BrowserContext:
+    """The context, in which a `Visitor` can settle from now on."""
     context.add_init_script(WATCH_CONNECTION)
+    context.add_init_script(STOP_PULSE)
     return context
 
 
@@ -190,18 +202,17 @@ class Visitor:
         if self.fresh:
             self.context.close()
             return
-        for page in self.context.pages:
-            if page is not self.page:
-                page.close()
-        if self.page.url.startswith(self.url):
-            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
-        for event, listener in self.listeners:
-            self.page.remove_listener(event, listener)
-        self.page.goto("about:blank")
-        self.context.clear_cookies()
+        self._forget(self.listeners)
         self.page.set_viewport_size(SCREEN["viewport"])
         self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         self.page.mouse.move(-9, -9)
+
+    def become_stranger(self) -> str:
+        """Leave the site and clear what the browser has stored, so that the link of the last page is opened like a link of
+        another person. Returns the path of that page for `open`. Another browser would start and compile all scripts."""
+        path = self.page.url.removeprefix(f"{self.url}/")
+        self._forget()
+        return path
 
     def settle(self) -> None:
         """Wait until the server has answered, the page is drawn, and it has not changed for a moment (`REST`)."""
@@ -241,6 +252,18 @@ class Visitor:
         radios = self.page.get_by_test_id("stButtonGroup").filter(has_text=group)
         radios.get_by_text(option, exact=True).click()
         self.settle()
+
+    def _forget(self, listeners: Sequence[tuple[Any, Callable[[Any], None]]] = ()) -> None:
+        """Close other tabs, clear storage and cookies, and leave the site without these listeners."""
+        for page in self.context.pages:
+            if page is not self.page:
+                page.close()
+        if self.page.url.startswith(self.url):
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        for event, listener in listeners:
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
+        self.context.clear_cookies()
 
     def _console(self, kind: str, text: str, address: str) -> None:
         if kind == "error" and not (text.endswith("404 (Not Found)") and TRIED.fullmatch(address)):

@@ -109,7 +109,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     assert "head=4" in page.url
 
 
-def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if", whole=True)
     assert page.get_by_text("No edit is in force").is_visible()
     page.get_by_role("button", name="Masks, positions, scaling, residuals").click()
@@ -125,12 +125,8 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor, st
     assert min(float(change.replace("−", "-")) for change in changes) < -0.1
     assert "edits=no+positions" in page.url.replace("%20", "+")
 
-    other = Visitor(stranger, visitor.url)
-    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
-    assert fresh.get_by_text(difference).is_visible()
-    other.close()
-    assert other.complaints == []
-
+    visitor.open(visitor.become_stranger(), whole=True)
+    assert page.get_by_text(difference).is_visible()
     page.get_by_role("button", name="Clear all edits").click()
     visitor.settle()
     assert page.get_by_text("No edit is in force").is_visible()
@@ -199,7 +195,7 @@ def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor)
     expect(page.locator(".lines")).to_have_attribute("data-lines", re.compile("[1-9]"))
 
 
-def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     page.get_by_role("button", name="Head 3", exact=True).click()
     slider = page.get_by_role("slider", name="Hide lines below")
@@ -213,16 +209,13 @@ def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor
     assert re.search(r"heads=1(,|%2C)3(&|$)", link)
     drawn = page.locator(".lines").get_attribute("data-lines")
 
-    other = Visitor(stranger, visitor.url)
-    fresh = other.open(link.removeprefix(f"{visitor.url}/"), whole=True)
+    fresh = visitor.open(visitor.become_stranger(), whole=True)
     pressed = [fresh.get_by_role("button", name=f"Head {at}", exact=True).get_attribute("aria-pressed") for at in range(1, 5)]
     assert pressed == ["true", "false", "true", "false"]
     assert fresh.get_by_role("slider", name="Hide lines below").input_value() == "0.3"
     for token in ("query 1, c", "key 2, b"):
         assert fresh.get_by_role("button", name=re.compile(token)).get_attribute("aria-pressed") == "true"
     assert fresh.locator(".lines").get_attribute("data-lines") == drawn
-    other.close()
-    assert other.complaints == []
 
 
 def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 from markupsafe import escape
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.calls import named
@@ -154,7 +154,7 @@ def row(visitor: Visitor, level: int, name: str) -> Locator:
 
 
 @pytest.mark.browser
-def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor) -> None:
     page = visitor.open(LINK)
     expect(row(visitor, 4, "layers 0")).to_be_visible()
     row(visitor, 4, "layers 0").click()
@@ -162,12 +162,9 @@ def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor, stra
     assert parse_qs(urlparse(page.url).query)["call"] == ["encoder.layers.0"]
     expect(row(visitor, 4, "layers 0")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_text("Self-attention over the source, then the feed-forward network")).to_be_visible()
-    other = Visitor(stranger, visitor.url)
-    again = other.open(page.url.removeprefix(f"{visitor.url}/"))
+    again = visitor.open(visitor.become_stranger())
     expect(again.get_by_text("Self-attention over the source, then the feed-forward network")).to_be_visible()
     expect(again.locator('.tree [aria-selected="true"]')).to_contain_text("EncoderLayer")
-    other.close()
-    assert other.complaints == []
 
 
 @pytest.mark.browser

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from pages.layers import tensors
 from pages.layers.walk_part import EVERY, STOP, short_walk
@@ -129,7 +129,7 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
 
 
 @pytest.mark.browser
-def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, stranger: BrowserContext) -> None:
+def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
     page.keyboard.press("ArrowRight")
     walker.is_at(f"{LAYER}.self_attention.scaled_scores")
@@ -140,11 +140,9 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker, strang
     walker.settle()
     assert f"stop={LAYER}.self_attention.scaled_scores" in page.url
 
-    other = Walker(stranger, walker.url).at(page.url.partition("layers?")[2])
-    other.is_at(f"{LAYER}.self_attention.scaled_scores")
-    assert other.page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
-    other.close()
-    assert other.complaints == []
+    walker.at(walker.become_stranger().removeprefix("layers?"))
+    walker.is_at(f"{LAYER}.self_attention.scaled_scores")
+    assert page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
 
 
 @pytest.mark.browser
@@ -177,22 +175,26 @@ def test_playing_steps_through_the_walk_and_stops_at_the_end(walker: Walker) -> 
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("how", ["arrow key", "list", "pause"])
-def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker, how: str) -> None:
+def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
-    page.get_by_role("button", name="Play").click()
-    walker.is_at("source_embedding.token")
-    assert walker.plays
-    if how == "arrow key":
-        page.keyboard.press("ArrowRight")
-    elif how == "list":
-        page.locator('.tree [data-id="source_embedding.sum"]').click()
-    else:
-        page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Play").wait_for()
-    walker.settle()
-    assert walker.path == "source_embedding.sum" or how != "list"
-    assert not walker.plays
+    for how in ("arrow key", "list", "pause"):
+        page.get_by_role("button", name="Play").click()
+        walker.is_at("source_embedding.token")
+        assert walker.plays
+        if how == "arrow key":
+            page.keyboard.press("ArrowRight")
+        elif how == "list":
+            page.locator('.tree [data-id="source_embedding.sum"]').click()
+        else:
+            page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Play").wait_for()
+        walker.settle()
+        assert walker.path == "source_embedding.sum" or how != "list"
+        assert not walker.plays
+        if how != "pause":
+            page.locator('.tree [data-id="source_mask"]').click()
+            walker.is_at("source_mask")
+            walker.settle()
 
 
 # Notes which pictures of a chart move, and how they begin.

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.pages.visitor import Visitor
 
@@ -59,35 +59,36 @@ def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     assert (after["width"], after["height"]) == (before["width"], before["height"])
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_page_title_is_right_below_the_header(visitor: Visitor, width: int, height: int) -> None:
-    visitor.page.set_viewport_size({"width": width, "height": height})
-    page = visitor.open("attention")
+def check_title(page: Page) -> None:
+    """Check that the page's title is right below the header."""
     header, title = (page.locator(place).first.bounding_box() for place in ('[data-testid="stHeader"]', "h1"))
     assert header is not None
     assert title is not None
     assert header["y"] + header["height"] <= title["y"] <= header["y"] + header["height"] + 16
 
 
-def test_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> None:
+def test_page_title_is_right_below_the_header_on_a_phone(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 390, "height": 844})
+    check_title(visitor.open("attention"))
+
+
+def test_title_is_right_below_the_header_and_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
-    box = visitor.open("attention").locator(".st-key-overview").bounding_box()
+    page = visitor.open("attention")
+    check_title(page)
+    box = page.locator(".st-key-overview").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] / 2 < 720 - 10  # the upper half of the box is the first of two layers
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        '[data-testid="stMetricValue"] >> nth=0',  # by how much a prediction changes without the causal mask
-        ".st-key-leak-future-off",
-    ],
-)
-def test_the_leak_is_on_the_first_screen_of_masks_on_a_projector(visitor: Visitor, shown: str) -> None:
+def test_the_leak_is_on_the_first_screen_of_masks_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
-    box = visitor.open("masks").locator(shown).bounding_box()
-    assert box is not None
-    assert box["y"] + min(box["height"], 100) <= 768
+    page = visitor.open("masks")
+    # By how much a prediction changes without the causal mask, and the chart.
+    for shown in ('[data-testid="stMetricValue"] >> nth=0', ".st-key-leak-future-off"):
+        box = page.locator(shown).bounding_box()
+        assert box is not None
+        assert box["y"] + min(box["height"], 100) <= 768
 
 
 # Page → the selector of its main picture.

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext
 from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
@@ -201,7 +200,7 @@ def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
 
 
 @pytest.mark.browser
-def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, stranger: BrowserContext) -> None:
+def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=cab", whole=True)
     tokens = ["<sos>", "c", "a", "b", "<eos>"]
     assert visitor.ticks(0, "y") == tokens
@@ -214,11 +213,8 @@ def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor, s
     assert "side=target" in page.url
     assert "search=letter" in page.url
 
-    other = Visitor(stranger, visitor.url)
-    fresh = other.open(page.url.removeprefix(f"{visitor.url}/"), whole=True)
+    fresh = visitor.open(visitor.become_stranger(), whole=True)
     assert fresh.get_by_text("26 of 30 tokens").is_visible()
-    other.close()
-    assert other.complaints == []
 
 
 @pytest.mark.browser
