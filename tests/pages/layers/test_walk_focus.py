@@ -27,7 +27,7 @@ def test_the_same_key_plays_pauses_and_plays_again(walker: Walker) -> None:
         page.keyboard.press(key)
         expect(button).to_contain_text("Pause")
         if key == "Enter":
-            page.locator('.outline [data-path="source_mask"]').click()
+            page.locator('.tree [data-id="source_mask"]').click()
             walker.is_at("source_mask")
             expect(button).to_contain_text("Play")
             walker.settle()
