@@ -36,6 +36,7 @@ from transformer.tracing.interventions import Ablate, Block, Change, Interventio
 from transformer.tracing.trace import Activation, Trace, run_traced
 from transformer.training.own_film import Film
 from transformer.watching.comparison import Comparison
+from transformer.watching.network_like import network_like
 from transformer.watching.watch import watch
 from transformer.watching.watched import Watched
 
@@ -65,6 +66,7 @@ __all__ = [
     "Vocabulary",
     "Watched",
     "compare",
+    "network_like",
     "open_model",
     "run_traced",
     "save_huggingface",

@@ -17,7 +17,9 @@ REPEATING = {
     "test_beam",
     "test_call_tree",
     "test_compare",
+    "test_layer_mistakes",
     "test_mask_invariants",
+    "test_network_like",
     "test_shipped",
     "test_sweep",
 }

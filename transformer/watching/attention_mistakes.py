@@ -143,7 +143,7 @@ def memories(setting: Setting) -> Iterator[Candidate]:
         words = "cross-attention takes its keys from the decoder instead of the encoder"
         yield from _rewired(setting, "keys from the decoder", words, mask, ("x", "memory"))
     words = "cross-attention takes its queries from the encoder and its keys and values from the decoder"
-    for mask in (everything, own, keys) if square else ():
+    for mask in (everything, own, keys, *source) if square else ():
         yield from _rewired(setting, "query and memory exchanged", words, mask, ("x", "x"), query="memory")
 
 
@@ -176,11 +176,9 @@ def _read_own_input(forward: Callable[..., Tensor], mask: Mask, x: Tensor, _memo
 def _from_decoder(setting: Setting, path: str, branch: str, layer_input: bool) -> Change:
     """Keys or values of cross-attention that are made of the decoder's vectors: of those of the queries, or of the input of the
     layer."""
-    layer, number = path.rpartition(".")[0], int(path.split(".")[2])
-    first = setting.config.norm_first
-    before = f"decoder.layers.{number - 1}.feed_forward_add_norm.{'sum' if first else 'normalized'}"
+    first, layer = setting.config.norm_first, path.rpartition(".")[0]
     own = f"{layer}.{'cross' if first else 'self'}_attention_add_norm.normalized"
-    read = own if not layer_input else before if number else "target_embedding.sum"
+    read = setting.layer_input(path) if layer_input else own
     projection = setting.module(f"{path}.{branch}.projection")
 
     def function(values: Tensor, scope: Scope) -> Tensor:

@@ -12,6 +12,9 @@ from transformer.network.tap import Scope
 from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
+# Scales of the embedding that are also tried together with other positions.
+PAIRED = ("", "embedding scaled", "embedding not scaled", "positions scaled too")
+
 
 def embeddings(setting: Setting) -> Iterator[Candidate]:
     """Another scale of tokens, other positions, or both."""
@@ -24,10 +27,13 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
         scales["embedding not scaled"] = ("token embeddings are not multiplied by √d_model", 1.0, 1.0)
     scales["positions scaled too"] = ("the sum of token and position is multiplied by √d_model", root, root)
     scales["embedding divided"] = ("token embeddings are divided by √d_model", 1 / root, 1.0)
+    scales["embedding times d_model"] = ("token embeddings are multiplied by d_model instead of √d_model", root**2, 1.0)
+    scales["token added twice"] = ("the token embedding is added twice", 2 * usual, 1.0)
+    scales["positions scaled"] = ("positions are multiplied by √d_model, and tokens are not", 1.0, root)
     for sides, where in ((("source", "target"), "both embeddings"), (("source",), "the source"), (("target",), "the target")):
         for scale, (scale_words, token, position) in scales.items():
             for name, words, make in (("", "", None), *_positions(setting)):
-                if scale or name:
+                if (scale or name) and (not name or scale in PAIRED):
                     edits = tuple(_summed(setting, side, token, position, make) for side in sides)
                     names, listed = (tuple(each for each in pair if each) for pair in ((scale, name), (scale_words, words)))
                     parts = tuple(f"{side}_embedding" for side in sides)
@@ -71,6 +77,31 @@ def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tens
         ),
         "exponent doubled": ("the exponent of a position is doubled", lambda length: _angles(length, width, order, 2, False)),
         "only sines": ("positions have only sines", lambda length: _angles(length, width, order, 3, False)),
+        "exponent doubled, every column its own": (
+            "the exponent of a position is 2i for sines and 2(i + 1) for cosines, with i the column of the sine",
+            lambda length: _angles(length, width, order, 4, False),
+        ),
+        "exponent of cosines one pair on": (
+            "cosines have the exponent of the next pair, 2(i + 1)",
+            lambda length: _angles(length, width, order, 5, False),
+        ),
+        "exponent halved": ("the exponent of a position is halved", lambda length: _angles(length, width, order, 6, False)),
+        "exponent with the wrong sign": (
+            "the exponent of a position has the wrong sign, so that angles grow with the column",
+            lambda length: _angles(length, width, order, 7, False),
+        ),
+        "sines in even rows": (
+            "even positions have only sines and odd ones only cosines: rows are taken for columns",
+            lambda length: _by_rows(length, width, order),
+        ),
+        "the same position for all": (
+            "every token gets the position of the first one",
+            lambda length: sinusoid(1, width, order).expand(length, -1),
+        ),
+        "the last position for all": (
+            "every token gets one position, the length of the text",
+            lambda length: sinusoid(length + 1, width, order)[-1:].expand(length, -1),
+        ),
     }
     for name, (words, make) in tables.items():
         yield name, words, lambda _side, positions, _ids, make=make: make(len(positions)).to(positions.dtype)
@@ -78,15 +109,23 @@ def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tens
     yield "positions along the batch", words, lambda _side, _p, ids: sinusoid(len(ids), width, order).float()[:, None]
 
 
-def _angles(length: int, width: int, order: str, form: int, exchanged: bool) -> Tensor:
-    """Positions whose angles or waves differ: 1, the exponent is the column; 2, twice the pair's; 3, sines only."""
+def _angles(length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False) -> Tensor:
+    """Positions whose angles or waves differ: 1, the exponent is the column; 2, twice the pair's; 3, sines only; 4, twice the
+    column; 5, that of the next pair for cosines; 6, half; 7, negative."""
     column = torch.arange(width, dtype=torch.float64)
     pair = column - column % 2
-    exponent = {0: pair, 1: 2 * column / 2, 2: 2 * pair, 3: pair}[form]
+    exponent = (pair, column, 2 * pair, pair, 2 * column, pair + 2 * (column % 2), pair / 2, -pair)[form]
     angle = torch.arange(length, dtype=torch.float64)[:, None] / 10_000 ** (exponent / width)
     even = column % 2 == (1 if exchanged else 0)
-    table = angle.sin() if form == 3 else torch.where(even, angle.sin(), angle.cos())
+    table = (angle.cos() if cosines else angle.sin()) if form == 3 else torch.where(even, angle.sin(), angle.cos())
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1) if order == "halves" else table
+
+
+def _by_rows(length: int, width: int, order: str) -> Tensor:
+    """Positions whose even rows have only sines, and whose odd rows only cosines."""
+    even = torch.arange(length)[:, None] % 2 == 0
+    sines, cosines = (_angles(length, width, order, 3, False), _angles(length, width, order, 3, False, True))
+    return torch.where(even, sines, cosines)
 
 
 def _summed(

@@ -14,6 +14,7 @@ from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
 LOW = -1e9
+OTHER_PADS = 4  # ids below this are tried as padding
 
 
 # A function of the scaled scores, of the mask (True where a query may attend to a key) and of the softmax over all keys.
@@ -63,7 +64,33 @@ def masks(setting: Setting) -> Iterator[Candidate]:
     words = "there is a causal mask in the encoder"
     for keep in (pads & causal(length), causal(length)):
         yield from _masked(setting, "causal mask in the encoder", words, keep, Kind.ENCODER)
+    yield from _masks_of_others(setting)
     yield from _uses_of_the_mask(setting)
+
+
+def _masks_of_others(setting: Setting) -> Iterator[Candidate]:
+    """The mask of another attention; a causal mask in cross-attention; another id of padding."""
+    source, target, config = setting.source, setting.target, setting.config
+    pads, own = source_mask(source, config), target_mask(target, config)
+    square, queries = source.shape[1] == target.shape[1], target.shape[1]
+    later = torch.ones(1, 1, queries, source.shape[1], dtype=torch.bool).tril()
+    words = "there is a causal mask in cross-attention"
+    for keep in (pads & later, later):
+        yield from _masked(setting, "causal mask in cross-attention", words, keep, Kind.CROSS)
+    if square:
+        keys = padding_keys(target, config.target_pad)
+        for kinds in ((Kind.CROSS,), (Kind.ENCODER,), (Kind.ENCODER, Kind.CROSS)):
+            for keep in (own, keys, keys & causal(queries)):
+                yield from _masked(setting, "mask of the target", "the mask of the target is used", keep, *kinds)
+        for keep in (pads, pads & causal(queries)):
+            yield from _masked(setting, "mask of the source", "the mask of the source is used", keep, Kind.DECODER)
+    for pad in range(OTHER_PADS):
+        words = f"padding is taken to be the id {pad}"
+        if pad != config.source_pad and bool((source == pad).any()):
+            yield from _masked(setting, "another padding id", words, padding_keys(source, pad), Kind.ENCODER, Kind.CROSS)
+        if pad != config.target_pad and bool((target == pad).any()):
+            keep = padding_keys(target, pad) & causal(queries)
+            yield from _masked(setting, "another padding id", words, keep, Kind.DECODER)
 
 
 def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
@@ -97,6 +124,7 @@ def edited(edits: list[Change]) -> Alteration:
 
 
 def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
+    divisor = setting.config.score_scale
     ways: dict[str, tuple[str, Weighing]] = {
         "hidden scores are 0": (
             "hidden scores become 0 (or nearly 0, such as 1e-9) instead of −∞",
@@ -114,6 +142,22 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
         "mask with the wrong sign": (
             "the mask is added with the wrong sign: hidden keys get all attention",
             lambda scores, keep: scores.masked_fill(~keep, -LOW).softmax(-1),
+        ),
+        "scaling after softmax": (
+            "the weights are divided by √d_head after softmax, instead of the scores before it",
+            lambda scores, keep: (scores * divisor).masked_fill(~keep, LOW).softmax(-1) / divisor,
+        ),
+        "scaling also after softmax": (
+            "the weights are divided by √d_head again, after softmax",
+            lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1) / divisor,
+        ),
+        "hidden lowered by 1": (
+            "the mask is added as −1 where a key is hidden, so that it still gets attention",
+            lambda scores, keep: (scores - (~keep).float()).softmax(-1),
+        ),
+        "hidden scores are −1": (
+            "hidden scores become −1 instead of −∞",
+            lambda scores, keep: scores.masked_fill(~keep, -1.0).softmax(-1),
         ),
         "softmax twice": (
             "softmax is applied twice",

@@ -2,8 +2,8 @@
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import permutations
 
 import torch
@@ -17,8 +17,12 @@ MILESTONES = {"sum", "masked_scores", "weights", "head_output", "concatenated", 
 MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
 # A number this many times larger than the usual one, such as a fill of −10⁹, does not set the unit of differences.
 OUTLIER = 30.0
+# About how many numbers of a tensor are compared first.
+SAMPLE = 16
 # A change that does not help leaves at least so many tensors different.
 LOOK_AHEAD = 6
+# And a run of ours is stopped if theirs lacks so many: those of an attention and of a feed-forward network.
+STOP_AHEAD = 15
 # Tensors inside of an attention, from which it does not follow that its queries are the same.
 INSIDE = tuple(f"attention.{name}" for name in ("masked_scores", "weights", "head_output", "concatenated", "output"))
 FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
@@ -40,10 +44,37 @@ class Library:
                 known.add(form)
                 self._by_size.setdefault(each.numel(), []).append(each)
         self._stacks: dict[tuple[object, ...], Tensor] = {}
+        self._samples: dict[tuple[object, ...], tuple[Tensor, Tensor]] = {}  # places of a few numbers, and these of theirs
 
     def of_size(self, count: int) -> Sequence[Tensor]:
         """The tensors with so many numbers."""
         return self._by_size.get(count, ())
+
+    def has(
+        self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
+    ) -> bool:
+        """Whether `distance` is at most `tolerance`. It is quicker, because a few numbers tell most tensors apart."""
+        if self._has(values, axes, keep, key, tolerance):
+            return True
+        return "head" in axes and all(self._has(*head, tolerance) for head in _heads(values, axes, keep, key))
+
+    def _has(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object, tolerance: float) -> bool:
+        form = (axes, tuple(values.shape), key)
+        if form not in self._samples:
+            stack = self._stack(values, axes, keep, key)
+            places = torch.arange(values.numel()) if keep is None else keep.expand(values.shape).flatten().nonzero()[:, 0]
+            step = max(1, len(places) // SAMPLE)
+            self._samples[form] = places[::step], stack[:, ::step] if len(stack) else stack
+        places, rows = self._samples[form]
+        if not len(rows) or not len(places):
+            return bool(len(rows))
+        few = values.take(places)
+        most = OUTLIER * tolerance * float(few.abs().amax())  # `relative` allows no larger difference
+        near = ((rows - few).abs() <= most).all(1) if 0 < most < math.inf else None
+        if near is not None and not bool(near.any()):
+            return False
+        stack = self._stack(values, axes, keep, key)
+        return bool((relative(stack if near is None else stack[near], _counted(values, keep), 1) <= tolerance).any())
 
     def distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None) -> float:
         """The largest difference of the numbers to the nearest tensor of theirs, in units of the largest number; ∞ if theirs
@@ -58,16 +89,17 @@ class Library:
         direct = self._distance(values, axes, keep, key)
         if "head" not in axes or direct < 1e-3:
             return direct
-        place, rest = axes.index("head"), tuple(axis for axis in axes if axis != "head")  # heads may be tensors of their own
-        heads = [
-            self._distance(head, rest, None if keep is None else keep.expand(values.shape).select(place, number), (key, number))
-            for number, head in enumerate(values.unbind(place))
-        ]
-        return min(direct, max(heads))
+        return min(direct, max(self._distance(*head) for head in _heads(values, axes, keep, key)))
 
     def _distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object) -> float:
+        stack, flat = self._stack(values, axes, keep, key), _counted(values, keep)
+        if not len(stack):
+            return math.inf
+        return min(relative(stack, flat, 1).tolist()) if flat.numel() else 0.0
+
+    def _stack(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object) -> Tensor:
+        """The tensors of theirs that may be this one, in our order of axes: the numbers that count, in rows."""
         form = (axes, tuple(values.shape), key)
-        flat = values.flatten() if keep is None else values[keep.expand(values.shape)]
         if form not in self._stacks:
             found = [each for theirs in self._by_size.get(values.numel(), ()) for each in aligned(theirs, values.shape, axes)]
             stack = (
@@ -76,10 +108,21 @@ class Library:
             self._stacks[form] = stack.flatten(1) if found and keep is None else stack
             if found and keep is not None:
                 self._stacks[form] = stack[:, keep.expand(values.shape)]
-        stack = self._stacks[form]
-        if not len(stack):
-            return math.inf
-        return min(relative(stack, flat, 1).tolist()) if flat.numel() else 0.0
+        return self._stacks[form]
+
+
+def _counted(values: Tensor, keep: Tensor | None) -> Tensor:
+    """The numbers that count, in a row."""
+    return values.flatten() if keep is None else values[keep.expand(values.shape)]
+
+
+def _heads(
+    values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object
+) -> Iterator[tuple[Tensor, tuple[str, ...], Tensor | None, object]]:
+    """The arguments of `_stack` for each head, because heads may be tensors of their own."""
+    place, rest = axes.index("head"), tuple(axis for axis in axes if axis != "head")
+    for number, head in enumerate(values.unbind(place)):
+        yield head, rest, None if keep is None else keep.expand(values.shape).select(place, number), (key, number)
 
 
 def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
@@ -144,46 +187,67 @@ class Standing:
     present: int
 
 
-def standing(
-    recording: Recording,
-    axes: Mapping[str, tuple[str, ...]],
-    library: Library,
-    logits: float,
-    tolerance: float,
-    pads: Tensor,
-    reached: Standing | None = None,
-) -> Standing:
-    """Where our run first differs from theirs.
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """Compares runs of ours with theirs.
 
-    A tensor of ours that theirs does not have is no difference if theirs has a later one that derives from it: then theirs
-    computes it in another way.
-
-    Args:
-        recording: our run.
-        axes: path → axes.
+    Attributes:
         library: their tensors.
-        logits: the difference of the logits.
+        axes: path of a tensor of ours → its axes.
         tolerance: differences up to this are none.
         pads: True at padding of the source, [batch, source].
-        reached: the standing without a change; if theirs still lacks the tensors there, nothing else is looked for.
     """
-    paths = [path for path in recording if is_milestone(path)]
-    if logits <= tolerance:
-        return Standing(logits, len(paths), None, logits, len(paths))
 
-    def distance(path: str) -> float:
-        return library.distance(recording[path], axes[path], *region(recording, path, axes[path], pads))
+    library: Library
+    axes: Mapping[str, tuple[str, ...]]
+    tolerance: float
+    pads: Tensor
+    _regions: dict[tuple[str, tuple[int, ...]], tuple[Tensor | None, object]] = field(default_factory=dict)
 
-    if reached is not None and all(distance(path) > tolerance for path in paths[reached.place : reached.place + LOOK_AHEAD]):
-        return reached
-    distances = [*map(distance, paths)]
-    first_cross = paths.index(FIRST_CROSS) if FIRST_CROSS in paths else 0
-    has = [distance <= tolerance for distance in distances]
-    for place, path in enumerate(paths):
-        later = range(place + 1, len(paths))
-        if not has[place] and not any(has[other] and _derives(paths, place, other, first_cross) for other in later):
-            return Standing(logits, place, path, distances[place], sum(has))
-    return Standing(logits, len(paths) - 1, paths[-1], logits, sum(has))
+    def region(self, recording: Recording, path: str) -> tuple[Tensor | None, object]:
+        """What `region` returns, computed once where it depends on no mask."""
+        form = (path, recording.shape(path))
+        if path.endswith("masked_scores"):
+            return region(recording, path, self.axes[path], self.pads)
+        if form not in self._regions:
+            self._regions[form] = region(recording, path, self.axes[path], self.pads)
+        return self._regions[form]
+
+    def lacks(self, recording: Recording, paths: Sequence[str]) -> bool:
+        """Whether theirs has none of these tensors of ours."""
+        return not any(
+            self.library.has(recording[path], self.axes[path], *self.region(recording, path), self.tolerance) for path in paths
+        )
+
+    def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
+        """Where our run first differs from theirs.
+
+        A tensor of ours that theirs does not have is no difference if theirs has a later one that derives from it: then theirs
+        computes it in another way.
+
+        Args:
+            recording: our run.
+            logits: the difference of the logits.
+            reached: the standing without a change; it is returned if theirs still lacks the tensors there.
+        """
+        paths = milestones(recording)
+        if logits <= self.tolerance:
+            return Standing(logits, len(paths), None, logits, len(paths))
+        if reached is not None and self.lacks(recording, paths[reached.place :][:LOOK_AHEAD]):
+            return reached
+        has = [not self.lacks(recording, [path]) for path in paths]
+        first_cross = paths.index(FIRST_CROSS) if FIRST_CROSS in paths else 0
+        for place, path in enumerate(paths):
+            later = range(place + 1, len(paths))
+            if not has[place] and not any(has[other] and _derives(paths, place, other, first_cross) for other in later):
+                distance = self.library.distance(recording[path], self.axes[path], *self.region(recording, path))
+                return Standing(logits, place, path, distance, sum(has))
+        return Standing(logits, len(paths) - 1, paths[-1], logits, sum(has))
+
+
+def milestones(paths: Iterable[str]) -> list[str]:
+    """Those of our tensors that are looked for in theirs."""
+    return [path for path in paths if is_milestone(path)]
 
 
 def is_milestone(path: str) -> bool:

@@ -8,20 +8,35 @@ import torch
 from torch import Tensor, nn
 
 from transformer.network.tap import Scope
+from transformer.tracing.paths import BRANCHES
 from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
 EPS = (1e-3, 1e-2, 1e-1, 1.0, 1e-5, 1e-6, 1e-8, 1e-12)
 
 
+# Axes other than d_model, over which a norm may run: name → axes, words.
+AXES: dict[str, tuple[tuple[int, ...], str]] = {
+    "positions": ((1,), "the positions of a text"),
+    "texts": ((0,), "the texts of the batch"),
+    "text": ((1, 2), "all numbers of a text"),
+    "column": ((0, 1), "the texts and positions"),
+    "everything": ((0, 1, 2), "all numbers of the batch"),
+}
+
+
 class OtherNorm(nn.Module):
-    """A LayerNorm with another formula: the standard deviation instead of the variance, or no mean."""
+    """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, or other axes."""
 
     def __init__(self, norm: Any, form: str, eps: float) -> None:
         super().__init__()
         self.norm, self.form, self.eps = norm, form, eps
 
     def forward(self, x: Tensor) -> Tensor:
+        if self.form in AXES:
+            axes = AXES[self.form][0]
+            variance = x.var(axes, keepdim=True, unbiased=False)
+            return (x - x.mean(axes, keepdim=True)) / (variance + self.eps).sqrt() * self.norm.weight + self.norm.bias
         centred = x - x.mean(-1, keepdim=True)
         if self.form == "rms":
             scaled = x / (x.square().mean(-1, keepdim=True) + self.eps).sqrt()
@@ -55,15 +70,27 @@ def norms(setting: Setting) -> Iterator[Candidate]:
         "rms": "the norm does not subtract the mean (RMSNorm)",
     }
     for form, words in forms.items():
-        for eps in (1e-6, 1e-5, 1e-8, 1e-12):
-            parts = [(setting.module(f"{path}_add_norm"), "norm", form, eps) for path in setting.sublayers]
-            parts += [
-                (stack, "norm", form, eps)
-                for stack in (setting.model.encoder, setting.model.decoder)
-                if setting.config.final_norm
-            ]
-            made = tuple((owner, key, OtherNorm(owner.norm, kind, least)) for owner, key, kind, least in parts)
-            yield Candidate(("another norm",), (words,), "every norm", tuple(setting.sublayers), partial(Alteration, (), made))
+        yield from _formula(setting, "another norm", words, form)
+    for form, (_, axes) in AXES.items():
+        yield from _formula(setting, "norm over another axis", f"the norm runs over {axes} instead of d_model", form)
+    words = "the norm is applied before the sub-layer and again after it"
+    yield from _replaced(
+        setting, "norm twice", words, lambda path: [(path, "forward", partial(_normed_twice, setting.module(path)))]
+    )
+
+
+def _formula(setting: Setting, name: str, words: str, form: str) -> Iterator[Candidate]:
+    """Every norm with another formula."""
+    owners: list[Any] = [setting.module(f"{path}_add_norm") for path in setting.sublayers]
+    owners += [setting.model.encoder, setting.model.decoder] if setting.config.final_norm else []
+    for eps in (1e-6, 1e-5, 1e-8, 1e-12):
+        made = tuple((owner, "norm", OtherNorm(owner.norm, form, eps)) for owner in owners)
+        yield Candidate((name,), (words,), "every norm", tuple(setting.sublayers), partial(Alteration, (), made))
+
+
+def _normed_twice(add_norm: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    result = sublayer(add_norm.norm(x))
+    return add_norm.sum(x + add_norm.norm(result)) if add_norm.norm_first else add_norm.normalize(add_norm.sum(x + result))
 
 
 def _epsilons(setting: Setting) -> Iterator[Candidate]:
@@ -121,6 +148,17 @@ def residuals(setting: Setting) -> Iterator[Candidate]:
             "normalized",
             lambda path, _, scope: _normed_alone(setting, path, scope),
         )
+    for branch in BRANCHES:
+        sums[f"residual of the {branch}"] = (
+            f"the projected {branch} is added instead of the input of the sub-layer",
+            "sum",
+            lambda path, _, scope, branch=branch: _with_branch(path, branch, scope),
+        )
+    sums["residual of the layer's input"] = (
+        "the input of the layer is added instead of the input of the sub-layer",
+        "sum",
+        lambda path, _, scope: scope.values[setting.layer_input(path)] + scope.values[f"{path}.output"],
+    )
     for name, (words, tap, function) in sums.items():
         for where, paths in setting.sublayer_places():
             edits = tuple(
@@ -128,6 +166,13 @@ def residuals(setting: Setting) -> Iterator[Candidate]:
                 for path in paths
             )
             yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
+
+
+def _with_branch(path: str, branch: str, scope: Scope) -> Tensor:
+    """The result of an attention, and its projected queries, keys or values."""
+    if path.endswith("feed_forward"):
+        raise ValueError(f"{path} has no {branch}")
+    return scope.values[f"{path}.{branch}.projected"] + scope.values[f"{path}.output"]
 
 
 def _normed_alone(setting: Setting, path: str, scope: Scope) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.embedding_mistakes import embeddings, ids
+from transformer.watching.layer_mistakes import layers
 from transformer.watching.norm_mistakes import final_norms, norms, residuals
 from transformer.watching.places import Setting
 
@@ -32,6 +33,7 @@ def other_mistakes(setting: Setting) -> Iterator[Candidate]:
     yield from norms(setting)
     yield from residuals(setting)
     yield from final_norms(setting)
+    yield from layers(setting)
     yield from feed_forwards(setting)
     yield from ids(setting)
     yield from outputs()
@@ -50,9 +52,26 @@ def feed_forwards(setting: Setting) -> Iterator[Candidate]:
             )
             label = name if name == "no activation" else f"another activation: {name}"
             yield Candidate((label,), (words,), where, paths, partial(Alteration, (), parts))
-        edits = tuple(Change(f"{path}.output", lambda values, _: torch.relu(values)) for path in paths)
+        first = tuple(
+            (setting.module(path), "forward", partial(_activated_first, setting.module(path).forward)) for path in paths
+        )
+        words = "the activation comes before the first linear layer too"
+        yield Candidate(("activation before the first layer",), (words,), where, paths, partial(Alteration, (), first))
+        swapped = tuple((setting.module(path), "activation", ACTIVATIONS["no activation"]) for path in paths)
+        words = "the activation comes after the second linear layer of the feed-forward network instead of between the two"
+        name = "activation only after the second layer"
+        yield Candidate((name,), (words,), where, paths, partial(Alteration, edits_after(paths), swapped))
         words = "there is one more activation, after the second linear layer of the feed-forward network"
-        yield Candidate(("activation after the second layer",), (words,), where, paths, partial(Alteration, edits))
+        yield Candidate(("activation after the second layer",), (words,), where, paths, partial(Alteration, edits_after(paths)))
+
+
+def edits_after(paths: tuple[str, ...]) -> tuple[Change, ...]:
+    """A ReLU after these sub-layers."""
+    return tuple(Change(f"{path}.output", lambda values, _: torch.relu(values)) for path in paths)
+
+
+def _activated_first(forward: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    return forward(torch.relu(x))
 
 
 def outputs() -> Iterator[Candidate]:
@@ -65,6 +84,10 @@ def outputs() -> Iterator[Candidate]:
         ),
         "last row left out": ("it returns no logits for the last position", lambda logits: logits[:, :-1]),
         "first row left out": ("it returns no logits for the first position", lambda logits: logits[:, 1:]),
+        "softmax over positions": (
+            "it returns a softmax of the logits over the positions",
+            lambda logits: logits.softmax(1),
+        ),
         "activation on the logits": ("there is a ReLU after the last layer", torch.relu),
     }
     for name, (words, function) in functions.items():

@@ -66,6 +66,13 @@ class Setting:
         decoder = ("self_attention", "cross_attention", "feed_forward")
         return listed + [f"decoder.layers.{layer}.{part}" for layer in range(config.decoder_layers) for part in decoder]
 
+    def layer_input(self, path: str) -> str:
+        """The path of the tensor that the layer of a sub-layer reads."""
+        stack, _, layer, _ = path.split(".")[:4]
+        if int(layer):
+            return f"{stack}.layers.{int(layer) - 1}.feed_forward_add_norm.{'sum' if self.config.norm_first else 'normalized'}"
+        return f"{'source' if stack == 'encoder' else 'target'}_embedding.sum"
+
     def attention_places(self, *kinds: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Words and paths for each group of attentions in which a mistake may be made, the largest first."""
         kinds = kinds or tuple(Kind)

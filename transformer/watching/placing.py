@@ -116,12 +116,12 @@ def _place_tables(placed: Placed, run: Pass, mine: nn.Module) -> None:
                 placed.put(f"{side}_embedding.positions.table.weight", whole if whole.ndim == 2 else use.weight, use.names)
         return
     for use in positions:
-        if use.names & trained.keys() and not _is_sinusoid(use.weight):
+        if use.names & trained.keys() and not is_sinusoid(use.weight):
             message = "Your module has trained positions, {names}; ours are sinusoidal. Use position='learned' for ours."
             raise InputError(message, names=", ".join(sorted(use.names)))
 
 
-def _is_sinusoid(table: Tensor) -> bool:
+def is_sinusoid(table: Tensor) -> bool:
     """Whether a table of positions is one that is computed."""
     orders = ("alternating", "halves")
     return any(torch.allclose(table.double(), sinusoid(len(table), table.shape[1], order), atol=1e-4) for order in orders)

@@ -12,6 +12,10 @@ from transformer.errors import HeadlightError, InputError
 from transformer.watching.operations import Attention, Operations, tensors_in
 
 
+class ModuleFailedError(InputError):
+    """A module that fails on its inputs."""
+
+
 class Recorder(Operations):
     """Keeps tensors under their paths, in the order of computation.
 
@@ -142,7 +146,7 @@ def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any
     """What `call` returns, with every tensor in the recorder.
 
     Raises:
-        InputError: the module fails.
+        ModuleFailedError: the module fails.
     """
     try:
         with torch.inference_mode(), unchanged(module), hooked(module, recorder), recorder:
@@ -151,6 +155,6 @@ def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any
         raise
     except Exception as error:  # a module may raise anything
         problem = str(error).strip().splitlines()[:1] or [""]
-        raise InputError(
+        raise ModuleFailedError(
             "Your module fails on these inputs ({kind}: {problem}).", kind=type(error).__name__, problem=problem[0]
         ) from error

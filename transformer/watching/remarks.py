@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from itertools import combinations
 
+import torch
 from torch import nn
 
-from transformer.tracing.paths import TensorPath
+from transformer.tracing.paths import BRANCHES, TensorPath
 from transformer.watching.comparison import Reason
 from transformer.watching.search import Compared
 
@@ -13,7 +15,7 @@ NAMED = 3  # most weights that are named in a sentence
 
 
 def shared_weights(compared: Compared) -> list[Reason]:
-    """The reason that layers or sub-layers of theirs share weights which ours have each for themselves; empty if none do.
+    """The reasons that layers, sub-layers, or query, key and value of theirs share weights which ours do not; empty if none do.
 
     Ours gets copies of these weights, so the logits agree all the same.
     """
@@ -24,12 +26,25 @@ def shared_weights(compared: Compared) -> list[Reason]:
             for each in theirs:
                 places.setdefault(each, set()).add(str(TensorPath(path.stack, path.layer, path.sublayer)))
     shared = sorted(name for name, of in places.items() if len(of) > 1)
-    if not shared:
-        return []
-    words = (
-        f"several layers or sub-layers use the same weights ({_listed(shared)}), as if one block stood in a list several times"
-    )
-    return [Reason("shared weights", words, "", 0.0)]
+    reasons = []
+    if shared:
+        words = (
+            f"several layers or sub-layers use the same weights ({_listed(shared)}), "
+            "as if one block stood in a list several times"
+        )
+        reasons.append(Reason("shared weights", words, "", 0.0))
+    joined = sorted(path for path in compared.attentions if _has_one_map(compared, path))
+    if joined:
+        words = f"query, key and value do not have a map each: two of them use the same weights ({_listed(joined)})"
+        reasons.append(Reason("shared query, key and value", words, "", 0.0))
+    return reasons
+
+
+def _has_one_map(compared: Compared, path: str) -> bool:
+    """Whether two of query, key and value of an attention have the same weights."""
+    names = [f"{path}.{branch}.projection.weight" for branch in BRANCHES]
+    weights = [compared.placed.tensors[name] for name in names if name in compared.placed.tensors]
+    return any(torch.equal(one, other) for one, other in combinations(weights, 2))
 
 
 def remarks(mine: nn.Module, compared: Compared) -> Iterator[str]:

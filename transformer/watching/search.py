@@ -1,18 +1,20 @@
 """The search of `compare`: which mistakes, made in our network, give the numbers of theirs."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import torch
 from torch import Tensor, nn
 
 from transformer.network.model import Transformer
+from transformer.network.tap import Scope
 from transformer.tracing.paths import Kind, TensorPath
-from transformer.watching.alterations import Alteration, Candidate, run_altered
+from transformer.watching.alterations import Alteration, Candidate, Change, run_altered
 from transformer.watching.attention_mistakes import attention_mistakes
-from transformer.watching.matching import Library, Standing, relative, standing
+from transformer.watching.matching import STOP_AHEAD, Library, Matching, Standing, milestones, relative
 from transformer.watching.other_mistakes import other_mistakes
 from transformer.watching.passes import Pass
 from transformer.watching.placed import Placed
@@ -69,6 +71,7 @@ class Compared:
     place: Callable[[Mapping[Kind, Layout] | None], Placed]
     recorder: Pass
     tolerance: float
+    _matched: tuple[Tensor, Matching] | None = None
 
     @classmethod
     def of(
@@ -122,11 +125,33 @@ class Compared:
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
         """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
-        logits, recording = run_altered(self.model, self.source, self.target, alterations)
+        matching = self._matching(self._source(alterations))
+        stops = [] if reached is None else [stopped(matching, self.milestones, reached)]
+        try:
+            logits, recording = run_altered(self.model, self.source, self.target, [*alterations, *stops])
+        except NoHelpError:
+            assert reached is not None
+            return reached
         distance = float(relative(self.logits, logits)) if logits.shape == self.logits.shape else math.inf
-        pads = self._source(alterations) == self.model.config.source_pad
-        axes = {path: tap.axes for path, tap in self.model.taps.items()}
-        return standing(recording, axes, self.library, distance, self.tolerance, pads, reached)
+        return matching.standing(recording, distance, reached)
+
+    def _matching(self, source: Tensor) -> Matching:
+        """The comparison with theirs for a source."""
+        if self._matched is None or source is not self._matched[0]:
+            axes = {path: tap.axes for path, tap in self.model.taps.items()}
+            pads = source == self.model.config.source_pad
+            self._matched = source, Matching(self.library, axes, self.tolerance, pads)
+        return self._matched[1]
+
+    @property
+    def attentions(self) -> Iterable[str]:
+        """The paths of the attentions of ours."""
+        return Setting(self.model, self.source, self.target, {}, {}, ()).attentions
+
+    @cached_property
+    def milestones(self) -> list[str]:
+        """The tensors of ours that are looked for, in the order of computation."""
+        return milestones(run_altered(self.model, self.source, self.target, ())[1])
 
     def explained(self, base: Standing) -> tuple[Standing, "Found"]:
         """What `search` finds. If that is not enough, also with the other usual orders of rows, which a wrong attention hides.
@@ -155,15 +180,15 @@ class Compared:
     def search(self, base: Standing) -> "Found":
         """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
         of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
-        options = self._options(Found((), base))
-        if options and options[0].reached.path is None:  # one mistake explains everything
-            return options[0]
+        first = self._options(Found((), base))
+        if first and first[0].reached.path is None:  # one mistake explains everything
+            return first[0]
         usual = self._settings(base)
         furthest, open_ends, looks = usual, [Found((), base), *[usual] * bool(usual.steps)], 0
         while open_ends and looks < MOST_LOOKS:
             found = open_ends.pop()
             looks += 1
-            for option in reversed(self._options(found)):
+            for option in reversed(self._options(found) if found.steps else first):
                 if option.reached.path is None:
                     return option
                 if len(option.steps) < MOST_MISTAKES:
@@ -245,6 +270,23 @@ class Compared:
         if own in ("logits", "decoder"):
             near |= {"decoder", "logits", order[order.index("decoder") - 1]}
         return near
+
+
+class NoHelpError(Exception):
+    """A change does not help, so that the run of ours need not go on."""
+
+
+def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alteration:
+    """The change that ends a run, some tensors after the first difference, if theirs has none of these tensors."""
+    wanted = paths[reached.place : reached.place + STOP_AHEAD]
+
+    def check(values: Tensor, scope: Scope) -> Tensor:
+        known = [path for path in wanted if path in scope.values]
+        if len(known) == len(wanted) - 1 and matching.lacks(scope.values, known):
+            raise NoHelpError
+        return values
+
+    return Alteration((Change(wanted[-1], check),) if len(wanted) == STOP_AHEAD else ())
 
 
 def _is_setting(candidate: Candidate) -> bool:

@@ -10,14 +10,12 @@ from torch.nn import functional as F
 from tests.transformer.small import SOURCE as IDS
 from tests.transformer.small import TARGET as WRITTEN
 from tests.transformer.small import small
-from tests.transformer.watching.tutorials import Classic, Einops, Fused, Heads, Torch, both
+from tests.transformer.watching.tutorials import SOURCE, TARGET, Classic, Einops, Fused, Heads, Torch, both, edited
 from transformer import HeadlightError, InputError, Transformer
 from transformer.network.tap import name_taps
 from transformer.watching.compare import compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-SOURCE = torch.tensor([[3, 5, 7, 2, 9, 4], [6, 8, 2, 11, 0, 0]])
-TARGET = torch.tensor([[1, 4, 9, 12, 3, 5, 7], [1, 7, 3, 2, 10, 0, 0]])
 
 # Style, planted mistake, name of the reason, and a part of its place.
 PLANTED: list[tuple[type[nn.Module], str, str, str]] = [
@@ -97,6 +95,69 @@ def test_a_planted_mistake_is_found_and_named(kind: type[nn.Module], wrong: str,
     assert found.remaining < 1e-5 < found.difference
     assert found.first in ours.taps
     assert found.reasons[0].words[1:] in str(found)
+
+
+Q_ADDED = "q.transpose(1, 2).reshape(x.shape) - x"
+WAVES = "table[:, 0::2], table[:, 1::2] = angle.sin(), angle.cos()"
+# As many notebooks have it: `pos / 10000 ** (2 * (i + 1) / d_model)` for the cosine of column i + 1.
+NOTEBOOK = (
+    "i = torch.arange(0, width, 2).double(); table[:, 0::2] = torch.sin(position / 10000 ** (2 * i / width)); "
+    "table[:, 1::2] = torch.cos(position / 10000 ** (2 * (i + 1) / width))"
+)
+CLASSIC_SOFTMAX = 'axis = -2 if "softmax over queries" in wrong else 1 if "softmax over heads" in wrong else -1'
+CLASSIC_WEIGHTS = "weights = scores.masked_fill(mask == 0, -1e9).softmax(axis)"
+CLASSIC_JOINED = "return self.w_o(heads.transpose(1, 2).contiguous().view(query.shape))"
+CLASSIC_CROSS = "self.cross_attn(x, memory, memory, other)"
+SPREAD = "torch.exp(torch.arange(0, width, 2).float() * (-math.log(10000.0) / width))"
+HEADS_PRODUCT = "scores = q @ k.transpose(-2, -1)\n        scores = scores if"
+
+# Style, edits of its code, name of the reason, and a part of its place.
+EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
+    (Classic, [(CLASSIC_SOFTMAX, "axis = 0")], "softmax over texts", "every attention"),
+    (Heads, [("F.softmax(scores, dim=-1)", "F.softmax(scores, dim=0)")], "softmax over texts", "every attention"),
+    (
+        Classic,
+        [(CLASSIC_JOINED, f"{CLASSIC_JOINED} + q.transpose(1, 2).reshape(query.shape) - query")],
+        *("residual of the query", "every attention"),
+    ),
+    (Fused, [("else self.c_proj(y)", f"else self.c_proj(y) + {Q_ADDED}")], "residual of the query", "every attention"),
+    (
+        Heads,
+        [
+            (HEADS_PRODUCT, f"self.q = q; {HEADS_PRODUCT}"),
+            ("x = x + self.sa(y, y, mask)", "x = self.sa(y, y, mask) + torch.cat([head.q for head in self.sa.heads], -1)"),
+        ],
+        *("residual of the query", "every self-attention"),
+    ),
+    (Classic, [(WAVES, NOTEBOOK)], "exponent doubled, every column its own", "both embeddings"),
+    (Fused, [(WAVES, NOTEBOOK)], "exponent doubled, every column its own", "both embeddings"),
+    (Torch, [(WAVES, NOTEBOOK)], "exponent doubled, every column its own", "both embeddings"),
+    (Classic, [(SPREAD, SPREAD.replace("width, 2)", "width // 2)"))], "exponent halved", "both embeddings"),
+    (Classic, [("self.dropout(x + positions", "self.dropout(x + x + positions")], "token added twice", "both embeddings"),
+    (Classic, [(CLASSIC_WEIGHTS, f"{CLASSIC_WEIGHTS} / math.sqrt(self.d_k)")], "scaling also after softmax", "every attention"),
+    (
+        Classic,
+        [(CLASSIC_CROSS, CLASSIC_CROSS.replace("other", "other & (torch.ones(7, 6).tril() > 0)"))],
+        "causal mask",
+        "cross",
+    ),
+    (
+        Classic,
+        [("self.split(self.w_k(key)), self.split(self.w_v(value))", "self.split(self.w_q(key)), self.split(self.w_v(value))")],
+        *("shared query, key and value", ""),
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "edits", "name", "where"), EDITED)
+def test_a_mistake_in_the_code_is_found_and_named(
+    kind: type[nn.Module], edits: list[tuple[str, str]], name: str, where: str
+) -> None:
+    found = compare(*both(edited(kind, *edits)), SOURCE, TARGET)
+    assert not found.agrees
+    assert found.explained
+    assert [name in reason.name for reason in found.reasons] == [True]
+    assert where in found.reasons[0].where
 
 
 @pytest.mark.parametrize(

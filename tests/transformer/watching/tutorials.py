@@ -3,9 +3,11 @@
 `wrong` is a set of the names of mistakes; with an empty set, each is right.
 """
 
+import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from einops import einsum, rearrange
@@ -15,6 +17,9 @@ from torch.nn import functional as F
 from transformer import Transformer, TransformerConfig
 
 PAD = 0
+# Two texts with padding at the end, of other lengths on both sides.
+SOURCE = torch.tensor([[3, 5, 7, 2, 9, 4], [6, 8, 2, 11, 0, 0]])
+TARGET = torch.tensor([[1, 4, 9, 12, 3, 5, 7], [1, 7, 3, 2, 10, 0, 0]])
 
 
 def sinusoids(length: int, width: int, wrong: frozenset[str] = frozenset()) -> Tensor:
@@ -490,6 +495,20 @@ OURS: dict[type[nn.Module], dict[str, object]] = {
         "target_padding": "nothing",
     },
 }
+
+
+def edited(kind: type[nn.Module], *edits: tuple[str, str]) -> type[nn.Module]:
+    """A class of this file in which the text of the code is edited: old text → new text. So a mistake is planted as a learner
+    makes it. `OURS` has its sizes too."""
+    text = inspect.getsource(sys.modules[__name__])
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new)
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(text, __file__, "exec"), namespace)
+    changed = namespace[kind.__name__]
+    OURS[changed] = OURS[kind]
+    return changed
 
 
 def both(
