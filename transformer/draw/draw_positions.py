@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.analysis import position_geometry
+from transformer.analysis.checks import check_number
 from transformer.draw.drawing import drawn, own_model
 from transformer.draw.run_or_difference import tensors_of
 from transformer.errors import InputError
@@ -14,6 +15,7 @@ from transformer.tracing.difference import Difference
 from transformer.tracing.paths import Side, check_index
 from transformer.tracing.phrases import interventions
 from transformer.tracing.trace import Trace, as_array
+from transformer.validation import as_list
 
 AXES = ("token", "dimension")
 MOST = 64  # most positions and most dimensions of a table
@@ -39,10 +41,15 @@ def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -
 @drawn
 def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
     """Columns of the table of positions. The figure has a line for each dimension."""
-    table, names = _table(pipeline, side), [f"dimension {dimension}" for dimension in dimensions]
-    for dimension in dimensions:
+    table, listed = _table(pipeline, side), as_list(dimensions)
+    if not listed:
+        raise InputError(
+            "dimensions is {dimensions!r}; it must be a row of whole numbers, such as (0, 1).", dimensions=dimensions
+        )
+    for dimension in listed:
         check_index("dimension", dimension, table.shape[1])
-    return figures.waves(dimensions, table[:, list(dimensions)], None, names)
+    names = [f"dimension {dimension}" for dimension in listed]
+    return figures.waves(tuple(listed), table[:, listed], None, names)
 
 
 @drawn
@@ -68,13 +75,14 @@ def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
     """One pair of dimensions as an arrow in a circle. The arrows are at a position and `shift` places later. The encoding has
     alternating sines and cosines."""
-    table, columns = _table(pipeline, side), slice(2 * pair, 2 * pair + 2)
+    table = _table(pipeline, side)
     check_index("pair", pair, table.shape[1] // 2)
     check_index("position", position, len(table))
+    check_number("shift", shift, -len(table), len(table))
     check_index("position + shift", position + shift, len(table))
     arrows = {at: f"position {at}" for at in (position, position + shift)}
     names = f"dimension {2 * pair}: sine", f"dimension {2 * pair + 1}: cosine"
-    return figures.turning_circle(table[:, columns], arrows, names)
+    return figures.turning_circle(table[:, 2 * pair : 2 * pair + 2], arrows, names)
 
 
 @drawn

@@ -3,6 +3,7 @@
 import base64
 import functools
 import gzip
+import inspect
 import json
 import secrets
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import plotly.io
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from transformer.analysis.checks import check_trace
+from transformer.analysis.checks import check_text_pipeline, check_trace
 from transformer.errors import InputError
 from transformer.figures.numbers import numbers
 from transformer.network.model import Transformer
@@ -108,16 +109,24 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
     docstring. It refuses a Difference unless the function names one in its annotations.
 
     Raises:
-        InputError: the function needs one run, and got the difference of two.
+        InputError: `pipeline` is not a pipeline, `trace` is not a run, or the function needs one run and got the difference of
+            two.
     """
 
     takes_difference = any(Difference in get_args(hint) for hint in function.__annotations__.values())
 
+    parameters = tuple(inspect.signature(function).parameters)
+
     @functools.wraps(function)
     def wrapped(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawing:
-        for given in () if takes_difference else (*arguments, *named.values()):
+        for name, given in (*zip(parameters, arguments, strict=False), *named.items()):
             if isinstance(given, Difference):
+                if not takes_difference:
+                    check_trace(given)
+            elif name == "trace":
                 check_trace(given)
+            elif name == "pipeline":
+                check_text_pipeline(given)
         first = (function.__doc__ or function.__name__).strip().partition(".")[0]
         return Drawing(function(*arguments, **named), " ".join(first.split()))
 

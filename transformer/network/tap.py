@@ -47,6 +47,8 @@ class Tap:
     """
 
     def __init__(self, axes: str, heads: int | None = None) -> None:
+        if not isinstance(axes, str):
+            raise InputError("axes is {axes!r}; it must be names of axes, such as 'batch head query key'.", axes=axes)
         self.axes, self.heads = tuple(axes.split()), heads
         self.path = ""
         self.taps: dict[str, Tap] = {}
@@ -188,6 +190,8 @@ class Scope:
         except AttributeError:
             raise InputError("{model!r} is not a Transformer: it needs `config` and `taps`.", model=model) from None
         # Paths of the tensors that are kept; None for all.
+        if isinstance(keep, str | Tensor) or not isinstance(keep, bool | Iterable | None):
+            raise InputError("keep is {keep!r}; it must be True, False or a list of paths.", keep=keep)
         self.kept: set[str] | None = None if keep is True else set(keep or ())
         self.values = Recording()
         self.edits: defaultdict[str, list[Edit]] = defaultdict(list)

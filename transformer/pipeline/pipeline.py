@@ -34,7 +34,7 @@ from transformer.text.vocabulary import UNK, Vocabulary, a_text
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
-from transformer.validation import as_list
+from transformer.validation import as_list, checked
 
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
@@ -347,7 +347,8 @@ class Pipeline(TextPipeline):
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
         vocabulary, limits = self.target_vocabulary, [self._max_new_tokens(row) for row in rows]
         if max_new_tokens is not None:
-            limits = [min(limit, max_new_tokens) for limit in limits]
+            most = checked("max_new_tokens", max_new_tokens, int)
+            limits = [min(limit, most) for limit in limits]
         ids = self.batch(rows, "source")
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []

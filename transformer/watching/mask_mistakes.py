@@ -151,10 +151,6 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
             "the weights are divided by √d_head again, after softmax",
             lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1) / divisor,
         ),
-        "hidden lowered by 1": (
-            "the mask is added as −1 where a key is hidden, so that it still gets attention",
-            lambda scores, keep: (scores - (~keep).float()).softmax(-1),
-        ),
         "hidden scores are −1": (
             "hidden scores become −1 instead of −∞",
             lambda scores, keep: scores.masked_fill(~keep, -1.0).softmax(-1),

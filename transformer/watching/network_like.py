@@ -12,6 +12,7 @@ from transformer.errors import InputError
 from transformer.network.config import LARGEST_TABLE, TransformerConfig
 from transformer.network.layers import ACTIVATIONS
 from transformer.network.model import Transformer
+from transformer.validation import checked
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placing import is_sinusoid
 from transformer.watching.placing_attentions import Group, attention_groups
@@ -49,6 +50,11 @@ def network_like(
         ConfigError: a field does not exist, or its value is not allowed.
     """
     check_module("module", module)
+    for name, ids in (("source", source), ("target", target)):
+        if ids is not None and (not isinstance(ids, Tensor) or ids.ndim not in (2, 3)):
+            raise InputError("{name} is {ids!r}; it must be a tensor of ids [batch, {name}], or None.", name=name, ids=ids)
+    if run is not None and not callable(run):
+        raise InputError("run is {run!r}; it must be a function of the module, the source and the target.", run=run)
     recorder, texts = _recorded(module, source, target, run)
     read = {name: value for name, value in _read(recorder, module, texts).items() if value}
     missing = [name for name in NEEDED if name not in read | fields]
@@ -58,10 +64,10 @@ def network_like(
             missing=", ".join(missing),
             first=missing[0],
         )
-    if "max_len" not in read | fields:
-        fields["max_len"] = max(1, min(4096, LARGEST_TABLE // max(1, int((read | fields)["d_model"]))))
+    width = checked("d_model", (read | fields)["d_model"], int)
+    room: dict[str, Any] = {"max_len": max(1, min(4096, LARGEST_TABLE // max(1, width)))}
     with torch.random.fork_rng():
-        return Transformer(TransformerConfig(**(_usual(read) | read | fields))).eval()
+        return Transformer(TransformerConfig(**(room | _usual(read) | read | fields))).eval()
 
 
 def _usual(read: dict[str, Any]) -> dict[str, Any]:

@@ -81,11 +81,12 @@ def norms(setting: Setting) -> Iterator[Candidate]:
 
 def _formula(setting: Setting, name: str, words: str, form: str) -> Iterator[Candidate]:
     """Every norm with another formula."""
-    owners: list[Any] = [setting.module(f"{path}_add_norm") for path in setting.sublayers]
-    owners += [setting.model.encoder, setting.model.decoder] if setting.config.final_norm else []
-    for eps in (1e-6, 1e-5, 1e-8, 1e-12):
-        made = tuple((owner, "norm", OtherNorm(owner.norm, form, eps)) for owner in owners)
-        yield Candidate((name,), (words,), "every norm", tuple(setting.sublayers), partial(Alteration, (), made))
+    inner: list[Any] = [setting.module(f"{path}_add_norm") for path in setting.sublayers]
+    last: list[Any] = [setting.model.encoder, setting.model.decoder] if setting.config.final_norm else []
+    for where, owners in (("every norm", [*inner, *last]), ("every norm but the final ones", inner))[: 1 + len(last)]:
+        for eps in (1e-6, 1e-5, 1e-8, 1e-12):
+            made = tuple((owner, "norm", OtherNorm(owner.norm, form, eps)) for owner in owners)
+            yield Candidate((name,), (words,), where, tuple(setting.sublayers), partial(Alteration, (), made))
 
 
 def _normed_twice(add_norm: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

@@ -82,6 +82,10 @@ def outputs() -> Iterator[Candidate]:
             "it returns log-probabilities: log-softmax of the logits",
             lambda logits: logits.log_softmax(-1),
         ),
+        "logits transposed": (
+            "it returns logits whose axes of texts and positions are exchanged",
+            lambda logits: logits.transpose(0, 1),
+        ),
         "last row left out": ("it returns no logits for the last position", lambda logits: logits[:, :-1]),
         "first row left out": ("it returns no logits for the first position", lambda logits: logits[:, 1:]),
         "softmax over positions": (

@@ -22,9 +22,13 @@ def place_norms(
     width = placed.config.d_model
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
+    in_decoder = frozenset[str]().union(*(use.names for use in norms if "target" in run.origin(use.output)))
     for stack in ("decoder",) if placed.no_encoder else ("encoder", "decoder"):
         own = [use for use in norms if ("target" in run.origin(use.output)) == (stack == "decoder")]
-        _fill_stack(placed, stack, _sublayers(placed.config, stack, layers, groups, others), own, unused)
+        sublayers = _sublayers(placed.config, stack, layers, groups, others)
+        if stack == "encoder" and len(own) > len(sublayers) + placed.config.final_norm:
+            own = [use for use in own if not use.names & in_decoder]  # a layer of the decoder may normalise the memory
+        _fill_stack(placed, stack, sublayers, own, unused)
 
 
 def _sublayers(
@@ -54,9 +58,12 @@ def _fill_stack(
         of_layer = [slot for slot in slots if slot.rpartition(".")[0] == layer]
         module = modules[of_layer[0]]
         norms = [use for use in own if module and f"{use.module}.".startswith(f"{module}.")]
+        if len(norms) > len(of_layer):  # a norm may be used twice
+            norms = list({use.names: use for use in reversed(norms)}.values())[::-1]
         if len(norms) == len(of_layer):
             filled |= dict(zip(of_layer, norms, strict=True))
-    rest = [use for use in own if all(use is not other for other in filled.values())]
+    known = {use.names for use in filled.values()}
+    rest = [use for use in own if use.names not in known]
     first_begin = min(begin for begin, _ in sublayers.values())
     pre = any(use.order < first_begin for use in rest)
     for use in rest:

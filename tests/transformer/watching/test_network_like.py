@@ -58,7 +58,8 @@ def test_an_error_names_every_size_that_cannot_be_read() -> None:
 
 
 def test_other_arguments_are_refused() -> None:
-    mine, wrong = both(Classic)[0], {"no_field": 3}
+    mine = both(Classic)[0]
+    wrong: dict[str, Any] = {"no_field": 3}
     with pytest.raises(ConfigError, match="no_field"):
         network_like(mine, **wrong)
     values: tuple[Any, ...] = (None, 3, "module")
