@@ -120,13 +120,12 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
     @functools.wraps(function)
     def wrapped(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawing:
         for name, given in (*zip(parameters, arguments, strict=False), *named.items()):
-            if isinstance(given, Difference):
-                if not takes_difference:
-                    check_trace(given)
-            elif name == "trace":
+            if isinstance(given, Difference) and not takes_difference:
                 check_trace(given)
             elif name == "pipeline":
                 check_text_pipeline(given)
+            elif name == "trace" and not isinstance(given, Difference):
+                check_trace(given)
         first = (function.__doc__ or function.__name__).strip().partition(".")[0]
         return Drawing(function(*arguments, **named), " ".join(first.split()))
 
