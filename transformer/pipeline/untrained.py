@@ -142,7 +142,7 @@ class Untrained:
             sizes: the fields of the configuration that differ from the preset, with their values.
 
         Raises:
-            InputError: a value is not a list of texts, a text is far too long, or a whole number is not an id.
+            InputError: a value is not a list of texts, a text is far too long, or a number in it is not the id of a token.
             ConfigError: there is no preset of that name, or `sizes` does not map fields to values.
         """
         if isinstance(sources, str):
