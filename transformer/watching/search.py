@@ -85,8 +85,8 @@ class Compared:
         mapping: Mapping[str, str] | None,
         tolerance: float,
     ) -> "Compared":
-        """Our network with the weights of their module. Weights that can be laid out in several ways, such as one matrix for query,
-        key and value, are laid out so that the runs agree furthest."""
+        """Our network with the weights of their module. Weights that can be laid out in several ways, such as one matrix for
+        query, key and value, are laid out so that the runs agree furthest."""
 
         def placing(layouts: Mapping[Kind, Layout] | None) -> Placed:
             return place(recorder, mine, ours, layouts, mapping)
