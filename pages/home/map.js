@@ -188,14 +188,14 @@ class View {
    */
   paint(cell, layer) {
     const { text, heads } = this.data;
-    const { kind = "", head = "", title = "" } = cell.dataset;
+    const { kind = "", head = "", block = "" } = cell.dataset;
     const { shape, queries, keys } = /** @type {Record<string, Heads>} */ (heads)[kind];
     const [, count, rows, columns] = shape;
     const place = (layer - 1) * count + Number(head) - 1;
     const bytes = this.levels[kind];
     const canvas = /** @type {HTMLCanvasElement} */ (cell.firstChild);
     paintLevels(canvas, bytes.subarray(place * rows * columns), columns, rows, this.pixels);
-    const name = fillIn(text.head, { kind: title, layer, head });
+    const name = fillIn(text.head, { kind: block, layer, head });
     const said = saidRows(text, { queries, keys }, bytes, place, 1);
     cell.setAttribute("aria-label", fillIn(said ? text.head_says : text.head_masked, { head: name, rows: said }));
     cell.title = name;

@@ -109,7 +109,7 @@ class MapElements:
         count = heads["shape"][1]
         cells = []
         for head in range(1, count + 1):
-            attributes = {"data-kind": kind, "data-head": head, "data-title": node["title"]}
+            attributes = {"data-kind": kind, "data-head": head, "data-block": node["title"]}
             cells.append(self._explained(self._anchor(heads["link"], attributes, ["canvas", {}]), node["heads_terms"]))
         across = -(-count // 2) if count > MOST_ACROSS else count
         return ["div", {"class": "heads", "style": f"--across: {across}"}, *cells]

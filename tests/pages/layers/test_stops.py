@@ -62,8 +62,8 @@ def expected(d_model: int, d_ff: int, shared: bool, layer: int) -> dict[str, lis
 def listed(app: AppTest) -> dict[str, list[int]]:
     """Path → shape of every stop in the page's list, in order."""
     sent = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-    (groups,) = [data["groups"] for data in sent if "groups" in data]
-    return {path: json.loads(shape) for group in groups for path, _, shape in group["stops"]}
+    (lines,) = [data["lines"] for data in sent if "lines" in data]
+    return {path: json.loads(shape) for path, level, *_, shape in lines if level}
 
 
 @pytest.mark.parametrize(
