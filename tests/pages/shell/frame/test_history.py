@@ -125,14 +125,14 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
 @pytest.mark.browser
 def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor: Visitor) -> None:
     page = visitor.open("?lesson=first-look&lesson_stop=2")
-    page.wait_for_url("**/attention?**")  # the address with the stop's view replaces the address without a view
+    page.wait_for_url("**/positions?**")  # the address with the stop's view replaces the address without a view
     visitor.settle()
     undo = page.get_by_role("button", name=text("common")["undo"])
     assert page.evaluate("history.state.entry") == 0
     assert not undo.is_visible()
     visitor.open("lessons")
     page.get_by_role("button", name="Start First look").click()
-    page.wait_for_url("**numbered=true**")
+    page.wait_for_url("**source=the+cat+sleeps**")
     visitor.settle()
     page.locator(".st-key-lesson_bar .question button").first.click()
     page.wait_for_url("**answers=**")
