@@ -177,16 +177,18 @@ def slide(
     """The number set by a slider. It is an integer if the limits, the default and the step are integers."""
     whole = all(isinstance(value, int) for value in (least, most, first, step))
 
-    def read(asked: str | None) -> int | float:
-        if asked is None or not re.fullmatch(r"\d{1,9}" if whole else r"\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
-            return first
-        value = int(asked) if whole else float(asked)
-        return value if least <= value <= most else first
-
-    seed(key, read, lambda value: min(max(value, least), most))
+    seed(key, lambda asked: linked_number(asked, least, most, first, whole), lambda value: min(max(value, least), most))
     value = st.slider(label, least, most, step=step, key=key, help=help)
     publish(key, None if value == first else f"{value:g}")
     return value
+
+
+def linked_number(asked: str | None, least: float, most: float, first: float, whole: bool) -> int | float:
+    """The number that a link gives to a setting. `first` if the link has none, or one that is not allowed."""
+    if asked is None or not re.fullmatch(r"\d{1,9}" if whole else r"\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
+        return first
+    value = int(asked) if whole else float(asked)
+    return value if least <= value <= most else first
 
 
 def pick_number(

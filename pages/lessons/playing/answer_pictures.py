@@ -1,24 +1,25 @@
 """Pictures of a stop with answers side by side: written greedily and drawn, and before and after the training of the model."""
 
-import re
-from collections.abc import Sequence
-
 import streamlit as st
 
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of
 from pages.shell.models.catalogue import snapshots
 from pages.shell.view.edited_answers import loss_of, wanted_tokens
-from pages.shell.view.runs import right_answer, runs
+from pages.shell.view.runs import Key, right_answer, runs
 from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
+from pages.ui.caches import cached
 from pages.ui.escaping import literal
 from pages.ui.format import number, whole
+from pages.ui.pickers import linked_number
 from pages.ui.text import text
 from transformer.pipeline.decoding.generation import Generation
-from transformer.pipeline.decoding.logits_processors import Temperature
-from transformer.pipeline.decoding.methods import Greedy, Sample
+from transformer.pipeline.decoding.logits_processors import LogitsProcessor, Temperature
+from transformer.pipeline.decoding.methods import LARGEST_SEED, Greedy, Method, Sample
 from transformer.pipeline.snapshots import snapshot_name
+
+HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 
 def show_draws(stop: Stop) -> None:
@@ -28,27 +29,27 @@ def show_draws(stop: Stop) -> None:
     Raises:
         HeadlightError: the model cannot read the text.
     """
-    words, temperature, seed = text("lesson")["experiment"], _setting(stop, "temperature"), int(_setting(stop, "seed"))
-    drawn = [words["drawn"].format(seed=each, temperature=number(temperature, 2)) for each in (seed, seed + 1)]
-    say_parting(show_two_answers("greedy", [words["greedy"], words["greedy_again"]], [_written(stop), _written(stop)]))
-    say_parting(show_two_answers("drawn", drawn, [_written(stop, each, temperature) for each in (seed, seed + 1)]))
+    words, run, view = text("lesson")["experiment"], run_of(stop), dict(stop.view)
+    temperature = linked_number(view.get("temperature"), 0.0, HOTTEST, 1.0, whole=False)
+    first = int(linked_number(view.get("seed"), 0, LARGEST_SEED - 1, 1, whole=True))
+    drawn = [words["drawn"].format(seed=seed, temperature=number(temperature, 2)) for seed in (first, first + 1)]
+    answers = four_answers(run.key, run.source, temperature, first)
+    say_parting(show_two_answers("greedy", [words["greedy"], words["greedy_again"]], answers[:2]))
+    say_parting(show_two_answers("drawn", drawn, answers[2:]))
 
 
-def _written(stop: Stop, seed: int | None = None, temperature: float = 1.0) -> Sequence[str]:
-    """The tokens of an answer that is computed now: by greedy decoding, or drawn if there is a seed."""
-    run = run_of(stop)
-    pipeline, encoding = runs().pipeline(run.key), runs().encoding(run.key, "source", run.source)
-    if seed is None:
-        steps = pipeline.generate(encoding, Greedy())
-    else:
-        steps = pipeline.generate(encoding, Sample(seed), [Temperature(temperature)])
-    return pipeline.vocabulary("target").tokens_of(Generation.of(steps).ids())
+@cached
+def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[tuple[str, ...]]:
+    """The tokens of two greedy answers of a model to a text, each computed, and of two drawn ones.
 
-
-def _setting(stop: Stop, name: str) -> float:
-    """A setting of the page *Watch it write* in the view of a stop; 1, the first value of that page, if there is none."""
-    given = dict(stop.view).get(name, "")
-    return float(given) if re.fullmatch(r"\d{1,4}(\.\d{1,2})?", given, re.ASCII) else 1.0
+    Raises:
+        HeadlightError: the model cannot read the text.
+    """
+    pipeline, encoding = runs().pipeline(key), runs().encoding(key, "source", source)
+    greedy: list[tuple[Method, list[LogitsProcessor]]] = [(Greedy(), [])] * 2
+    drawn = [(Sample(each), [Temperature(temperature)]) for each in (seed, seed + 1)]
+    written = (Generation.of(pipeline.generate(encoding, *settings)).ids() for settings in (*greedy, *drawn))
+    return [tuple(pipeline.vocabulary("target").tokens_of(ids)) for ids in written]
 
 
 def show_snapshots(stop: Stop) -> None:
@@ -62,15 +63,20 @@ def show_snapshots(stop: Stop) -> None:
     if not snapshots(run.model):
         st.info(words["not_recorded"].format(model=literal(run.model)), icon=":material/photo_library:")
         return
-    trained = runs().own_pipeline(run.key)
-    right = right_answer(trained.card.task, run.source) or runs().answer(run.key, run.source, ()).text
-    most = 1 + len(trained.target_vocabulary.split(right))  # an untrained model does not stop by itself
-    first = snapshot_name(run.model, min(snapshots(run.model)))
-    answers, notes = [], []
-    for name in (first, run.key):
-        answers.append(runs().own_pipeline(name).answers([run.source], max_new_tokens=most)[0].tokens)
-        view = View(run.model, (run.source,), (right,), name)
-        notes.append(words["loss"].format(loss=number(loss_of(wanted_tokens(view, view.trace())[1]), 3)))
-    titles = [words["before_training"], words["after_training"].format(steps=whole(trained.card.recipe["steps"]))]
+    card, names = runs().own_pipeline(run.key).card, (snapshot_name(run.model, min(snapshots(run.model))), run.key)
+    right = right_answer(card.task, run.source) or runs().answer(run.key, run.source, ()).text
+    views = [View(run.model, (run.source,), (right,), name) for name in names]
+    losses = [number(loss_of(wanted_tokens(view, view.trace())[1]), 3) for view in views]
+    titles = [words["before_training"], words["after_training"].format(steps=whole(card.recipe["steps"]))]
     st.markdown(words["learned"].format(model=literal(run.model), source=literal(run.source), right=literal(right)))
-    show_two_answers("trained", titles, answers, notes)
+    answers = [first_tokens(name, run.source, right) for name in names]
+    show_two_answers("trained", titles, answers, [words["loss"].format(loss=loss) for loss in losses])
+
+
+@cached
+def first_tokens(key: Key, source: str, right: str) -> tuple[str, ...]:
+    """The tokens of a model's answer to a text: at most one more than the right answer has, because an untrained model does not
+    stop by itself. Raises `HeadlightError` if the model cannot read the text."""
+    pipeline = runs().own_pipeline(key)
+    most = 1 + len(pipeline.target_vocabulary.split(right))
+    return tuple(pipeline.answers([runs().encoding(key, "source", source)], max_new_tokens=most)[0].tokens)

@@ -28,9 +28,9 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
     """What a picture calls the runs without and with some edits."""
     words, name = text("lesson")["experiment"], ", ".join(phrases)
     if len(name) > LONGEST_NAME:
-        return words["as_it_is"], words["edited"]
+        return words["unedited"], words["edited"]
     without = re.fullmatch(r"no ([\w ]+)", name)
-    return words["with_it"].format(what=without[1]) if without else words["as_it_is"], name
+    return words["with_it"].format(what=without[1]) if without else words["unedited"], name
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:

@@ -11,6 +11,7 @@ from transformer import Pipeline
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import Temperature
 from transformer.pipeline.decoding.methods import Sample
+from transformer.tracing.phrases import interventions
 
 DECODING, TRAINING = "pages/decoding/page.py", "pages/training/page.py"
 
@@ -48,3 +49,13 @@ def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
     app = on_page(TRAINING, lesson=lesson, lesson_stop="1", model="english-french-static")
     assert any("not recorded" in each.value and "english-french-static" in shown(each.value) for each in app.info)
+
+
+def test_without_the_mask_the_loss_of_the_model_that_needs_it_comes_from_the_last_token() -> None:
+    """Stop 5 of First look says so."""
+    view = view_of(shipped()["first-look"].stops[4])
+    pipeline = Pipeline.load(view["model"])
+    trace = pipeline.trace(view["source"], view["target"], interventions("no causal mask", pipeline.config))
+    right = [*trace.target_ids[0][1:], pipeline.target_vocabulary.eos]
+    losses = -trace.probabilities[0].log()[range(len(right)), right]
+    assert losses[-1] > 0.9 * losses.sum()

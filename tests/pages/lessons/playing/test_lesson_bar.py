@@ -135,6 +135,7 @@ def test_the_vectors_of_a_stop_make_its_scores_and_its_scores_its_shares() -> No
     assert np.isclose(np.exp(scores[0] - scores[1]), shares[0] / shares[1], rtol=0.03)
     trace = runs().trace("reverse", ("headlight",), ("thgildaeh",), ())
     assert np.isclose(shares[0], trace.head("cross", 0, 3)[0].max(), rtol=0.01)
+    assert trace.source_tokens[0][int(trace.head("cross", 0, 3)[0].argmax())] == "t"  # the words name it
 
 
 def test_without_cross_attention_the_same_words_are_written_for_every_sentence() -> None:
