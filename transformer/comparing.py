@@ -21,7 +21,7 @@ def compare(mine: Trace, ours: Trace, /) -> Difference: ...
 @overload
 def compare(
     mine: nn.Module,
-    ours: Transformer | None,
+    ours: Transformer,
     source: Int[Tensor, "batch source"],
     target: Int[Tensor, "batch target"],
     mapping: Mapping[str, str] | None = None,

@@ -13,11 +13,10 @@ from transformer.errors import HeadlightError, InputError, shortened
 from transformer.network.model import Transformer
 from transformer.watching.comparison import Comparison, Reason
 from transformer.watching.matching import Standing, relative
-from transformer.watching.network_like import network_like
 from transformer.watching.operations import tensors_in
 from transformer.watching.passes import Pass
 from transformer.watching.places import sublayer_words
-from transformer.watching.recorder import ModuleFailedError, run_recorded
+from transformer.watching.recorder import run_recorded
 from transformer.watching.remarks import remarks, shared_weights
 from transformer.watching.search import Compared, Found, part_of
 from transformer.watching.side_by_side import side_by_side
@@ -42,7 +41,7 @@ TENSOR_WORDS = {
 
 def compare(
     mine: nn.Module,
-    ours: Transformer | None,
+    ours: Transformer,
     source: Int[Tensor, "batch source"],
     target: Int[Tensor, "batch target"],
     mapping: Mapping[str, str] | None = None,
@@ -58,7 +57,7 @@ def compare(
 
     Args:
         mine: the module, called as `mine(source, target)`, which returns logits.
-        ours: our network of the same sizes; its weights do not matter. None for that of `network_like`.
+        ours: our network of the same sizes; its weights do not matter, for example from `network_like`.
         source, target: ids; best a batch of two texts with padding at the end of the source. The target is what the decoder
             reads.
         mapping: name of a parameter of mine → name of a parameter of ours, where names and the order of computation are not
@@ -71,12 +70,10 @@ def compare(
             message names the tensors that are left. If the module fails because two axes are exchanged, and runs where all have
             one size, the message names the mistake.
     """
-    if ours is None:
-        ours = network_like(mine, source, target, run)
     _check(mine, ours, source, target, mapping, run, tolerance)
     try:
         compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
-    except ModuleFailedError as failure:
+    except InputError as failure:
         if len(source) == source.shape[1] == target.shape[1]:
             raise
         raise _explained(failure, mine, ours, source, target, mapping, run, tolerance) from failure
@@ -120,7 +117,7 @@ def compare(
 
 
 def _explained(
-    failure: ModuleFailedError, mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, *given: Any
+    failure: InputError, mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, *given: Any
 ) -> InputError:
     """The error of a module that fails, with the mistakes that are found where it runs. With as many texts as tokens, all sizes
     fit, so a module runs although it exchanges axes."""
@@ -135,10 +132,10 @@ def _explained(
     if not comparison.explained or not comparison.reasons:
         return failure
     return InputError(
-        "{failure} On {size} texts of {size} tokens it runs, and this explains its numbers: {reasons}",
+        "{failure} On {size} texts of {size} tokens it runs, and this explains its numbers: {words}",
         failure=failure,
         size=size,
-        reasons=" ".join(map(str, comparison.reasons)),
+        words=" ".join(map(str, comparison.reasons)),
     )
 
 

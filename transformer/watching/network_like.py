@@ -16,7 +16,7 @@ from transformer.validation import checked
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placing import is_sinusoid
 from transformer.watching.placing_attentions import Group, attention_groups
-from transformer.watching.recorder import ModuleFailedError, run_recorded
+from transformer.watching.recorder import run_recorded
 from transformer.watching.watch import check_module
 
 # Fields that have no usual value.
@@ -90,7 +90,7 @@ def _recorded(
         recorder = Pass(inputs, dict(module.named_parameters()) | dict(module.named_buffers()))
         try:
             run_recorded(module, recorder, lambda inputs=inputs: (run or _call)(module, inputs["source"], inputs["target"]))
-        except ModuleFailedError as error:
+        except InputError as error:
             problem = problem or error
             continue
         return recorder, {side: tensor.shape[0] * tensor.shape[1] for side, tensor in inputs.items()}

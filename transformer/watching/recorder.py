@@ -12,10 +12,6 @@ from transformer.errors import HeadlightError, InputError
 from transformer.watching.operations import Attention, Operations, tensors_in
 
 
-class ModuleFailedError(InputError):
-    """A module that fails on its inputs."""
-
-
 class Recorder(Operations):
     """Keeps tensors under their paths, in the order of computation.
 
@@ -146,7 +142,7 @@ def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any
     """What `call` returns, with every tensor in the recorder.
 
     Raises:
-        ModuleFailedError: the module fails.
+        InputError: the module fails.
     """
     try:
         with torch.inference_mode(), unchanged(module), hooked(module, recorder), recorder:
@@ -155,6 +151,6 @@ def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any
         raise
     except Exception as error:  # a module may raise anything
         problem = str(error).strip().splitlines()[:1] or [""]
-        raise ModuleFailedError(
+        raise InputError(
             "Your module fails on these inputs ({kind}: {problem}).", kind=type(error).__name__, problem=problem[0]
         ) from error

@@ -24,8 +24,9 @@ def test_it_has_the_sizes_of_the_module_and_agrees(kind: type[nn.Module], layers
 
 
 def test_compare_makes_the_network_itself_and_names_what_differs() -> None:
-    assert compare(both(Classic)[0], None, SOURCE, TARGET).agrees
-    found = compare(both(Classic, wrong=["no scale"])[0], None, SOURCE, TARGET)
+    right, wrong = both(Classic)[0], both(Classic, wrong=["no scale"])[0]
+    assert compare(right, network_like(right, SOURCE, TARGET), SOURCE, TARGET).agrees
+    found = compare(wrong, network_like(wrong, SOURCE, TARGET), SOURCE, TARGET)
     assert [reason.name for reason in found.reasons] == ["embedding not scaled"]
 
 
