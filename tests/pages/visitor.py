@@ -310,6 +310,8 @@ class Walker(Visitor):
                 self.plays = True
             case "stop_auto_rerun":
                 self.plays = False
+            case "new_session" if not message.metadata.run.fragment_ids:
+                self.plays = False  # a run of the whole page ends the timers of its fragments
 
     def at(self, query: str) -> "Walker":
         self.open(f"layers?{query}")
