@@ -90,7 +90,7 @@ class View {
     this.between = make("div", { class: "between" }, this.canvas);
     this.frame = make("div", { class: "frame" }, this.columns.query, this.between, this.columns.key);
     this.picture = make("div", { class: "picture", role: "group" }, this.frame);
-    const titles = [text.queries, text.keys].map((says) => make("span", { "data-words": "" }, says));
+    const titles = [text.queries, text.keys].map((says) => make("span", {}, says));
     const controls = make("div", { class: "controls" }, label, this.clear);
     this.sheet = make(
       "div",

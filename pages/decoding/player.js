@@ -2,6 +2,7 @@
 // request. When the player stops, it sends two things to the server for the other parts of the page: the step, and the parts
 // that are below the screen.
 
+import { barOf, chipOf, drawBars } from "../ui/bars.js";
 import { TOP_LEVEL, cssColor, isLight, pixelsOfScale } from "../ui/colors.js";
 import { make, penOf, rootOf, textScale, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, percent, tokenText } from "../ui/format.js";
@@ -44,24 +45,16 @@ function isBelow(anchor) {
 }
 
 class Player {
-  /** @type {Step[]} */
-  steps = [];
-  /** @type {import("../ui/colors.js").Pixels} */
-  pixels;
-  /** @type {PlaybackRow} */
-  row;
-  /** @type {HTMLElement} */
-  why;
-  /** @type {HTMLElement} */
-  read;
-  /** @type {HTMLElement} */
-  bars;
-  /** @type {HTMLElement} */
-  grid;
-  /** @type {HTMLElement} */
-  rows;
-  /** @type {HTMLCanvasElement} */
-  canvas;
+  /** @type {Data} */ data;
+  /** @type {Step[]} */ steps = [];
+  /** @type {import("../ui/colors.js").Pixels} */ pixels;
+  /** @type {PlaybackRow} */ row;
+  /** @type {HTMLElement} */ why;
+  /** @type {HTMLElement} */ read;
+  /** @type {HTMLElement} */ bars;
+  /** @type {HTMLElement} */ grid;
+  /** @type {HTMLElement} */ rows;
+  /** @type {HTMLCanvasElement} */ canvas;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -71,8 +64,6 @@ class Player {
       () => this.paint(),
       (index) => this.tell(index + 1),
     );
-    /** @type {Data | undefined} */
-    this.data = undefined;
     this.tell = (/** @type {number} */ _) => {};
     this.force = (/** @type {[number, string]} */ _) => {};
     answerWithPicture(root, () => this.drawn());
@@ -91,7 +82,7 @@ class Player {
   }
 
   build() {
-    const { text, scale, source } = /** @type {Data} */ (this.data);
+    const { text, scale, source } = this.data;
     this.pixels = pixelsOfScale(scale);
     this.row = new PlaybackRow(this.playback, text, () => fillIn(text.place, this.places()));
     this.why = make("p", { class: "why", "aria-live": "polite" });
@@ -110,18 +101,12 @@ class Player {
       make(
         "div",
         { class: "parts" },
-        make("section", { class: "next" }, make("h2", { "data-words": "" }, text.bars), this.bars),
-        make(
-          "section",
-          {},
-          make("h2", { "data-words": "" }, text.read),
-          this.read,
-          make("small", { "data-words": "" }, text.read_note),
-        ),
+        make("section", { class: "next" }, make("h2", {}, text.bars), this.bars),
+        make("section", {}, make("h2", {}, text.read), this.read, make("small", {}, text.read_note)),
         make(
           "section",
           { class: "aligned", tabindex: 0, role: "group", "aria-label": text.alignment },
-          make("h2", { "data-words": "" }, text.alignment),
+          make("h2", {}, text.alignment),
           this.grid,
         ),
       ),
@@ -138,17 +123,14 @@ class Player {
   }
 
   paint() {
-    const { text, source } = /** @type {Data} */ (this.data);
+    const { text, source } = this.data;
     const step = this.steps[this.step];
     this.row.paint();
     this.why.textContent = step.why;
     const chips = step.read.map((token, index) => this.chip(token, step.self[index], index));
     this.replaceItems(this.read, ...chips, newest(step));
     const bars = step.bars.map((bar) => this.bar(bar));
-    const { rest: others } = step;
-    const name = make("span", { class: "name" }, text.rest);
-    const rest = make("li", { class: isCut(others) ? "rest cut" : "rest" }, name, ...this.shares(others));
-    this.replaceItems(this.bars, ...bars, rest);
+    this.replaceItems(this.bars, ...bars, this.line(text.rest, step.rest, "rest"));
     this.paintAlignment(source.length);
     const queries = this.steps.slice(0, this.step + 1).map(({ token }) => token);
     const rows = saidRows(text, { queries, keys: source }, alignmentLevels(this.steps, this.step), 0, ROWS_SAID);
@@ -180,31 +162,34 @@ class Player {
    * @param {number} index
    */
   chip(token, weight, index) {
-    const share = make("small", {}, percent(weight));
-    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), share);
-    chip.style.background = `color-mix(in srgb, var(--self) ${Math.round(70 * weight)}%, var(--page))`;
-    const { given } = /** @type {Data} */ (this.data);
+    const { given } = this.data;
+    const chip = chipOf(token, weight, "var(--self)", 70, () => this.playback.go(index - given));
     chip.disabled = index < given;
-    chip.addEventListener("click", () => this.playback.go(index - given));
     return make("li", {}, chip);
   }
 
   /** @param {Step["bars"][number]} bar */
   bar(bar) {
-    const { text } = /** @type {Data} */ (this.data);
-    const name = make("button", { type: "button", class: "name" }, tokenText(bar.token));
+    const { text } = this.data;
+    const name = make("button", { type: "button" }, tokenText(bar.token));
     const says = fillIn(bar.chosen ? text.chosen : text.force, { token: bar.token, share: percent(bar.share) });
     name.setAttribute("aria-label", says);
     name.title = says;
     name.addEventListener("click", () => this.force([this.step + 1, bar.token]));
-    const classes = [bar.chosen ? "chosen" : "", isCut(bar) ? "cut" : ""].join(" ").trim();
-    return make("li", { class: classes }, name, ...this.shares(bar));
+    return this.line(name, bar, bar.chosen ? "chosen" : "");
   }
 
-  /** @param {Shares} shares */
-  shares(shares) {
-    const { text } = /** @type {Data} */ (this.data);
-    return track(shares.share, shares.own, isCut(shares) ? text.cut_off : undefined);
+  /**
+   * A line of the list of bars. Behind the bar is one for the probability before the logits processors.
+   *
+   * @param {HTMLElement | string} name
+   * @param {Shares} shares
+   * @param {string} kind
+   */
+  line(name, { share, own }, kind) {
+    const { text } = this.data;
+    const isCut = own > 0 && share === 0; // by the logits processors
+    return barOf(name, share, isCut ? { kind: `${kind} cut`, own, words: text.cut_off } : { kind, own });
   }
 
   /** @param {number} columns */
@@ -244,13 +229,8 @@ class Player {
   /** The step that is shown, as an SVG. */
   drawn() {
     const sheet = new Sheet(this.root);
-    for (const bar of this.root.querySelectorAll(".fill, .own")) {
-      sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
-    }
+    drawBars(sheet, this.root, "h2, .why, output, .columns span, .rows span");
     sheet.image(this.canvas);
-    for (const words of this.root.querySelectorAll("h2, .why, output, .name, .share, .columns span, .rows span"))
-      sheet.write(words);
-    for (const chip of this.root.querySelectorAll(".chip")) for (const words of chip.childNodes) sheet.write(words);
     return sheet.svg();
   }
 }
@@ -258,27 +238,4 @@ class Player {
 /** @param {Step} step */
 function newest(step) {
   return make("li", {}, make("span", { class: "chip newest" }, tokenText(step.token)));
-}
-
-/**
- * Whether the logits processors have cut off all of a share.
- *
- * @param {Shares} shares
- */
-function isCut({ share, own }) {
-  return own > 0 && share === 0;
-}
-
-/**
- * A bar on its track, with its share in per cent. Behind it, a bar for the probability before the logits processors.
- *
- * @param {number} share
- * @param {number} own
- * @param {string} [words] the text instead of the share
- */
-function track(share, own, words = percent(share)) {
-  const [fill, behind] = [make("i", { class: "fill" }), make("i", { class: "own" })];
-  fill.style.width = `${100 * share}%`;
-  behind.style.width = `${100 * own}%`;
-  return [make("span", { class: "track" }, behind, fill), make("span", { class: "share" }, words)];
 }

@@ -6,13 +6,26 @@ import { address } from "./address.js";
 const CLICK_REACH = 12; // px that the pointer may move between press and release of a click
 
 /**
+ * Let the anchors within an element open their pages. `data-link` of an anchor is the place of its link.
+ *
+ * @param {HTMLElement} element
+ * @param {import("./address.js").Link[]} links
+ * @param {Record<string, unknown>} places see `address`; an anchor has further ones
+ */
+export function followLinks(element, links, places = {}) {
+  for (const anchor of /** @type {NodeListOf<HTMLAnchorElement>} */ (element.querySelectorAll("[data-link]"))) {
+    followLink(anchor, links[Number(anchor.dataset.link)], { ...places, ...anchor.dataset });
+  }
+}
+
+/**
  * Make an anchor open the page of a link.
  *
  * @param {HTMLAnchorElement} anchor
  * @param {import("./address.js").Link} link
- * @param {Record<string, unknown>} places see `address`
+ * @param {Record<string, unknown>} places
  */
-export function followLink(anchor, link, places = {}) {
+function followLink(anchor, link, places) {
   anchor.href = address(link, places, (name) => link.base[name]);
   /** @type {PointerEvent | null} */
   let down = null;

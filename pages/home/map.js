@@ -8,7 +8,7 @@ import { fillIn } from "../ui/format.js";
 import { paintLevels } from "../ui/paint.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { saidRows } from "../ui/strongest.js";
-import { followLink, whenReleased } from "./links.js";
+import { followLinks, whenReleased } from "./links.js";
 
 /** @typedef {import("./address.js").Link} Link */
 /** @typedef {"encoder" | "decoder"} Stack */
@@ -96,7 +96,7 @@ class View {
     this.picture.setAttribute("aria-hidden", "true");
     this.sheet = rootOf(root, "sheet");
     this.sheet.append(this.picture);
-    this.follow(root, {});
+    followLinks(root, data.links);
     for (const [stack, layers] of /** @type {[Stack, number][]} */ (Object.entries(data.layers))) {
       this.pick(stack, Math.min(this.layer[stack], layers));
     }
@@ -165,19 +165,7 @@ class View {
       button.setAttribute("aria-pressed", String(Number(button.dataset.layer) === layer));
     }
     for (const cell of /** @type {NodeListOf<HTMLElement>} */ (frame.querySelectorAll("[data-head]"))) this.paint(cell, layer);
-    this.follow(frame, { layer, index: layer - 1 });
-  }
-
-  /**
-   * Let the links within an element lead to their pages.
-   *
-   * @param {HTMLElement} element
-   * @param {Record<string, unknown>} places of the links; an element has further ones
-   */
-  follow(element, places) {
-    for (const anchor of /** @type {NodeListOf<HTMLAnchorElement>} */ (element.querySelectorAll("[data-link]"))) {
-      followLink(anchor, this.data.links[Number(anchor.dataset.link)], { ...places, ...anchor.dataset });
-    }
+    followLinks(frame, this.data.links, { layer, index: layer - 1 });
   }
 
   /**

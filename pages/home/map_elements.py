@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pages.home.map_results import Node
-
-# A tag, its attributes and its children: elements, and texts, which are never markup (`grown` in component.js).
-Element = list[Any]
+from pages.ui.component import Element
 
 MOST_ACROSS = 8  # small pictures of heads in a row; more are drawn in two rows
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pages.home.part_links import Link, kept_query, packed
-from pages.ui.component import mounted
+from pages.ui.component import Element, mounted
+from pages.ui.prose import inline
 
 _mount = mounted(Path(__file__).with_name("cards"))
 
@@ -35,5 +36,14 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
         ordered: whether to number the cards.
     """
     base = {**kept_query(), **base}
-    data = [{**card._asdict(), "link": link} for card in cards if (link := packed(card.link, base))]
-    _mount(key=key, data={"cards": data, "label": label, "ordered": ordered})
+    shown = [(card, link) for card in cards if (link := packed(card.link, base))]
+    items = [["li", {}, _element(card, place)] for place, (card, _) in enumerate(shown)]
+    listed = ["ol" if ordered else "ul", {"aria-label": label}, *items]
+    _mount(key=key, data={"list": listed, "links": [link for _, link in shown]})
+
+
+def _element(card: Card, place: int) -> Element:
+    """A card as a link, which has this place in the list of links."""
+    small = [["span", {"class": "small"}, card.small]] if card.small else []
+    title, says = ["span", {"class": "title"}, card.title], ["span", {"class": "says"}, *inline(card.says)]
+    return ["a", {"data-link": place}, *small, title, says]

@@ -2,9 +2,10 @@
 // only one frame. As soon as the pointer, the focus or a press reaches the film, it asks the server for the others. After that,
 // moving between frames needs no request. When the slider stops, the film sends the frame to the server.
 
+import { barOf, chipOf, drawBars } from "../ui/bars.js";
 import { elementWithKey, themeColor } from "../ui/compat.js";
 import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
-import { fillIn, percent, tokenText } from "../ui/format.js";
+import { fillIn, tokenText } from "../ui/format.js";
 import { HeadGrid } from "../ui/head_grid_view.js";
 import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
@@ -57,7 +58,7 @@ class Film {
       // Not a state: after a click in the curves, the film may go back to the frame that it sent last.
       (index) => this.sendTrigger("frame", index),
     );
-    this.hint = make("p", { class: "hint", "data-words": "" });
+    this.hint = make("p", { class: "hint" });
     this.answer = make("p", { class: "answer", "aria-live": "polite" });
     this.tokens = make("ol", { class: "tokens chips" });
     this.bars = make("ol", { class: "bars" });
@@ -153,8 +154,8 @@ class Film {
     const { bars, rest } = shown.rows[this.row];
     this.bars.setAttribute("aria-label", this.barsTitle.textContent);
     this.bars.replaceChildren(
-      ...bars.map(([token, share, expected]) => barOf(tokenText(token), share, expected ? "expected" : "")),
-      barOf(text.rest, rest, "rest"),
+      ...bars.map(([token, share, expected]) => barOf(tokenText(token), share, { kind: expected ? "expected" : "" })),
+      barOf(text.rest, rest, { kind: "rest" }),
     );
     const levels = levelsOfFrame(this.levels, frames, frame);
     this.grid.update(data.grid, levels, (name, value) => this.sendTrigger(name, value));
@@ -189,14 +190,12 @@ class Film {
    */
   chip(token, row, shown) {
     const [, share] = shown.rows[row].bars.find(([, , expected]) => expected) ?? ["", 0];
-    const chip = make("button", { type: "button", class: "chip" }, tokenText(token), make("small", {}, percent(share)));
-    chip.setAttribute("aria-pressed", String(row === this.row));
-    chip.style.background = `color-mix(in srgb, var(--expected) ${Math.round(60 * share)}%, var(--page))`;
-    chip.addEventListener("click", () => {
+    const chip = chipOf(token, share, "var(--expected)", 60, () => {
       this.row = row;
       this.paint();
       this.send("row", row);
     });
+    chip.setAttribute("aria-pressed", String(row === this.row));
     return make("li", {}, chip);
   }
 
@@ -212,33 +211,9 @@ class Film {
 
   picture() {
     const sheet = new Sheet(this.root);
-    for (const bar of this.root.querySelectorAll(".fill")) {
-      sheet.rect(sheet.place(bar), { fill: getComputedStyle(bar).backgroundColor });
-    }
+    drawBars(sheet, this.root, "output, h3");
     this.grid.drawOn(sheet);
     for (const node of this.answer.childNodes) sheet.write(node);
-    for (const words of this.root.querySelectorAll("output, h3, .name, .share")) sheet.write(words);
-    for (const part of this.root.querySelectorAll(".chip")) for (const words of part.childNodes) sheet.write(words);
     return sheet.svg();
   }
-}
-
-/**
- * A token with its probability as a bar.
- *
- * @param {string} token
- * @param {number} share
- * @param {string} kind
- */
-function barOf(token, share, kind) {
-  const fill = make("i", { class: "fill" });
-  fill.style.width = `${100 * share}%`;
-  const name = make("span", { class: "name", title: token }, token);
-  return make(
-    "li",
-    { class: kind },
-    name,
-    make("span", { class: "track" }, fill),
-    make("span", { class: "share" }, percent(share)),
-  );
 }

@@ -89,32 +89,6 @@ export function scrollBoxOf(part) {
   return part.closest(SCROLL_BOXES);
 }
 
-const SENTENCES = '[data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]';
-// Elements that react to a press, but not marked terms (term_links.py); headings and names; and text typed by a person, which has
-// its own element (escaping.py).
-const NO_SENTENCE =
-  'a:not([href^="#word-"]), button, label, summary, h1, h2, h3, pre, tbody, .katex, .stMarkdownEllipsis, [data-testid="stWidgetLabel"], span:not([class], [style])';
-
-/**
- * The elements that contain the sentences of the page.
- * Why: a press on a term in one explains it, and the button Words goes from one term to the next.
- *
- * @returns {NodeListOf<HTMLElement>}
- */
-export function sentences() {
-  return pageScroller().querySelectorAll(SENTENCES);
-}
-
-/**
- * Whether an element is inside a sentence of the page.
- *
- * @param {Element} element
- */
-export function isInSentence(element) {
-  const sentence = element.closest(SENTENCES);
-  return sentence !== null && pageScroller().contains(sentence) && !element.closest(NO_SENTENCE);
-}
-
 /**
  * The address that this window was opened with, including its part (`#head`). A part with a value is left out (`openedWith`).
  * Why: Streamlit drops the part when the app first writes an address, which is before our scripts are loaded.
@@ -159,7 +133,7 @@ export function themeColor(element, name) {
 
 /**
  * The shadow roots of the components within an element. Streamlit puts each component into one, which selectors do not enter.
- * Why: “Save”, the keys of a clicker and the button Words reach into components.
+ * Why: “Save” and the keys of a clicker reach into components.
  *
  * @param {Element} place
  */

@@ -68,8 +68,7 @@ export function rootOf(parent, name) {
 }
 
 /**
- * A new element. Strings among the children become text, never markup. Terms of the glossary are explained in the text of one with
- * the attribute `data-words`: words of the page's own, never what a person typed.
+ * A new element. Strings among the children become text, never markup.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -96,7 +95,16 @@ export function make(tag, attributes, ...children) {
  * @returns {HTMLElement}
  */
 export function grown([tag, attributes, ...children]) {
-  return make(tag, attributes, ...children.map((child) => (typeof child === "string" ? child : grown(child))));
+  return make(tag, attributes, ...grownParts(children));
+}
+
+/**
+ * The children of a description: texts, and the elements of descriptions.
+ *
+ * @param {(Described | string)[]} children
+ */
+export function grownParts(children) {
+  return children.map((child) => (typeof child === "string" ? child : grown(child)));
 }
 
 /**

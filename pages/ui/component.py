@@ -14,6 +14,9 @@ from streamlit.components.v2 import component
 from pages.ui.compat import Mount
 from pages.ui.scripts import importing
 
+# A tag, its attributes and its children: elements, and texts, which are never markup (`grown` in component.js).
+Element = list[Any]
+
 SHARED_STYLE = Path(__file__).with_name("component.css")
 PLAYBACK_STYLE = Path(__file__).with_name("playback.css")  # styles the buttons of playback_row.js
 BARS_STYLE = Path(__file__).with_name("bars.css")

@@ -5,7 +5,6 @@ import string
 import unicodedata
 from collections.abc import Sequence
 
-from pages.ui.terms import named_in
 from transformer.errors import cut
 from transformer.text.tokenizer import unseen
 
@@ -22,11 +21,10 @@ DOTTED_CIRCLE = "\u25cc"
 
 
 def literal(text: str) -> str:
-    """Markdown that shows a text unchanged. Right-to-left letters do not reorder the text around them, and `terms.js` does not
-    explain any word of the text as a term of the glossary."""
+    """Markdown that shows a text unchanged. Right-to-left letters do not reorder the text around them."""
     text = DIRECTIONS.sub("", text)
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
-    return span(escaped(text)) if turns or named_in(text) else escaped(text)
+    return span(escaped(text)) if turns else escaped(text)
 
 
 def quoted(text: str) -> str:

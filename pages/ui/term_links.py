@@ -5,6 +5,7 @@ the meaning instead of following it. A typed text is put into a text later, so i
 """
 
 import re
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +17,14 @@ HISSES = ("s", "x", "z", "ch", "sh")
 BOLD = re.compile(r"\*\*(?:(?P<article>the|a|an) )?(?P<name>[^*\n]+)\*\*", re.IGNORECASE)
 # Parts of Markdown in which no plain word is marked: code, formulas, links, bold and italic words, and places for values.
 MARKUP = re.compile(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|\*+[^*]*\*+|\{[^}]*\}")
-# Texts that say what a page or a part of it is. In these, the first mention of each term is marked even if it is not bold.
-LEADING = ("sentence", "intro")
+# Names of texts that say what a page or a part of it is, or why a step is done. In each of these, the first mention of each
+# term is marked even if it is not bold.
+LEADING = re.compile("sentence|intro|why(_.*)?")
+# Names of tables of such texts.
+SECTIONS = ("sentence", "intro")
+# Names of texts that explain what is shown. In these, a term is marked if no text of the page before it has marked the term.
+# All other texts can be shown as plain text, such as the help of a widget.
+EXPLAINING = re.compile(".*_(text|caption|intro)")
 
 
 @cache
@@ -27,30 +34,38 @@ def names_of(*terms: str) -> dict[str, str]:
 
 
 def linked(texts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """The texts of a page with the terms marked: each term in bold, and the first mention of a term in a leading text."""
-    return {name: _linked(value, names, name in LEADING) for name, value in texts.items()}
+    """The texts of a page with the terms marked: each term in bold, and first mentions in the texts that lead and explain."""
+    met: set[str] = set()
+    return {name: _linked(value, name, names, met) for name, value in texts.items()}
 
 
-def _linked(value: Any, names: dict[str, str], leading: bool) -> Any:
+def _linked(value: Any, named: str, names: dict[str, str], met: set[str]) -> Any:
+    """The same as `linked`, for the texts under a name. The terms that are marked are added to `met`."""
     if isinstance(value, dict):
-        return {name: _linked(part, names, leading or name in LEADING) for name, part in value.items()}
+        return {name: _linked(part, named if named in SECTIONS else name, names, met) for name, part in value.items()}
     if isinstance(value, list):
-        return [_linked(part, names, leading) for part in value]
+        return [_linked(part, named, names, met) for part in value]
     if not isinstance(value, str):
         return value
-    marked = BOLD.sub(lambda bold: _mark(bold[0], names.get(bold["name"].lower())), value)
+    bold = {term for match in BOLD.finditer(value) if (term := names.get(match["name"].lower()))}
+    marked, new = BOLD.sub(lambda match: _mark(match[0], names.get(match["name"].lower())), value), set[str]()
+    leads, explains = LEADING.fullmatch(named), EXPLAINING.fullmatch(named)
     # Only a whole sentence, because a label can have the same name as a leading text.
-    return _first_mentions(marked, names) if leading and value.endswith(".") else marked
+    if value.endswith(".") and (leads or explains):
+        marked, new = _first_mentions(marked, names, bold if leads else bold | met)
+    met |= bold | new
+    return marked
 
 
-def _first_mentions(text: str, names: dict[str, str]) -> str:
-    met = {names[bold["name"].lower()] for bold in BOLD.finditer(text) if bold["name"].lower() in names}
+def _first_mentions(text: str, names: dict[str, str], met: Collection[str]) -> tuple[str, set[str]]:
+    """A text with the first mention of each term marked, except the terms in `met`; and the terms that were marked."""
+    new: set[str] = set()
 
     def mark(mention: re.Match[str]) -> str:
         term = names[mention[0].lower()]
-        if term in met:
+        if term in met or term in new:
             return mention[0]
-        met.add(term)
+        new.add(term)
         return _mark(mention[0], term)
 
     parts, end = [], 0
@@ -58,7 +73,7 @@ def _first_mentions(text: str, names: dict[str, str]) -> str:
         start = markup.start() if markup else len(text)
         parts += [pattern_of(*names).sub(mark, text[end:start]), markup[0] if markup else ""]
         end = markup.end() if markup else start
-    return "".join(parts)
+    return "".join(parts), new
 
 
 def _mark(words: str, term: str | None) -> str:
@@ -73,7 +88,7 @@ def _plural(term: str) -> str:
 
 @cache
 def pattern_of(*names: str) -> re.Pattern[str]:
-    """A pattern that matches these names as whole words; of two that begin at one word, the longer. Special tokens such as
-    `<sos>` are left out."""
+    """A pattern that matches these names as whole words, but not a place for a value (`$heads`); of two that begin at one word,
+    the longer. Special tokens such as `<sos>` are left out."""
     longest_first = sorted((name for name in names if not name.startswith("<")), key=len, reverse=True)
-    return re.compile(r"(?<![\w√])(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)", re.IGNORECASE)
+    return re.compile(r"(?<![\w√$])(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)", re.IGNORECASE)

@@ -21,7 +21,6 @@ from pages.lessons.content.app_address import app_address
 from pages.lessons.content.grading import judge
 from pages.lessons.content.lesson import Lesson, Phase, Question, Stop
 from pages.lessons.content.lesson_answers import fits, number_of, places
-from pages.lessons.content.prose import line_as_html
 from pages.lessons.content.question_data import as_words, right_option
 from pages.lessons.content.spreadsheet import as_cell
 from pages.lessons.content.truths import filled, truth_of
@@ -32,6 +31,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import number, token_at
 from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
+from pages.ui.prose import line_as_html
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import HeadlightError

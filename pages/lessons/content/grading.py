@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from pages.lessons.content.lesson import TRUTHS, Question, Value
 from pages.lessons.content.lesson_answers import number_of, places
-from pages.lessons.content.prose import plain
 from pages.ui.format import fixed, number, share
+from pages.ui.prose import plain
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import ALIKE
 

@@ -6,9 +6,9 @@ from typing import Any
 from pages.lessons.content.grading import Verdict, judge, right_answer
 from pages.lessons.content.lesson import TRUTHS, Lesson, Phase, Question, Value
 from pages.lessons.content.lesson_answers import Answer, fits, places
-from pages.lessons.content.prose import inline, plain, prose
 from pages.lessons.content.truths import filled, truth_of
 from pages.shell.error_boundary import sentence
+from pages.ui.prose import inline, plain, prose
 from pages.ui.text import text
 from transformer import HeadlightError
 

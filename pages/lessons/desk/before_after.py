@@ -5,11 +5,11 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.content.prose import line_as_html
 from pages.lessons.desk.score import FORMS as FORMS
 from pages.lessons.desk.score import normalised_gain
 from pages.ui.format import fixed
 from pages.ui.pickers import pick_number
+from pages.ui.prose import line_as_html
 from pages.ui.text import text
 
 

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from pages.lessons.content.grading import right_answer
 from pages.lessons.content.lesson import Lesson, Question, Stop
 from pages.lessons.content.library import all_lessons
-from pages.lessons.content.prose import as_html, line_as_html
 from pages.lessons.content.question_data import shuffled
 from pages.lessons.content.truths import Value, filled, truth_of
 from pages.lessons.desk.before_after import FORMS, test_sheet
 from pages.lessons.desk.pictures import picture
 from pages.shell.error_boundary import sentence
 from pages.ui.pickers import pick
+from pages.ui.prose import as_html, line_as_html
 from pages.ui.style import style
 from pages.ui.text import text
 from transformer import HeadlightError

@@ -1,26 +1,24 @@
 // The bar of a lesson above a page: the text of a stop, its question, and the links to other stops.
 
 import { elementWithKey, openInSession } from "../../ui/compat.js";
-import { make, rootOf, unchanged, viewOf } from "../../ui/component.js";
+import { closest, grown, make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
 import { closeScreen } from "../../ui/screens.js";
 import { arrive, keepFocusUncovered, overflows, panel } from "./bar_arrival.js";
 import { Questions } from "./bar_questions.js";
-import { answerSheet, blocks, explain, runs } from "./bar_words.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const COVERING = ["b", "."]; // keys that make the screen of a presented page black
 const SETTLED = 1500; // ms after which the previous page is removed
 
 /** @typedef {import("./bar_questions.js").Question} Question */
-/** @typedef {import("./bar_words.js").Blocks} Blocks */
-/** @typedef {import("./bar_words.js").Runs} Runs */
+/** @typedef {import("../../ui/component.js").Described} Described */
 
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, advance: { stop: number, to: number } | null, advances: string, back: string, next: string, here: string, leave: string, asks_to_leave: boolean, restart: string, all: string, last: boolean, ended: boolean,
- *   terms: Record<string, string>, target: string, framed: boolean, covers: boolean, started: boolean, viewless: boolean, left: string, place: string, title: string, say: Blocks, questions: Question[], reveal: Blocks, sheet: string[][], learnt: Runs[], follows: string[],
- *   teaches: boolean, notes: { says: Blocks, answer: string, next: string, planned: number } | null, text: Record<string, string>,
+ *   target: string, framed: boolean, covers: boolean, started: boolean, viewless: boolean, left: string, place: string, title: string, say: Described[], questions: Question[], reveal: Described[], sheet: Described[], learnt: Described[], follows: string[],
+ *   teaches: boolean, notes: { says: Described[], next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
 
@@ -49,6 +47,7 @@ class Bar {
     this.unfolded = new Map(); // stop → whether its words were unfolded by a person, or folded by a person or for want of room
     this.uncovered = 0; // the stop whose page the learner asked to see before answering
     root.addEventListener("keydown", (event) => this.key(event));
+    root.addEventListener("click", (event) => this.explain(event));
   }
 
   /** @param {Data} data */
@@ -95,21 +94,19 @@ class Bar {
       this.button("leave", "✕", () => this.leave(), text.leave),
     );
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
-    const words = make("div", { id: "stop-words" }, ...blocks(data.say));
+    const words = make("div", { id: "stop-words" }, ...data.say.map(grown));
     const summary = make("summary", {}, text.words);
     const said = make("details", {}, summary, words);
     said.open = this.wordsOpen();
     summary.addEventListener("click", () => this.unfolded.set(data.stop, !said.open));
     const title = make("p", { class: "title", id: "stop-title" }, data.title);
     const say = make("div", { class: "say" }, title, ...(data.say.length ? [said] : []));
-    for (const word of say.querySelectorAll("strong")) explain(word, data.terms[word.textContent ?? ""]);
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
-    const reveal = make("div", { class: "say reveal" }, ...blocks(data.reveal));
+    const reveal = make("div", { class: "say reveal" }, ...data.reveal.map(grown));
     if (data.questions.length) side.append(reveal);
     else say.append(reveal);
     if (data.learnt.length) {
-      const lines = data.learnt.map((line) => make("li", {}, ...runs(line)));
-      say.append(make("p", { class: "title" }, text.learnt), make("ul", {}, ...lines));
+      say.append(make("p", { class: "title" }, text.learnt), make("ul", {}, ...data.learnt.map(grown)));
     }
     if (this.covers() && (data.teaches || data.questions.some((question) => question.open))) {
       const show = this.button("uncover", text.uncover, () => {
@@ -124,7 +121,7 @@ class Bar {
       make("div", { class: "top" }, name, corner, place, moves),
       progress,
       ...(this.folded ? [] : [make("div", { class: "columns" }, say, ...(data.questions.length ? [side] : []))]),
-      ...(this.folded || !data.sheet.length ? [] : [answerSheet(data.sheet, text)]),
+      ...(this.folded ? [] : data.sheet.map(grown)),
     );
     const around = panel();
     const before = arrived ? 0 : (around?.scrollTop ?? 0);
@@ -162,13 +159,11 @@ class Bar {
   tell() {
     const { notes, place, text, title } = this.data;
     if (!notes) return;
-    const says = notes.says.length ? blocks(notes.says) : [make("p", {}, text.no_notes)];
-    if (notes.answer) says.push(make("p", {}, notes.answer));
     showNotes({
       title,
       place,
-      notes: says,
-      next: notes.next ? fillIn(text.notes_next, { title: notes.next }) : "",
+      notes: notes.says.map(grown),
+      next: notes.next,
       clock: (minutes) => fillIn(text.notes_clock, { minutes: Math.floor(minutes), planned: notes.planned }),
     });
   }
@@ -177,6 +172,17 @@ class Bar {
   leave() {
     const { data } = this;
     if (!data.asks_to_leave || confirm(data.text.leave_class)) openInSession(data.leave);
+  }
+
+  /**
+   * Show the meaning of a term that is pressed, or hide it again.
+   *
+   * @param {MouseEvent} event
+   */
+  explain(event) {
+    const term = closest(event, ".term");
+    const meaning = term && this.root.querySelector(`#${term.getAttribute("aria-controls")}`);
+    if (meaning) term.setAttribute("aria-expanded", String(!meaning.toggleAttribute("hidden")));
   }
 
   fold() {

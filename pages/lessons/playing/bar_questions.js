@@ -1,17 +1,15 @@
 // The questions of a lesson's bar: the inputs for an answer, and the judgement of a given answer.
 
-import { make } from "../../ui/component.js";
+import { grown, grownParts, make } from "../../ui/component.js";
 import { fillIn, tokenText } from "../../ui/format.js";
 import { ascending } from "../../ui/marking_cells.js";
 import { moved, numberIn, toggled } from "./bar_moves.js";
-import { blocks, runs } from "./bar_words.js";
 
-/** @typedef {import("./bar_words.js").Blocks} Blocks */
-/** @typedef {import("./bar_words.js").Runs} Runs */
+/** @typedef {import("../../ui/component.js").Described} Described */
 
 /**
  * @typedef {{
- *   stop: number, kind: "choose" | "tokens" | "order" | "number", title: string, ask: Blocks, options: Runs[], order: number[],
+ *   stop: number, kind: "choose" | "tokens" | "order" | "number", title: string, ask: Described[], options: (Described | string)[][], order: number[],
  *   tokens: string[], weights: number[], most: number, given: number[] | string, says: string, right: boolean, settled: boolean,
  *   open: boolean, right_option: number, may_change: boolean, held: boolean, was: string, pictured: boolean, marked: number[],
  * }} Question
@@ -62,7 +60,7 @@ export class Questions {
     const parts = [];
     if (question.title) parts.push(make("p", { class: "title" }, question.title));
     const ask = `ask-${question.stop}`;
-    parts.push(make("div", { class: "ask", id: ask }, ...blocks(question.ask)));
+    parts.push(make("div", { class: "ask", id: ask }, ...question.ask.map(grown)));
     if (!question.says || question.given.length) parts.push(...this.asked(question, open));
     if (question.was) parts.push(make("p", { class: "quiet" }, fillIn(text.was, { first: question.was })));
     if (question.says && !this.changing.has(question.stop)) parts.push(this.verdict(question));
@@ -120,7 +118,7 @@ export class Questions {
     question.options.forEach((option, index) => {
       const button = this.bar.button("", "", () => this.answer(question, String(index + 1)));
       button.dataset.name = `option-${question.stop}-${index}`;
-      button.append(...runs(option));
+      button.append(...grownParts(option));
       button.disabled = !open;
       if (question.given[0] === index + 1 && !open) button.classList.add("chosen");
       if (question.right_option === index + 1) button.classList.add("right");
@@ -172,7 +170,7 @@ export class Questions {
     const order = open ? draft : /** @type {number[]} */ (question.given);
     const list = make("ol", { class: "order" });
     order.forEach((option, place) => {
-      const label = question.options[option].map(([, words]) => words).join("");
+      const words = make("span", {}, ...grownParts(question.options[option]));
       /** @type {(sign: string, by: number, name: string) => HTMLButtonElement} */
       const arrow = (sign, by, name) => {
         const act = () => {
@@ -180,13 +178,13 @@ export class Questions {
           this.bar.build();
           this.bar.focus(`${name}-${question.stop}-${option}`);
         };
-        const button = this.bar.button("", sign, act, fillIn(text[name], { option: label }));
+        const button = this.bar.button("", sign, act, fillIn(text[name], { option: words.textContent }));
         button.dataset.name = `${name}-${question.stop}-${option}`;
         button.disabled = !open || place + by < 0 || place + by >= order.length;
         return button;
       };
-      const words = make("span", {}, `${place + 1}. `, ...runs(question.options[option]));
-      list.append(make("li", {}, words, ...(open ? [arrow("↑", -1, "up"), arrow("↓", 1, "down")] : [])));
+      const arrows = open ? [arrow("↑", -1, "up"), arrow("↓", 1, "down")] : [];
+      list.append(make("li", {}, make("span", {}, `${place + 1}. `, words), ...arrows));
     });
     if (!open) return [list];
     return [list, this.bar.button("check", text.check, () => this.answer(question, order.join("-")))];

@@ -9,10 +9,11 @@ from pages.lessons.content.hand_in import Result, code_of, new_seat
 from pages.lessons.content.lesson import Lesson
 from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
-from pages.lessons.content.prose import inline, prose
 from pages.lessons.content.question_data import as_words, question_data, verdicts_of
 from pages.lessons.content.truths import truth_of
 from pages.lessons.playing.open_lesson import OpenLesson, start_address
+from pages.ui.component import Element
+from pages.ui.prose import inline, prose
 from pages.ui.text import text
 from transformer import HeadlightError
 from transformer.errors import cut
@@ -40,10 +41,10 @@ def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "say": prose(words[name].format(right=right, count=len(asked), answered=answered, open=len(asked) - answered)),
         # A question that is answered here stays in the list, with its judgement.
         "questions": [question for question in asked if question in missed or not question["open"]],
-        "learnt": [inline(line) for line in lesson.learnt],
+        "learnt": [["li", {}, *inline(line)] for line in lesson.learnt],
         "follows": _next_lesson(opened.name),
         "reveal": prose(words["hand_in"].format(code=_code(lesson, questions, opened))) if answered else [],
-        "sheet": [line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions],
+        "sheet": _sheet([line_of_sheet(lesson, index, opened.answers.get(index)) for index in lesson.questions]),
     }
 
 
@@ -69,6 +70,14 @@ def _next_lesson(name: str) -> list[str]:
         return []
     lesson = shipped()[names[place]]
     return [start_address(names[place], lesson), text("lesson")["bar"]["next_lesson"].format(title=lesson.title)]
+
+
+def _sheet(lines: Sequence[Sequence[str]]) -> list[Element]:
+    """The answer sheet as a table; nothing for a lesson without questions."""
+    words = text("lesson")["bar"]
+    head = [["th", {"scope": "col"}, words[name]] for name in ("sheet_stop", "sheet_first", "sheet_second", "sheet_again")]
+    rows = [["tr", {}, ["th", {"scope": "row"}, stop], *(["td", {}, each] for each in answers)] for stop, *answers in lines]
+    return [["table", {}, ["thead", {}, ["tr", {}, *head]], ["tbody", {}, *rows]]] if rows else []
 
 
 def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:

@@ -7,7 +7,6 @@ import streamlit as st
 
 from pages.lessons.content.grading import right_answer
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
-from pages.lessons.content.prose import prose
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
@@ -22,6 +21,7 @@ from pages.shell.frame.navigation import address, exists
 from pages.ui.component import mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
+from pages.ui.prose import explained, prose, strong_words
 from pages.ui.text import linked_language, text
 from transformer import HeadlightError
 
@@ -71,7 +71,6 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "all": address("lessons", linked_language()) if exists("lessons") else "",
         "last": index + 1 == count,
         "ended": index == count,
-        "terms": {},
         "target": "",
         "framed": False,
         "covers": False,
@@ -115,8 +114,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
-        "say": [] if stop.say == stop.title else prose(filled(stop, stop.say)),
-        "terms": new_terms(lesson, index),
+        "say": [] if stop.say == stop.title else explained(prose(filled(stop, stop.say)), new_terms(lesson, index)),
         "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else place,
         "framed": bool(stop.row),
         "covers": stop.cover and waits,
@@ -134,8 +132,7 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
     met: set[str] = set()
     terms: dict[str, str] = {}
     for place, stop in enumerate(lesson.stops[: index + 1]):
-        runs = (run for block in prose(filled(stop, stop.say)) for run in block.runs)
-        strong = [words for style, words in runs if style == "strong"]
+        strong = strong_words(prose(filled(stop, stop.say)))
         if place == index:
             meanings = {words: meaning(words) for words in strong if words.lower() not in met}
             terms = {words: says for words, says in meanings.items() if says}
@@ -144,13 +141,14 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """The notes for the teacher on a stop, counted from 0; the right answer to its question; the title of the next stop; and
-    the minutes planned up to the end of this stop."""
-    stops = lesson.stops
+    """The notes for the teacher on a stop, counted from 0, with the right answer to its question; the title of the next stop;
+    and the minutes planned up to the end of this stop."""
+    stops, words = lesson.stops, text("lesson")["bar"]
+    says = prose(filled(stops[index], stops[index].notes)) if index < len(stops) else []
+    answer = _answer(stops[index]) if index < len(stops) else ""
     return {
-        "says": prose(filled(stops[index], stops[index].notes)) if index < len(stops) else [],
-        "answer": _answer(stops[index]) if index < len(stops) else "",
-        "next": stops[index + 1].title if index + 1 < len(stops) else "",
+        "says": (says or prose(words["no_notes"])) + ([["p", {}, answer]] if answer else []),
+        "next": words["notes_next"].format(title=stops[index + 1].title) if index + 1 < len(stops) else "",
         "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
     }
 

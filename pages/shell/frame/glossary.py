@@ -1,22 +1,25 @@
-"""The glossary: the meaning of each term of the app, behind a button below each page, and at the term in a sentence."""
+"""The glossary: the meaning of each term of the app, behind a button below each page, and at a marked term in a sentence."""
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
 from pages.ui.scripts import importing
-from pages.ui.terms import names, terms
+from pages.ui.term_links import names_of
 from pages.ui.text import text
 
 _mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
 
 
 def explain_terms() -> None:
-    """Let a person read the meaning of a term at its place in a sentence of the page. Call it once a run."""
+    """Let a person read the meaning of a marked term at its place in a sentence of the page. Call it once a run."""
     words = text("glossary")
-    _mount(
-        key="terms", data={"terms": terms(), "names": names(), "text": {name: words[name] for name in ("walk", "walk_help")}}
-    )
+    _mount(key="terms", data={"terms": terms(), "text": {name: words[name] for name in ("walk", "walk_help")}})
+
+
+def terms() -> dict[str, str]:
+    """Term in small letters → its meaning, in one or two sentences."""
+    return {term.lower(): says for term, says in text("glossary")["terms"].items()}
 
 
 def show_glossary() -> None:
@@ -37,5 +40,5 @@ def listed() -> str:
 
 def meaning(words: str) -> str | None:
     """The meaning of a term or of its plural, in one or two sentences. None for words that are not in the glossary."""
-    term = names().get(words.lower())
+    term = names_of(*terms()).get(words.lower())
     return None if term is None else terms()[term]

@@ -16,7 +16,7 @@ from pages.shell.models.model_texts import accepts
 from pages.shell.view.run_of_view import Run, Texts, of_view_or_last, run_of, texts_of
 from pages.shell.view.runs import right_answer
 from pages.shell.view.view import View, current_view
-from pages.ui.escaping import literal, quoted, span
+from pages.ui.escaping import literal, quoted
 from pages.ui.format import number, share, whole
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
@@ -201,8 +201,7 @@ def show_answer(
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
     name = "answer" if len(view.sources) > 1 else "answer_alone"  # one text stands in its box, right above
-    # Each text is in an element of its own, so that terms.js does not explain terms in them: they are not words of the page.
-    st.markdown(words[name].format(source=span(source), answer=span(written)))
+    st.markdown(words[name].format(source=source, answer=written))
     if view.pipeline.trained:
         _warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)
     # A decoder alone always writes as many tokens as it may.

@@ -198,7 +198,7 @@ def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
         links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
     )
     app = opened(model="reverse", source="missing")  # a text that no other test uses, because the map of a text is cached
-    assert {link["page"] for each in ("elements", "cards") for link in every_link(sent(app, each))} <= {"home", "attention"}
+    assert {link["page"] for each in ("elements", "list") for link in every_link(sent(app, each))} <= {"home", "attention"}
     assert any(name[0] == "span" for name in elements(sent(app, "elements")["elements"], "name"))
 
 
@@ -239,10 +239,9 @@ def test_the_numbers_follow_the_data_flow_and_each_has_a_line() -> None:
 
 def test_the_cards_of_the_tour_are_its_stops() -> None:
     app = opened(**SHIPPED)
-    (stops,) = (data for data in everything_sent(app) if data.get("ordered"))
-    assert stops["ordered"]
-    assert [card["link"]["page"] for card in stops["cards"]] == [stop.parent.name for stop in tour()]
-    assert all(card["says"] for card in stops["cards"])
+    (stops,) = (data for data in everything_sent(app) if data.get("list", [""])[0] == "ol")
+    assert [link["page"] for link in stops["links"]] == [stop.parent.name for stop in tour()]
+    assert all(map(words_of, elements(stops["list"], "says")))
     assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.header)
 
 
@@ -263,9 +262,8 @@ def test_every_example_opens_its_page_without_a_warning(start: dict[str, Any]) -
 
 def test_the_example_about_the_pronoun_opens_the_head_that_turns() -> None:
     measures = runs().pipeline("english-french").card.measures["pronouns"]
-    cards = [card for data in everything_sent(opened(**SHIPPED)) for card in data.get("cards", [])]
-    (card,) = (card for card in cards if card["title"] == "Who is “it”?")
-    query = card["link"]["query"]
+    (starts,) = (data for data in everything_sent(opened(**SHIPPED)) if "Who is “it”?" in told(data.get("list"), "title"))
+    query = starts["links"][told(starts["list"], "title").index("Who is “it”?")]["query"]
     assert (query["kind"], query["layer"], query["head"]) == ("cross", str(measures["layer"]), str(measures["head"]))
 
 
@@ -285,9 +283,8 @@ def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
     headings = [header.value for header in app.header]
     assert WORDS["starts_heading"] in headings
     assert WORDS["map_heading"] not in headings
-    assert sum(
-        len(json.loads(each.proto.json)["cards"]) for each in app.main.get("bidi_component") if '"cards"' in each.proto.json
-    ) == len(WORDS["starts"]) + len(tour())
+    lists = [data["links"] for data in everything_sent(app) if "list" in data]
+    assert sum(map(len, lists)) == len(WORDS["starts"]) + len(tour())
 
 
 def test_a_link_exists_if_its_page_does() -> None:
@@ -442,9 +439,9 @@ def test_the_links_below_the_rows_ask_about_the_head_and_patch_it() -> None:
     app = opened(**SHIPPED, adjective="wide")
     measures = runs().pipeline("english-french").card.measures["pronouns"]
     (links,) = (
-        [card["link"] for card in data["cards"]]
+        data["links"]
         for data in everything_sent(app)
-        if data.get("label") == WORDS["turning"]["heading"]
+        if "list" in data and data["list"][1]["aria-label"] == WORDS["turning"]["heading"]
     )
     assert [link["page"] for link in links] == ["attention", "patching"]
     asked, patched = (dict(link["query"]) for link in links)

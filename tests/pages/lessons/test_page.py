@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
 from pages.lessons.content.library import OWN, shipped
 from pages.lessons.content.packing import unpack
-from pages.lessons.content.prose import line_as_html, plain
 from pages.lessons.content.reading import as_toml
 from pages.lessons.content.truths import truth_of
 from pages.lessons.desk.before_after import FORMS, normalised_gain, test_sheet
@@ -22,6 +21,7 @@ from pages.lessons.playing.keeping import KEPT
 from pages.shell.view.runs import runs
 from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
+from pages.ui.prose import line_as_html, plain
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from tests.pages.visitor import Visitor

@@ -92,16 +92,6 @@ def test_shadow_roots(page: Page) -> None:
         assert returned(page, f"return compat.shadowRoots({place}).some((root) => root.querySelector('.head_grid'))")
 
 
-def test_sentences(page: Page) -> None:
-    """Sentences are in paragraphs and captions. Labels, headings, buttons and typed text are not in a sentence."""
-    assert returned(page, "return [...compat.sentences()].some((one) => one.textContent.includes('query'))")
-    inside = "return [...document.querySelectorAll('.stMain {}')].map(compat.isInSentence)"
-    assert any(returned(page, inside.format("p")))
-    assert not any(
-        returned(page, inside.format(":is(label, h1, h2, button, a:not([href*=word])) *, label, span:not([class], [style])"))
-    )
-
-
 def test_page_background(page: Page) -> None:
     assert returned(page, "return compat.pageBackground()") == "rgb(255, 255, 255)"
 

@@ -50,11 +50,9 @@ def test_literal_adds_no_invisible_characters(text: str) -> None:
     assert not [sign for sign in "".join(literal(text).split()) if unseen(sign)]
 
 
-def test_only_right_to_left_letters_and_terms_are_isolated_in_a_span() -> None:
-    assert literal("the cat, overheads") == "the cat, overheads"
-    for term in ("query", "Two queries", "losses", "d\\_head", "positional encoding"):
-        assert literal(term.replace("\\", "")) == f":color[{term}]"
-    assert literal("<sos>") == r"\<sos\>"  # also a term when it is typed
+def test_only_right_to_left_letters_are_isolated_in_a_span() -> None:
+    assert literal("the cat, a query") == "the cat, a query"
+    assert literal("<sos>") == r"\<sos\>"
     assert literal(f"a {HEBREW}") == f":color[a {HEBREW}]"
     for command in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
         assert literal(f"a{command}b") == "ab"

@@ -1,7 +1,12 @@
-"""Terms are marked in the app's own texts when the files are read: bold terms, and first mentions in what leads a page."""
+"""Terms are marked in the app's own texts when the files are read: bold terms, and first mentions in what leads or explains."""
 
-from pages.ui.term_links import linked, names_of
-from pages.ui.text import text
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pages.ui.term_links import ADDRESS, linked, names_of
+from pages.ui.text import ENGLISH, FOLDER, text
 
 NAMES = names_of("query", "token", "attention", "self-attention", "attention weight", "loss", "<sos>")
 
@@ -30,6 +35,39 @@ def test_the_first_mention_of_a_term_is_marked_in_a_leading_sentence() -> None:
     )
     assert marked("sentence", "your token") == "your token"  # a label
     assert marked("caption", "Each token.") == "Each token."
+    assert marked("why_other", "$heads of a query.") == "$heads of a [query](#word-query)."  # a place for a value
+    assert marked("sentence", {"one": "A query.", "two": "A query."}) == dict.fromkeys(
+        ("one", "two"), "A [query](#word-query)."
+    )
+
+
+def test_an_explaining_text_marks_what_no_text_before_it_has_marked() -> None:
+    texts = {"title": "A query", "first_text": "A query, a query.", "later": {"row_caption": "A query has a token."}}
+    assert linked(texts, NAMES) == {
+        "title": "A query",
+        "first_text": "A [query](#word-query), a query.",
+        "later": {"row_caption": "A query has a [token](#word-token)."},
+    }
+    assert linked({"help": "A query.", "alt": "A query."}, NAMES) == {"help": "A query.", "alt": "A query."}
+
+
+@pytest.mark.parametrize("page", sorted(file.stem for file in (FOLDER / ENGLISH).glob("*.toml") if file.stem != "glossary"))
+def test_a_text_for_screen_readers_or_a_widgets_help_has_no_marks(page: str) -> None:
+    for name, value in _texts(text(page)):
+        if name.endswith(("alt", "help", "label")):
+            assert ADDRESS not in value, name
+
+
+def _texts(texts: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Each text with its name."""
+    if isinstance(texts, dict):
+        for inner, part in texts.items():
+            yield from _texts(part, inner)
+    elif isinstance(texts, list):
+        for part in texts:
+            yield from _texts(part, name)
+    elif isinstance(texts, str):
+        yield name, texts
 
 
 def test_texts_are_read_with_marks_but_the_glossary_without() -> None:

@@ -181,7 +181,7 @@ def test_server_language_is_not_in_links() -> None:
     app = on_page(HOME, model="copy", language="en")
     assert app.text_area(key="source").label == "Source text"
     assert app.query_params["language"] == "en"
-    links = [each.proto.json for each in app.main.get("bidi_component") if '"cards"' in each.proto.json]
+    links = [each.proto.json for each in app.main.get("bidi_component") if '"links"' in each.proto.json]
     assert links
     assert all('"language": "en"' in link or '"language":"en"' in link for link in links)
 

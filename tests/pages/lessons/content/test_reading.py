@@ -13,9 +13,9 @@ import pytest
 from pages.lessons.content import library, reading
 from pages.lessons.content.lesson import TRUTHS, LessonError
 from pages.lessons.content.packing import PACKED, pack, unpack
-from pages.lessons.content.prose import as_html, prose
 from pages.lessons.content.reading import as_table, as_toml, read_lesson, read_toml
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_LINK, LESSON_OPTIONS, LESSON_PARAMETERS, LESSON_STOPS
+from pages.ui.prose import as_html, prose
 
 FOLDER = Path(__file__).parents[4] / "assets" / "lessons"
 SHIPPED = sorted(FOLDER.glob("*/*.toml"))
@@ -199,22 +199,15 @@ HOSTILE = "<img src=x onerror=alert(1)> [a](http://evil.example) ![b](http://evi
 
 def test_words_have_paragraphs_lists_and_three_styles() -> None:
     blocks = prose("One **two** *three* `<sos>`.\nsame\n\n- a\n- b\n  more\n\nlast")
-    assert [block.tag for block in blocks] == ["p", "li", "li", "p"]
-    assert blocks[0].runs == (
-        ("", "One "),
-        ("strong", "two"),
-        ("", " "),
-        ("em", "three"),
-        ("", " "),
-        ("code", "<sos>"),
-        ("", ". same"),
-    )
-    assert blocks[2].runs == (("", "b"), ("", " more"))
+    assert blocks == [
+        ["p", {}, "One ", ["strong", {}, "two"], " ", ["em", {}, "three"], " ", ["code", {}, "<sos>"], ". same"],
+        ["ul", {}, ["li", {}, "a"], ["li", {}, "b", " more"]],
+        ["p", {}, "last"],
+    ]
 
 
 def test_everything_else_is_plain_text() -> None:
-    (block,) = prose(HOSTILE)
-    assert block.runs == (("", HOSTILE),)
+    assert prose(HOSTILE) == [["p", {}, HOSTILE]]
     html = str(as_html(f"{HOSTILE}\n\n- **{HOSTILE}**\n- b"))
     assert html.startswith("<p>&lt;img")
     for tag in ("<p>", "</p>", "<ul>", "</ul>", "<li>", "</li>", "<strong>", "</strong>"):

@@ -515,9 +515,10 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     # A question that is first answered at the end stays with its judgement, too.
     late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~2"))["questions"]
     assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
-    marks = [[answer[-1] for answer in line[1:]] for line in data["sheet"]]
+    ((_, _, _, (_, _, *lines)),) = data["sheet"]
+    marks = [[answer[2][-1] for answer in line[3:]] for line in lines]
     assert marks == [["✓", "–", "–"], ["✗", "–", "–"], *[["✓", "–", "–"]] * 4, ["✗", "–", "✓"]]
-    assert f"of {len(lesson.questions)} questions right" in data["say"][0][1][0][1]
+    assert f"of {len(lesson.questions)} questions right" in data["say"][0][2]
 
 
 @pytest.mark.parametrize(
@@ -529,7 +530,7 @@ def test_the_end_asks_the_missed_questions_again() -> None:
 )
 def test_the_end_does_not_count_unanswered_questions_as_wrong(answers: str, sentence: str) -> None:
     data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
-    assert data["say"][0][1][0][1].startswith(sentence)
+    assert data["say"][0][2].startswith(sentence)
     assert len(data["questions"]) == 7 - answers.count("2~2")
 
 
@@ -571,7 +572,7 @@ def test_a_hostile_lesson_in_a_link_is_shown_as_plain_text() -> None:
     assert not app.error
     data = bar(app)
     assert data["title"] == HOSTILE
-    assert data["say"] == [["p", [["", f"{HOSTILE} said"]]]]
+    assert data["say"] == [["p", {}, f"{HOSTILE} said"]]
     assert data["next"].startswith(".?")
     assert "names no head" in data["questions"][0]["says"] or "trained model" in data["questions"][0]["says"]
     assert "page that this app does not have" in json.dumps(data["reveal"])

@@ -1,0 +1,108 @@
+"""Written words as elements: paragraphs and lists, with **bold**, *italic* and `code`. Everything else is shown as plain text.
+A lesson can come from anybody, so its words have no HTML, no links and no pictures."""
+
+import re
+from collections.abc import Mapping
+
+from markupsafe import Markup, escape
+
+from pages.ui.component import Element
+
+MARKS = re.compile(r"`(?P<code>[^`\n]+)`|\*\*(?P<strong>[^*\n]+)\*\*|\*(?P<em>[^*\s](?:[^*\n]*[^*\s])?)\*")
+
+
+def prose(text: str) -> list[Element]:
+    """The paragraphs (`p`) and lists (`ul`) of a text. An empty line separates paragraphs. A line that begins with `- ` is an
+    item of a list."""
+    blocks: list[Element] = []
+    for part in re.split(r"\n\s*\n", text.strip()):
+        words: list[str] = []
+        for line in part.split("\n"):
+            in_list = bool(blocks) and blocks[-1][0] == "ul"
+            if line.startswith("- "):
+                if words:
+                    blocks += _paragraph(words)
+                    words, in_list = [], False
+                if not in_list:
+                    blocks.append(["ul", {}])
+                blocks[-1].append(["li", {}, *inline(line[2:])])
+            elif in_list and line.startswith("  ") and not words:
+                blocks[-1][-1] += inline(" " + line.strip())
+            else:
+                words.append(line.strip())
+        blocks += _paragraph(words)
+    return blocks
+
+
+def _paragraph(lines: list[str]) -> list[Element]:
+    text = " ".join(line for line in lines if line)
+    return [["p", {}, *inline(text)]] if text else []
+
+
+def inline(text: str) -> list[Element | str]:
+    """The words of one line: texts, and elements for the words with a style."""
+    parts: list[Element | str] = []
+    end = 0
+    for match in MARKS.finditer(text):
+        if match.start() > end:
+            parts.append(text[end : match.start()])
+        style = match.lastgroup or ""
+        parts.append([style, {}, match[style]])
+        end = match.end()
+    if end < len(text):
+        parts.append(text[end:])
+    return parts
+
+
+def strong_words(blocks: list[Element]) -> list[str]:
+    """The bold words of some blocks, in their order."""
+    found: list[str] = []
+    for tag, _, *children in blocks:
+        if tag == "strong":
+            found += children
+        found += strong_words([child for child in children if not isinstance(child, str)])
+    return found
+
+
+def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Element]:
+    """The blocks, in which each term that has a meaning becomes a button where it is first bold. The button shows the meaning,
+    which is hidden at the end of its paragraph or item (`bar.js`)."""
+    left = dict(meanings)
+
+    def with_buttons(block: Element) -> Element:
+        tag, attributes, *children = block
+        if tag == "ul":
+            return [tag, attributes, *map(with_buttons, children)]
+        says: list[Element] = []
+        for place, child in enumerate(children):
+            meaning = "" if isinstance(child, str) or child[0] != "strong" else left.pop(child[2], "")
+            if meaning:
+                name = f"meaning-{len(left)}"
+                switch = {"type": "button", "class": "term", "title": meaning, "aria-expanded": "false", "aria-controls": name}
+                children[place] = ["strong", {}, ["button", switch, child[2]]]
+                says.append(["span", {"class": "meaning", "id": name, "role": "note", "hidden": ""}, meaning])
+        return [tag, attributes, *children, *says]
+
+    return [with_buttons(block) for block in blocks]
+
+
+def plain(text: str) -> str:
+    """A text without the characters that mark styles, for places that show plain text only."""
+    return "".join(part if isinstance(part, str) else part[2] for part in inline(text))
+
+
+def as_html(text: str) -> Markup:
+    """A text as HTML, with every word escaped."""
+    return Markup("").join(map(_html_of, prose(text)))
+
+
+def line_as_html(text: str) -> Markup:
+    """One line as HTML without a paragraph."""
+    return Markup("").join(map(_html_of, inline(" ".join(text.split()))))
+
+
+def _html_of(part: Element | str) -> Markup:
+    if isinstance(part, str):
+        return escape(part)
+    tag, _, *children = part
+    return Markup("<{0}>{1}</{0}>").format(tag, Markup("").join(map(_html_of, children)))
