@@ -119,7 +119,7 @@ def one_number(person: Person) -> None:
 
 def shapes(person: Person) -> None:
     person.go("Layers")
-    expect(person.page.locator(".outline").first).to_be_visible()
+    expect(person.page.locator(".tree").first).to_be_visible()
 
 
 def silencing(person: Person) -> None:
