@@ -23,6 +23,7 @@ from transformer.figures.numbers import numbers
 from transformer.network.model import Transformer
 from transformer.pipeline.checkpoint import as_path, write_whole
 from transformer.tracing.difference import Difference
+from transformer.validation import checked
 
 Arguments = ParamSpec("Arguments")
 CONFIG = {"displaylogo": False, "responsive": True}
@@ -111,10 +112,11 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
     Raises:
         InputError: `pipeline` is not a pipeline, `trace` is not a run, or the function needs one run and got the difference of
             two.
+        ConfigError: an argument that must be a text, or True or False, is not.
     """
-
-    takes_difference = any(Difference in get_args(hint) for hint in function.__annotations__.values())
-
+    hints = function.__annotations__
+    takes_difference = any(Difference in get_args(hint) for hint in hints.values())
+    simple = {name: kind for kind in (str, bool) for name, hint in hints.items() if hint in (kind, kind | None)}
     parameters = tuple(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -126,6 +128,8 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
                 check_text_pipeline(given)
             elif name == "trace" and not isinstance(given, Difference):
                 check_trace(given)
+            elif name in simple and not (given is None and hints[name] is not simple[name]):
+                checked(name, given, simple[name])
         first = (function.__doc__ or function.__name__).strip().partition(".")[0]
         return Drawing(function(*arguments, **named), " ".join(first.split()))
 
