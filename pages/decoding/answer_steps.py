@@ -14,6 +14,7 @@ from pages.decoding.whole_words import joined_tokens, joined_weights
 from pages.ui.format import number
 from pages.ui.text import text
 from transformer.analysis.word_trace import Group
+from transformer.figures.attention_figures import quantized
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.decoding.generate import DecodingStep
 from transformer.pipeline.decoding.generation import Generation
@@ -163,6 +164,8 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
             {"token": name, "share": after, "own": before, "chosen": index == made.token}
             for index, name, after, before in zip(top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True)
         ]
+        # A decoder alone reads its text by self-attention.
+        read_by = joined_weights(run.attention(made, kind, layer, head), of)[:columns]
         sent.append(
             {
                 # Each step reads one token more than the step before it.
@@ -173,8 +176,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
                 "bars": bars,
                 "rest": {"share": others[0], "own": others[1]},
                 "self": _short(joined_weights(run.attention(made, "decoder", layer, head), joined)),
-                # A decoder alone reads its text by self-attention.
-                "cross": _short(joined_weights(run.attention(made, kind, layer, head), of)[:columns]),
+                "cross": quantized(read_by, np.ones(len(read_by), bool)).tolist(),
             }
         )
     return sent

@@ -11,7 +11,6 @@ import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
 import { saidRows } from "../ui/strongest.js";
-import { alignmentLevels } from "./player_steps.js";
 
 const PACE = 1100; // ms between two steps of the player
 // The size in px of a cell of the alignment, and of a digit in it, on an ordinary page. While the page is presented, a digit
@@ -20,8 +19,17 @@ const [CELL, DIGIT] = [22, 11.52];
 const AHEAD = 100; // px below the screen that count as near it
 const ROWS_SAID = 3; // rows of the alignment that its description for screen readers contains
 
-/** @typedef {import("./player_steps.js").Step} Step */
-/** @typedef {import("./player_steps.js").Shares} Shares */
+/** A share from 0 to 1, and its value `own` before the logits processors. @typedef {{ share: number, own: number }} Shares */
+
+/**
+ * One step, as answer_steps.py sends it. `cross` has levels from 0 to `TOP_LEVEL`.
+ *
+ * @typedef {{
+ *   read: string[], token: string, ended: boolean, why: string,
+ *   bars: (Shares & { token: string, chosen: boolean })[], rest: Shares,
+ *   self: number[], cross: number[],
+ * }} Step
+ */
 
 /** The steps as JSON. @typedef {{ steps: string, step: number, parts: string[], source: string[], given: number, scale: string, text: Record<string, string> }} Data */
 
@@ -128,12 +136,14 @@ class Player {
     this.row.paint();
     this.why.textContent = step.why;
     const chips = step.read.map((token, index) => this.chip(token, step.self[index], index));
-    this.replaceItems(this.read, ...chips, newest(step));
+    const newest = make("span", { class: "chip newest" }, tokenText(step.token));
+    this.replaceItems(this.read, ...chips, make("li", {}, newest));
     const bars = step.bars.map((bar) => this.bar(bar));
     this.replaceItems(this.bars, ...bars, this.line(text.rest, step.rest, "rest"));
-    this.paintAlignment(source.length);
-    const queries = this.steps.slice(0, this.step + 1).map(({ token }) => token);
-    const rows = saidRows(text, { queries, keys: source }, alignmentLevels(this.steps, this.step), 0, ROWS_SAID);
+    const steps = this.steps.slice(0, this.step + 1);
+    const levels = Uint8Array.from(steps.flatMap(({ cross }) => cross)); // a row for each step
+    this.paintAlignment(levels, source.length);
+    const rows = saidRows(text, { queries: steps.map(({ token }) => token), keys: source }, levels, 0, ROWS_SAID);
     const says = { ...this.places(), token: step.token, rows };
     this.canvas.setAttribute("aria-label", fillIn(text.alignment_says, says));
     this.root.dataset.step = String(this.step + 1);
@@ -192,8 +202,11 @@ class Player {
     return barOf(name, share, isCut ? { kind: `${kind} cut`, own, words: text.cut_off } : { kind, own });
   }
 
-  /** @param {number} columns */
-  paintAlignment(columns) {
+  /**
+   * @param {Uint8Array} levels
+   * @param {number} columns
+   */
+  paintAlignment(levels, columns) {
     const { steps } = this;
     const [scale, count] = [textScale(), this.step + 1];
     const size = CELL * scale;
@@ -206,7 +219,6 @@ class Player {
     const [width, height] = [Math.round(columns * size * ratio), Math.round(count * size * ratio)];
     Object.assign(this.canvas, { width, height });
     Object.assign(this.canvas.style, { width: `${columns * size}px`, height: `${count * size}px` });
-    const levels = alignmentLevels(steps, this.step);
     const context = penOf(this.canvas);
     const cells = make("canvas", {});
     paintLevels(cells, levels, columns, count, this.pixels);
@@ -233,9 +245,4 @@ class Player {
     sheet.image(this.canvas);
     return sheet.svg();
   }
-}
-
-/** @param {Step} step */
-function newest(step) {
-  return make("li", {}, make("span", { class: "chip newest" }, tokenText(step.token)));
 }

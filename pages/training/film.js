@@ -11,7 +11,7 @@ import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
-import { isReady, levelsOfFrame, placeOfStep } from "./film_frames.js";
+import { isReady, levelsOfFrame } from "./film_frames.js";
 
 const PACE = 900; // ms between two frames
 
@@ -119,7 +119,7 @@ class Film {
   /** Mark the step of the frame in the chart of the curves. */
   markCurves() {
     const { curves, frames } = this.data;
-    const x = placeOfStep(frames[this.frame].step);
+    const x = frames[this.frame].place;
     const line = { color: themeColor(this.root, "primary-color"), width: 2 };
     const marks = ["x", "x2"].map((axis) => ({ type: "line", xref: axis, yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line }));
     const mark = new CustomEvent("mark", { detail: marks });

@@ -1,27 +1,16 @@
-// The frames of a training, without access to the page: the place of a step on the axis, and the levels of a frame.
+// The frames of a training, without access to the page.
 
 /**
- * A frame, as film.py sends it. `rows` has the distribution of each row of the decoder. A frame that was not requested yet has
+ * A frame, as films.py sends it. `place` is the place of the step on the horizontal axis of the curves. `rows` has the distribution of each row of the decoder. A frame that was not requested yet has
  * no answer and no rows.
  *
- * @typedef {{ step: number, loss: number | null, accuracy: number | null }} BareFrame
+ * @typedef {{ step: number, place: number, loss: number | null, accuracy: number | null }} BareFrame
  * @typedef {BareFrame & {
  *   answer: string, ended: boolean, right: boolean | null,
  *   rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
  * }} ReadyFrame
  * @typedef {BareFrame | ReadyFrame} Frame
  */
-
-const FIRST = 10; // steps: the axis is nearly linear before this step, and nearly logarithmic after it
-
-/**
- * The place of a step on the horizontal axis, as in `curve_panels` of training_figures.py.
- *
- * @param {number} step
- */
-export function placeOfStep(step) {
-  return Math.log1p(step / FIRST);
-}
 
 /**
  * Whether a frame has an answer and rows.

@@ -14,6 +14,7 @@ from pages.training.frames import Frames
 from pages.ui.caches import cached
 from transformer import Trace
 from transformer.figures.attention_figures import quantized
+from transformer.figures.training_figures import place_of_step
 from transformer.pipeline.pipeline import Answer
 from transformer.tasks import TASKS
 from transformer.training.held_out import HeldOut, held_out
@@ -121,13 +122,14 @@ def maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "fr
 
 
 def sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step and its test. The frames `shown` also have their answer and
-    distributions."""
+    """Each frame of a film for `film.js`: its step, the step's place in the curves, and its test. The frames `shown` also have
+    their answer and distributions."""
     tested = tests(film.frames)
     sent = []
     for index, step in enumerate(film.frames.steps):
         frame = {
             "step": step,
+            "place": place_of_step(step),
             "loss": round(tested[index].loss, 5) if tested else None,
             "accuracy": round(tested[index].exact, 5) if tested else None,
         }

@@ -378,13 +378,13 @@ function sorted(query) {
 }
 
 /**
- * Put elements at the right end of the bar at the top, before Streamlit's menu.
+ * Put elements at the right end of the bar at the top, before Streamlit's menu, unless they are on the page.
  * Why: Streamlit has no place for a button that stays on screen on every page.
  *
  * @param {...Element} elements
  */
 export function addToHeader(...elements) {
-  document.querySelector('[data-testid="stToolbarActions"]')?.before(...elements);
+  if (!elements[0].isConnected) document.querySelector('[data-testid="stToolbarActions"]')?.before(...elements);
 }
 
 /**

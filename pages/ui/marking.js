@@ -2,7 +2,7 @@
 // a line of tokens that wraps; several rows are a table.
 
 import { isLight } from "./colors.js";
-import { make, range, rootOf, unchanged, viewOf } from "./component.js";
+import { closest, make, range, rootOf, unchanged, viewOf } from "./component.js";
 import { fillIn, tokenText } from "./format.js";
 import { cellAfterKey } from "./cells.js";
 import { ascending, Echoes, markedCells } from "./marking_cells.js";
@@ -247,8 +247,8 @@ class Marking {
 
   /** A click by the keyboard or by a screen reader. @param {MouseEvent} event */
   click(event) {
-    const cell = event.target instanceof Element ? event.target.closest(".cell") : null;
-    if (this.handled || !(cell instanceof HTMLElement) || !this.open) {
+    const cell = closest(event, ".cell");
+    if (this.handled || !cell || !this.open) {
       this.handled = false;
       return;
     }

@@ -63,7 +63,7 @@ def step_lines(
         figure.add_trace(
             go.Scatter(
                 name=escaped(line.name),
-                x=[_place(step) if logarithmic else step for step in line.steps],
+                x=[place_of_step(step) if logarithmic else step for step in line.steps],
                 y=np.asarray(line.values, np.float32),
                 mode="lines+markers" if points and not context else "lines",
                 line={"color": color, "width": 1 if context else 3, "dash": "dot" if line.dotted else "solid"},
@@ -76,11 +76,11 @@ def step_lines(
             )
         )
     if cursor is not None:
-        figure.add_vline(x=_place(cursor) if logarithmic else cursor, line={"color": LINE, "width": 2, "dash": "dash"})
+        figure.add_vline(x=place_of_step(cursor) if logarithmic else cursor, line={"color": LINE, "width": 2, "dash": "dash"})
     if logarithmic:
         marks = _marks(last)
         figure.update_xaxes(
-            tickmode="array", tickvals=[_place(mark) for mark in marks], ticktext=[f"{mark:,}" for mark in marks]
+            tickmode="array", tickvals=[place_of_step(mark) for mark in marks], ticktext=[f"{mark:,}" for mark in marks]
         )
     figure.update_xaxes(title={"text": axis}, showgrid=False, zeroline=False)
     figure.update_yaxes(title={"text": title}, zerolinecolor=LINE)
@@ -130,9 +130,9 @@ def curve_panels(
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"annotations": [], "hovermode": "closest"}
     wide = (1 - PANELS_APART * (len(curves) - 1)) / len(curves)
-    place_of = _place if logarithmic else float
+    place_of = place_of_step if logarithmic else float
     marks = _marks(last)
-    ticks = {"tickmode": "array", "tickvals": [*map(_place, marks)], "ticktext": [f"{mark:,}" for mark in marks]}
+    ticks = {"tickmode": "array", "tickvals": [*map(place_of_step, marks)], "ticktext": [f"{mark:,}" for mark in marks]}
     for index, curve in enumerate(curves):
         number, left = str(index + 1) if index else "", index * (wide + PANELS_APART)
         across = {"domain": [left, left + wide], "anchor": f"y{number}", "range": [0, place_of(last)]}
@@ -201,5 +201,6 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
     return finished(figure, height=AROUND + BAR * len(names), bargap=0.25)
 
 
-def _place(step: int | float) -> float:
+def place_of_step(step: int | float) -> float:
+    """The place of a step on a logarithmic axis, which is nearly linear before the step `FIRST`."""
     return math.log1p(step / FIRST)

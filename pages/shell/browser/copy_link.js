@@ -10,7 +10,7 @@ export function offerLink({ link, link_help, link_copied }) {
   const button = make("button", { type: "button", class: "copy-link", title: link_help, "aria-live": "polite" }, link);
   const draw = () => {
     button.textContent = link;
-    if (!button.isConnected) addToHeader(button);
+    addToHeader(button);
   };
   button.addEventListener("click", async () => {
     try {

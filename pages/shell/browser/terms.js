@@ -41,7 +41,7 @@ function take(data) {
   terms = data.terms;
   walk.replaceChildren(data.text.walk);
   for (const name of ["title", "aria-label"]) walk.setAttribute(name, data.text.walk_help);
-  if (!walk.isConnected) addToHeader(walk, heard);
+  addToHeader(walk, heard);
 }
 
 /** @param {HTMLAnchorElement} mark */

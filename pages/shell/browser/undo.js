@@ -12,7 +12,7 @@ export function showUndo(label, help) {
   button.addEventListener("click", () => history.back());
   const draw = () => {
     button.hidden = entryNumber() === 0;
-    if (!button.isConnected) addToHeader(button);
+    addToHeader(button);
   };
   whenEntryOpens(draw);
   draw();

@@ -141,28 +141,21 @@ function within(index, count) {
 }
 
 /**
- * A drawn point as `Plotly.Fx.hover` takes it: a cell by its place on the axes, because Plotly cannot find it by its number.
+ * A drawn point, and the same point of the traces that `layout.meta.together` shows with it, as `Plotly.Fx.hover` takes them: a cell
+ * by its place on the axes, because Plotly cannot find it by its number.
  *
  * @param {{ curveNumber: number, pointNumber: number | number[] }} drawn
  * @param {Figure} figure
  */
-export function hoverPoint({ curveNumber, pointNumber }, { data }) {
-  if (!Array.isArray(pointNumber)) return { curveNumber, pointNumber };
-  const { x, y, x0 = 0, dx = 1, y0 = 0, dy = 1 } = data[curveNumber];
-  const [row, column] = pointNumber;
-  return { curveNumber, xval: x0 + dx * placeOf(x, column), yval: y0 + dy * placeOf(y, row) };
-}
-
-/**
- * A drawn point, and the same point of the traces that `layout.meta.together` shows with it, as `Plotly.Fx.hover` takes them.
- *
- * @param {{ curveNumber: number, pointNumber: number | number[] }} drawn
- * @param {Figure} figure
- */
-export function hoverPoints(drawn, figure) {
-  const together = figure.layout.meta?.together ?? [];
-  const traces = together.includes(drawn.curveNumber) ? together : [drawn.curveNumber];
-  return traces.map((/** @type {number} */ curveNumber) => hoverPoint({ ...drawn, curveNumber }, figure));
+export function hoverPoints({ curveNumber: drawn, pointNumber }, { data, layout }) {
+  const together = layout.meta?.together ?? [];
+  const traces = together.includes(drawn) ? together : [drawn];
+  return traces.map((/** @type {number} */ curveNumber) => {
+    if (!Array.isArray(pointNumber)) return { curveNumber, pointNumber };
+    const { x, y, x0 = 0, dx = 1, y0 = 0, dy = 1 } = data[curveNumber];
+    const [row, column] = pointNumber;
+    return { curveNumber, xval: x0 + dx * placeOf(x, column), yval: y0 + dy * placeOf(y, row) };
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
@@ -21,6 +22,7 @@ from tests.pages.apps import charts, on_page, shown, shown_errors
 from tests.pages.decoding.answers import CHOICES, example, player
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
+from transformer.figures.attention_figures import LEVELS
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor, Temperature, TopK
@@ -59,7 +61,7 @@ def test_a_link_shows_what_the_library_writes(
             assert bar["chosen"] == (token == made.token)
         assert sum(bar["share"] for bar in step["bars"]) + step["rest"]["share"] == pytest.approx(1, abs=2e-4)
         cross = expected.steps[made.step].attention("cross", made.row)[-1].mean(0)
-        assert step["cross"] == pytest.approx(cross.tolist(), abs=1e-5)
+        assert np.array(step["cross"]) / LEVELS == pytest.approx(cross.numpy(), abs=0.5 / LEVELS + 1e-6)
         own_attention = expected.steps[made.step].attention("decoder", made.row)[-1].mean(0)
         assert step["self"] == pytest.approx(own_attention.tolist(), abs=1e-5)
         assert len(step["self"]) == len(step["read"]) == made.step + 1
@@ -76,7 +78,7 @@ def test_the_link_contains_the_step_and_the_head_that_is_shown() -> None:
     data = player(app)
     assert data["step"] == 1
     step = Generation.of(Pipeline.load("reverse").generate("abc")).steps[1]
-    assert data["steps"][1]["cross"] == pytest.approx(step.attention("cross")[0, 1].tolist(), abs=1e-5)
+    assert data["steps"][1]["cross"] == np.rint(LEVELS * step.attention("cross")[0, 1].numpy()).tolist()
 
 
 @pytest.mark.parametrize("model", ["shared_heads", "vanilla"])

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawnAt, hoverPoint, hoverPoints, nextSpot, partsOf, pointOf, subplotsOf } from "../../../../pages/ui/chart/points.js";
+import { drawnAt, hoverPoints, nextSpot, partsOf, pointOf, subplotsOf } from "../../../../pages/ui/chart/points.js";
 
 const NAN = Number.NaN;
 const FIGURE = {
@@ -71,9 +71,9 @@ test("horizontal bars are walked up and down", () => {
 });
 
 test("Plotly gets a cell by its place on the axes", () => {
-  assert.deepEqual(hoverPoint({ curveNumber: 2, pointNumber: [2, 1] }, FIGURE), { curveNumber: 2, xval: 14, yval: 7 });
-  assert.deepEqual(hoverPoint({ curveNumber: 1, pointNumber: [0, 1] }, FIGURE), { curveNumber: 1, xval: 1, yval: 0 });
-  assert.deepEqual(hoverPoint({ curveNumber: 3, pointNumber: 1 }, FIGURE), { curveNumber: 3, pointNumber: 1 });
+  assert.deepEqual(hoverPoints({ curveNumber: 2, pointNumber: [2, 1] }, FIGURE), [{ curveNumber: 2, xval: 14, yval: 7 }]);
+  assert.deepEqual(hoverPoints({ curveNumber: 1, pointNumber: [0, 1] }, FIGURE), [{ curveNumber: 1, xval: 1, yval: 0 }]);
+  assert.deepEqual(hoverPoints({ curveNumber: 3, pointNumber: 1 }, FIGURE), [{ curveNumber: 3, pointNumber: 1 }]);
 });
 
 test("a point is shown together with the same point of other traces", () => {
