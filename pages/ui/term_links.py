@@ -60,20 +60,16 @@ def _linked(value: Any, named: str, names: dict[str, str], met: set[str]) -> Any
 def _first_mentions(text: str, names: dict[str, str], met: Collection[str]) -> tuple[str, set[str]]:
     """A text with the first mention of each term marked, except the terms in `met`; and the terms that were marked."""
     new: set[str] = set()
+    markup = [match.span() for match in MARKUP.finditer(text)]
 
     def mark(mention: re.Match[str]) -> str:
         term = names[mention[0].lower()]
-        if term in met or term in new:
+        if term in met or term in new or any(start <= mention.start() < end for start, end in markup):
             return mention[0]
         new.add(term)
         return _mark(mention[0], term)
 
-    parts, end = [], 0
-    for markup in [*MARKUP.finditer(text), None]:
-        start = markup.start() if markup else len(text)
-        parts += [pattern_of(*names).sub(mark, text[end:start]), markup[0] if markup else ""]
-        end = markup.end() if markup else start
-    return "".join(parts), new
+    return pattern_of(*names).sub(mark, text), new
 
 
 def _mark(words: str, term: str | None) -> str:

@@ -1,6 +1,8 @@
 """Terms are marked in the app's own texts when the files are read: bold terms, and first mentions in what leads or explains."""
 
+import tomllib
 from collections.abc import Iterator
+from string import Template
 from typing import Any
 
 import pytest
@@ -56,6 +58,14 @@ def test_a_text_for_screen_readers_or_a_widgets_help_has_no_marks(page: str) -> 
     for name, value in _texts(text(page)):
         if name.endswith(("alt", "help", "label")):
             assert ADDRESS not in value, name
+
+
+@pytest.mark.parametrize("page", ["walk", "steps"])
+def test_a_mark_keeps_the_places_for_values(page: str) -> None:
+    with (FOLDER / ENGLISH / f"{page}.toml").open("rb") as file:
+        written = [Template(words).get_identifiers() for _, words in _texts(tomllib.load(file))]
+    assert [Template(words).get_identifiers() for _, words in _texts(text(page))] == written
+    assert sum(map(bool, written)) > 5
 
 
 def _texts(texts: Any, name: str = "") -> Iterator[tuple[str, str]]:

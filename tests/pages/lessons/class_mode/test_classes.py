@@ -287,8 +287,8 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert panel(on_stop).count('class="tally"') == panel(on_stop).count('<div class="for-notes"><div class="tally"') == 1
     lesson = shipped()[LESSON]
     notes = bar(on_stop)["notes"]
-    assert notes["says"][0][1][0][1] in lesson.stops[STOP].notes
-    assert notes["next"] == lesson.stops[STOP + 1].title
+    assert notes["says"][0][2] in lesson.stops[STOP].notes
+    assert notes["next"] == text("lesson")["bar"]["notes_next"].format(title=lesson.stops[STOP + 1].title)
     assert notes["planned"] == round(sum(stop.minutes for stop in lesson.stops[: STOP + 1]))
     assert "tally" not in panel(again.run())
     question = shipped()[LESSON].stops[STOP].question
