@@ -65,7 +65,8 @@ def shown_errors(app: AppTest) -> str:
 
 
 def shown(markdown: str) -> str:
-    """The text that is visible when Markdown that `pages.ui.escaping` has escaped is shown."""
+    """The text that is visible when Markdown that `pages.ui.escaping` has escaped is shown, also of a marked term."""
+    markdown = re.sub(r"\[([^\]]*)\]\(#word-[^)]*\)", r"\1", markdown)
     for _ in range(2):  # spans can be nested once
         markdown = re.sub(r":color\[((?:\\.|[^\\\[\]])*)\]", r"\1", markdown)
     return markdown.replace("\\", "")

@@ -95,7 +95,7 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         assert sum(bars.values()) + frame["rows"][1]["rest"] == pytest.approx(1, abs=1e-3)
     # A target that the visitor typed does not cut off a right answer.
     assert Film(frames_of("reverse"), "abc", "z").answer(len(steps) - 1).text == "cba"
-    (says,) = [shown(each.value) for each in app.caption if "how little of the probability" in each.value]
+    (says,) = [said for each in app.caption if "how little of the probability" in (said := shown(each.value))]
     assert f"falling below {fixed(least_loss(len(pipeline.target_vocabulary), 0.05), 2)}" in says
     assert ("Dropout was on" in says) == bool(pipeline.config.dropout)
     (curves,) = [chart.spec["data"] for chart in charts(app) if chart.key == film_curves.KEY]
