@@ -1,7 +1,7 @@
 """The chips below the text box, for a task whose grammar gives the possible next words."""
 
 from pages.shell.frame import next_words
-from tests.pages.apps import on_page
+from tests.pages.apps import on_page, shown
 
 HOME = "pages/home/page.py"
 
@@ -32,4 +32,4 @@ def test_all_words_are_listed_on_request() -> None:
 
 def test_the_limit_is_below_the_box() -> None:
     app = on_page(HOME, model="sort")
-    assert any("1 to 12 letters from a to z; up to 12 characters" in caption.value for caption in app.main.caption)
+    assert any("Up to 12 characters: 1 to 12 letters from a to z." in shown(caption.value) for caption in app.main.caption)
