@@ -61,8 +61,6 @@ def per_head(values: Mapping[str, Float[np.ndarray, "layer head"]], name: str = 
         raise InputError("The values must be a dict: kind → array with axes layer head; not {given!r}.", given=values)
     for kind, of_kind in values.items():
         check_array(Kind.of(kind), of_kind, "layer head")
-    if not isinstance(name, str):
-        raise InputError("The name of the values must be a text, not {name!r}.", name=name)
     return patch_grids([_grid(kind, of_kind[..., None], False, True) for kind, of_kind in values.items()], None, name)
 
 

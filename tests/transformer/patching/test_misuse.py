@@ -128,7 +128,7 @@ REFUSED = {
     "ranks_agree(array, array, None)": "least is None; it must be a number.",
     "ranks_agree(array, array, [0.1])": "least is [0.1]; it must be a number.",
     "draw.per_head({1: np.ones((1, 1))})": "1 is not a kind of attention; allowed are encoder, decoder, cross.",
-    "draw.per_head(array, None)": "The name of the values must be a text, not None.",
+    "draw.per_head(array, None)": "name is None; it must be a text.",
     "draw.patched_answer(reverse, pair, Place('cross', 0, 1))": "The pipeline must be the one whose runs were paired.",
     # a difference of two runs
     "compare(clean, corrupt).joined_names('source', None, 'abc')": "give a list of as many names for each, not None and 'abc'.",
