@@ -104,6 +104,8 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     np.testing.assert_allclose(curves[0]["y"], [entry["loss"] for entry in recorded], rtol=1e-6)
     np.testing.assert_allclose(curves[2]["y"], [entry["accuracy"] for entry in recorded], rtol=1e-6)
     assert curves[1]["customdata"] == curves[3]["customdata"] == list(steps)
+    # The mark of a frame stands on its point.
+    np.testing.assert_allclose(curves[1]["x"], [frame["place"] for frame in data["frames"]], rtol=1e-6)
 
 
 def test_a_snapshot_in_the_sidebar_is_the_first_frame_and_invalid_links_are_ignored() -> None:

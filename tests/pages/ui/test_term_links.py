@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pages.ui.term_links import ADDRESS, linked, names_of
+from pages.shell.frame.glossary import meaning, terms
+from pages.ui.term_links import ADDRESS, linked, names_of, pattern_of
 from pages.ui.text import ENGLISH, FOLDER, text
 
 NAMES = names_of("query", "token", "attention", "self-attention", "attention weight", "loss", "<sos>")
@@ -66,6 +67,21 @@ def test_a_mark_keeps_the_places_for_values(page: str) -> None:
         written = [Template(words).get_identifiers() for _, words in _texts(tomllib.load(file))]
     assert [Template(words).get_identifiers() for _, words in _texts(text(page))] == written
     assert sum(map(bool, written)) > 5
+
+
+def test_a_term_is_named_in_the_singular_and_the_plural() -> None:
+    names = names_of(*terms())
+    assert {"query": "query", "queries": "query", "losses": "loss", "keys": "key", "<sos>": "<sos>"}.items() <= names.items()
+    assert {*names.values()} == {*terms()}
+    assert meaning("Queries") == meaning("query") == terms()["query"]
+    assert meaning("querys") is None
+
+
+def test_a_mention_is_a_word_of_its_own() -> None:
+    pattern = pattern_of(*names_of(*terms()))
+    assert all(pattern.search(words) for words in ("a Query", "two queries.", "the √d_head", "positional encoding"))
+    assert not any(pattern.search(words) for words in ("inattention", "my_query", "the cat", "<sos>", "$heads"))
+    assert pattern.findall("Attention weights and attention") == ["Attention weights", "attention"]
 
 
 def _texts(texts: Any, name: str = "") -> Iterator[tuple[str, str]]:
