@@ -82,13 +82,13 @@ def show_first_lesson() -> None:
 
 
 def show_tour() -> None:
-    """Draw the stops of the tour, in order."""
+    """Draw the stops of the tour after this page, which is the first."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=_counted(len(stops)))
     st.header(heading)
     st.caption(words["tour_says"])
-    cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops]
-    show_cards(cards, "tour", heading, base=sidebar_query(), ordered=True)
+    cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops[1:]]
+    show_cards(cards, "tour", heading, base=sidebar_query(), first=2)
 
 
 def _counted(count: int) -> str:

@@ -27,18 +27,18 @@ class Card(NamedTuple):
     link: Link
 
 
-def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any], ordered: bool = False) -> None:
+def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any], first: int = 0) -> None:
     """Draw the cards whose page exists.
 
     Args:
         label: the name of the list of cards for screen readers.
         base: parameters that every card's address has, besides the card's own parameters and `kept_query()`.
-        ordered: whether to number the cards.
+        first: the number of the first card; 0 if the cards have no numbers.
     """
     base = {**kept_query(), **base}
     shown = [(card, link) for card in cards if (link := packed(card.link, base))]
     items = [["li", {}, _element(card, place)] for place, (card, _) in enumerate(shown)]
-    listed = ["ol" if ordered else "ul", {"aria-label": label}, *items]
+    listed = ["ol", {"aria-label": label, "start": first}, *items] if first else ["ul", {"aria-label": label}, *items]
     _mount(key=key, data={"list": listed, "links": [link for _, link in shown]})
 
 

@@ -16,7 +16,7 @@ from pages.ui.caches import cached
 from pages.ui.cards import card
 from pages.ui.component import picked
 from pages.ui.format import setting
-from pages.ui.pickers import pick
+from pages.ui.pickers import pick, unfolding
 from pages.ui.source import show_source
 from pages.ui.style import style
 from pages.ui.text import text
@@ -33,7 +33,7 @@ LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a b
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Show the picked tree, the picked call of the tree, and the configuration."""
+    """Show the picked tree, the picked call of the tree, and below them the configuration, folded."""
     words, model = text("calls"), own_network(view)
     if model is None:
         return
@@ -55,8 +55,9 @@ def show_calls(view: View, trace: Trace) -> None:
             st.caption(words["taps"].format(count=len(model.taps)))
     with right:
         _show(calls[shown])
-    st.header(words["configuration"], anchor=False)
-    _configuration(model.config)
+    if fold := unfolding(words["configuration"], ":material/tune:", "configuration"):
+        with fold:
+            _configuration(model.config)
     show_computed(words["computed_text"], forward_calls)
 
 

@@ -11,30 +11,33 @@ from pages.lessons.desk.sheet import show_sheet
 from pages.lessons.playing.companion import companion
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
-from pages.shell.frame.parts import seen
+from pages.ui.pickers import pick
 from pages.ui.text import text
 
 words = text("lessons")
+# Parameter of an address → the part that it is for, so that a link with a sheet opens the sheet.
+PARTS = {"class_lesson": "class", "sheet": "print", "before": "test", "after": "test"}
 
 with explained():
-    companion().show_join()
-    show_lessons()
-    companion().show_open()
-
-    st.header(words["open_title"])
-    show_upload()
-
-    st.header(words["own_title"])
-    if seen("own", 300):
+    parts = {name: says for name, says in words["parts"].items() if name != "class" or companion().offered}
+    linked = next((part for name, part in PARTS.items() if name in st.query_params and part in parts), None)
+    if linked and "part" not in st.query_params:
+        st.query_params["part"] = linked
+    part = pick(words["part"], list(parts), "part")
+    st.caption(parts[part])
+    if part == "class":
+        companion().show_open()
+    elif part == "write":
         show_editor()
-
-    st.header(words["sheet_title"])
-    if seen("sheet", 900):
+    elif part == "print":
         show_sheet()
-
-    st.header(words["tests_title"])
-    if seen("tests", 600):
+    elif part == "test":
         show_tests()
+    else:
+        companion().show_join()
+        show_lessons()
+        st.header(words["open_title"])
+        show_upload()
 
     show_computed(words["computed_text"], truth_of, judge)
     show_next(words["next_text"])

@@ -23,7 +23,6 @@ from pages.lessons.content.packing import PACKED, pack
 from pages.lessons.playing.companion import Companion
 from pages.lessons.playing.open_lesson import start_lesson
 from pages.shell.error_boundary import sentence
-from pages.shell.frame.parts import seen
 from pages.ui.escaping import literal
 from pages.ui.limits import CLASS_MINUTES
 from pages.ui.pickers import pick
@@ -47,9 +46,6 @@ def show_join() -> None:
 def show_open() -> None:
     """Draw the choice of a lesson for a class, and the button that opens it."""
     words, lessons = text("lessons"), all_lessons()
-    st.header(words["class_title"])
-    if not seen("class", 250):
-        return
     st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
     titles = {name: lesson.title for name, lesson in lessons.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -46,6 +46,11 @@ class Companion:
     show_join: Callable[[], None] = _nothing
     show_open: Callable[[], None] = _nothing
 
+    @property
+    def offered(self) -> bool:
+        """Whether this server has classes."""
+        return bool(self.parameters)
+
 
 _companions = [Companion()]
 

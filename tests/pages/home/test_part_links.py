@@ -139,7 +139,7 @@ def test_a_click_on_a_block_does_not_load_the_app_again(visitor: Visitor) -> Non
 
 def test_one_click_opens_the_sentence_that_turns(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch", whole=True)
-    page.get_by_role("link").filter(has_text="Tired or wide?").click()
+    page.get_by_role("link").filter(has_text=WORDS["turning"]["silence"]["title"]).click()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
     page.locator(".st-key-two-runs").wait_for()
     visitor.settle()

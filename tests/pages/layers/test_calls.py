@@ -53,7 +53,8 @@ def test_every_explanation_belongs_to_an_existing_field() -> None:
 
 @pytest.mark.parametrize("model", ["shared_heads", "english-french"])
 def test_the_configuration_shows_the_models_value_and_the_usual_value(model: str) -> None:
-    app = opened(model=model)
+    assert not any("class='fields'" in part.proto.body for part in opened(model=model).get("html"))
+    app = opened(model=model, configuration="true")
     config = Pipeline.load(model).config if model == "english-french" else TransformerConfig.preset(model)
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     for name in FIELDS:
@@ -68,7 +69,7 @@ def test_the_configuration_shows_the_models_value_and_the_usual_value(model: str
 
 
 def test_the_toggle_shows_only_fields_that_differ() -> None:
-    app = opened(model="reverse", differing="true")
+    app = opened(model="reverse", configuration="true", differing="true")
     (table,) = (part.proto.body for part in app.get("html") if "class='fields'" in part.proto.body)
     assert "<code>position</code>" in table
     assert "<code>norm_first</code>" not in table

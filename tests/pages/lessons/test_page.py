@@ -34,16 +34,18 @@ CSS = Path(__file__).parents[3] / "pages" / "lessons" / "desk" / "sheet.css"
 HOSTILE = "<img src=x onerror=alert(1)><script>1</script>"
 
 
-@pytest.fixture(scope="module")
-def app() -> AppTest:
-    return on_page(PAGE, solutions="true", notes="true")
+def to_editor(app: AppTest) -> None:
+    """Open Lessons and its part with the editor."""
+    app.switch_page(PAGE).run()
+    app.button_group(key="part").set_value("write").run()
 
 
 def sheets(app: AppTest) -> list[str]:
     return [each.proto.body for each in app.get("html") if "lesson-sheet" in each.proto.body]
 
 
-def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
+def test_every_shipped_lesson_is_listed_with_its_length() -> None:
+    app = on_page(PAGE)
     assert list(shipped()) == [
         "first-look",
         "one-lesson-core",
@@ -68,8 +70,8 @@ def test_every_shipped_lesson_is_listed_with_its_length(app: AppTest) -> None:
     assert all(stop.notes for stop in shipped()["one-lesson"].stops)
 
 
-def test_the_sheet_has_words_questions_answers_and_notes(app: AppTest) -> None:
-    (first,) = sheets(app)
+def test_the_sheet_has_words_questions_answers_and_notes() -> None:
+    (first,) = sheets(on_page(PAGE, part="print", solutions="true", notes="true"))
     lesson = shipped()["first-look"]
     assert first.count("<section>") == first.count('class="question"') == first.count('class="solution"') == len(lesson.stops)
     assert first.count('class="notes"') == len(lesson.stops)
@@ -185,10 +187,17 @@ def test_the_gain_is_the_share_of_the_greatest_possible_gain() -> None:
     assert normalised_gain(50, 40) == pytest.approx(-0.2)
     app = on_page(PAGE, before="40", after="70")
     assert [(metric.label, metric.value) for metric in app.metric] == [(WORDS["gain"], "0.50")]
-    without_gain = on_page(PAGE, before="100", after="100", sheet="b")
-    assert not without_gain.metric
-    (printed,) = sheets(without_gain)  # the page has only one sheet, so only one is printed
+    assert not on_page(PAGE, before="100", after="100").metric
+    (printed,) = sheets(on_page(PAGE, sheet="b"))  # the page has only one sheet, so only one is printed
     assert line_as_html(text("lesson_tests")["b"][0]["options"][2]) in printed
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [({}, "take"), ({"sheet": "a"}, "print"), ({"class_lesson": "first-look"}, "class"), ({"after": "5"}, "test")],
+)
+def test_a_link_opens_the_part_of_what_it_has(query: dict[str, str], part: str) -> None:
+    assert on_page(PAGE, **query).button_group(key="part").value == part
 
 
 def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +205,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     app.button(key="keep_view").click().run()
     app.switch_page(HOME).run()
     app.button(key="keep_view").click().run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     assert not app.exception
     app.text_input(key="own_lesson_title").set_value("Mine")
     app.text_area(key="own_stop_0_say").set_value("Look at <b>row</b> 1")
@@ -210,7 +219,7 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert not app.warning
     # The typed texts are still there after another page was open.
     app.switch_page(HOME).run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     assert app.text_area(key="own_stop_0_options").value == "this\n*that"
     app.button(key="own_stop_1_up").click().run()
     (link,) = [code.value for code in app.code]
@@ -257,7 +266,7 @@ def test_the_longest_batch_is_kept_and_a_longer_parameter_gives_a_warning(monkey
 def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
     app = on_page(ATTENTION, model="reverse", source="abc")
     app.button(key="keep_view").click().run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     assert not any("only here" in info.value for info in app.info)
     monkeypatch.setattr("pages.shell.models.catalogue.own_models", lambda: {"reverse": None})
     app.run()
@@ -267,7 +276,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypa
 def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
     app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2", head="1")
     app.button(key="keep_view").click().run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     app.button_group(key="own_stop_0_kind").set_value("tokens").run()
     app.text_input(key="own_stop_0_ask").set_value("Where?")
     app.selectbox(key="own_stop_0_query").set_value("b").run()
@@ -307,7 +316,7 @@ def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
 def test_the_editor_offers_the_questions_of_each_page(page: str, kind: str, truth: str, told: str) -> None:
     app = on_page(f"pages/{page}/page.py", model="reverse", source="cab")
     app.button(key="keep_view").click().run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     offered = app.button_group(key="own_stop_0_kind").options
     assert all((WORDS["questions"][other] in offered) == (other == kind) for other in ("silence", "mask", "alike"))
     app.button_group(key="own_stop_0_kind").set_value(kind).run()
@@ -329,7 +338,7 @@ def test_the_editor_offers_the_questions_of_each_page(page: str, kind: str, trut
 def test_the_copy_in_the_tab_restores_the_kept_views_after_a_reload() -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", present="1")
     app.button(key="keep_view").click().run()
-    app.switch_page(PAGE).run()
+    to_editor(app)
     app.text_area(key="own_stop_0_say").set_value("Words").run()
     copy = sent(app)
     assert json.loads(copy)["views"][0]["fields"]["say"] == "Words"
@@ -373,7 +382,7 @@ def sent(app: AppTest) -> str:
 @pytest.mark.parametrize("name", ["first-look", "one-lesson"])
 def test_a_lesson_is_opened_changed_and_stays_whole(name: str) -> None:
     lesson = shipped()[name]
-    app = on_page(PAGE)
+    app = on_page(PAGE, part="write")
     app.selectbox(key="own_take").set_value(name).run()
     app.button(key="own_take_stops").click().run()
     assert not app.exception

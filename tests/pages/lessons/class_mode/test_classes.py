@@ -358,6 +358,8 @@ def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab:
     app.text_input(key="class_code").set_value("ABCDEF")
     app.button(key="join_class").click().run()
     assert "this server runs as 3" in shown(app.warning[0].value)
+    app.button_group(key="part").set_value("class").run()
+    assert not app.warning
     app.button(key="open_class").click().run()
     assert "this server runs as 3" in shown(app.warning[0].value)
 
@@ -380,7 +382,8 @@ lessons, joined = on_page({PAGE!r}), on_page(HOME, **{{"class": "ABCDEF", "lesso
 assert not lessons.exception and not joined.exception and not joined.warning
 keys = {{each.key for each in (*lessons.button, *lessons.text_input)}}
 assert keys and not keys & {{"class_code", "join_class", "open_class"}}, keys
-assert {text("lessons")["class_title"]!r} not in [header.value for header in lessons.header]
+assert {text("choices")["part"]["class"]!r} not in lessons.button_group(key="part").options
+assert on_page({PAGE!r}, part="class", class_lesson={LESSON!r}).button_group(key="part").value == "take"
 assert any('"questions"' in each.proto.json for each in joined.get("bidi_component"))
 assert not [name for name in sys.modules if "class_mode" in name]
 """
@@ -606,7 +609,6 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     visitor: Visitor, stranger: BrowserContext
 ) -> None:
     page = visitor.open(f"lessons?class_lesson={LESSON}")
-    page.evaluate("document.querySelector('.unseen')?.scrollIntoView()")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
     page.locator(".class-line").wait_for()
     page.wait_for_function("Object.keys(sessionStorage).some((name) => name.startsWith('teacher-'))")
