@@ -14,6 +14,7 @@ from pages.ui.pickers import choice_label
 from pages.ui.text import text
 from transformer import InputError
 from transformer.patching import Head, Patched, Place, RunPair, patch_everywhere
+from transformer.patching.pair import Ids
 from transformer.patching.places import Swap
 from transformer.patching.sweep import all_places
 from transformer.pipeline.answer import Answer
@@ -37,7 +38,8 @@ class Runs:
     @property
     def pair(self) -> RunPair:
         """Both runs for the library."""
-        return RunPair.of(self.clean.pipeline.network, self.clean.trace(), self.corrupt.trace(), self.row)
+        texts = (Ids.of(each.trace()) for each in (self.clean, self.corrupt))
+        return RunPair(self.clean.pipeline.network, *texts, *_compared(self))
 
     @property
     def kinds(self) -> list[str]:
@@ -54,6 +56,14 @@ class Choice:
     positions: str = "together"
     steps: str = "all"
     also: tuple[Place, ...] = ()
+
+
+@RESULTS.cached
+def _compared(runs: Runs) -> tuple[int, tuple[int, int], tuple[int, ...], bool]:
+    """What is compared: the fields of the pair after its texts. To find it takes a forward pass of each run. The pair itself
+    is not cached, because it would keep a network that the session has dropped."""
+    pair = RunPair.of(runs.clean.pipeline.network, runs.clean.trace(), runs.corrupt.trace(), runs.row)
+    return pair.row, pair.tokens, pair.wanted, pair.same_answer
 
 
 def places_of(runs: Runs, choice: Choice) -> int:
