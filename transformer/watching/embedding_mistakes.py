@@ -12,6 +12,8 @@ from transformer.network.tap import Scope
 from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
+# Bases of the angles of positions that are tried instead of 10,000.
+BASES = (100, 1_000, 100_000, 1_000_000)
 # Scales of the embedding that are also tried together with other positions.
 PAIRED = ("", "embedding scaled", "embedding not scaled", "positions scaled too")
 
@@ -38,6 +40,19 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
                     names, listed = (tuple(each for each in pair if each) for pair in ((scale, name), (scale_words, words)))
                     parts = tuple(f"{side}_embedding" for side in sides)
                     yield Candidate(names, listed, where, parts, partial(Alteration, edits))
+        words = "positions are multiplied with the tokens instead of added"
+        edits = tuple(_multiplied(side, usual) for side in sides)
+        parts = tuple(f"{side}_embedding" for side in sides)
+        yield Candidate(("positions multiplied",), (words,), where, parts, partial(Alteration, edits))
+
+
+def _multiplied(side: str, scale: float) -> Change:
+    """The product of token and position."""
+
+    def function(_: Tensor, scope: Scope) -> Tensor:
+        return scope.values[f"{side}_embedding.token"] * scale * scope.values[f"{side}_embedding.position"]
+
+    return Change(f"{side}_embedding.sum", function)
 
 
 def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tensor, Tensor], Tensor]]]:
@@ -103,19 +118,27 @@ def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tens
             lambda length: sinusoid(length + 1, width, order)[-1:].expand(length, -1),
         ),
     }
+    for base in BASES:
+        words = f"the angles of positions are computed with {base:,} instead of 10,000"
+        tables[f"another base: {base:,}"] = (
+            words,
+            lambda length, base=base: _angles(length, width, order, 0, False, base=base),
+        )
     for name, (words, make) in tables.items():
         yield name, words, lambda _side, positions, _ids, make=make: make(len(positions)).to(positions.dtype)
     words = "positions are counted along the texts of the batch instead of along the tokens"
     yield "positions along the batch", words, lambda _side, _p, ids: sinusoid(len(ids), width, order).float()[:, None]
 
 
-def _angles(length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False) -> Tensor:
+def _angles(
+    length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False, base: int = 10_000
+) -> Tensor:
     """Positions whose angles or waves differ: 1, the exponent is the column; 2, twice the pair's; 3, sines only; 4, twice the
     column; 5, that of the next pair for cosines; 6, half; 7, negative."""
     column = torch.arange(width, dtype=torch.float64)
     pair = column - column % 2
     exponent = (pair, column, 2 * pair, pair, 2 * column, pair + 2 * (column % 2), pair / 2, -pair)[form]
-    angle = torch.arange(length, dtype=torch.float64)[:, None] / 10_000 ** (exponent / width)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] / base ** (exponent / width)
     even = column % 2 == (1 if exchanged else 0)
     table = (angle.cos() if cosines else angle.sin()) if form == 3 else torch.where(even, angle.sin(), angle.cos())
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1) if order == "halves" else table

@@ -14,6 +14,7 @@ from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
 LOW = -1e9
+SMALL_FILLS = (1, 5)  # hidden scores of minus these numbers leave a visible weight; with −10, numbers hardly differ from ours
 OTHER_PADS = 4  # ids below this are tried as padding
 
 
@@ -151,16 +152,17 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
             "the weights are divided by √d_head again, after softmax",
             lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1) / divisor,
         ),
-        "hidden scores are −1": (
-            "hidden scores become −1 instead of −∞",
-            lambda scores, keep: scores.masked_fill(~keep, -1.0).softmax(-1),
-        ),
         "softmax twice": (
             "softmax is applied twice",
             lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1).softmax(-1),
         ),
         "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
     }
+    for fill in SMALL_FILLS:
+        ways[f"hidden scores are −{fill}"] = (
+            f"hidden scores become −{fill} instead of −∞: that is not low enough",
+            lambda scores, keep, fill=fill: scores.masked_fill(~keep, -float(fill)).softmax(-1),
+        )
     for name, (words, way) in ways.items():
         yield from _weighed(setting, name, words, way, tuple(Kind))
 

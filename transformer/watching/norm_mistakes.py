@@ -26,7 +26,8 @@ AXES: dict[str, tuple[tuple[int, ...], str]] = {
 
 
 class OtherNorm(nn.Module):
-    """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, or other axes."""
+    """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, other axes, or
+    the running mean 0 and variance 1 of a new BatchNorm."""
 
     def __init__(self, norm: Any, form: str, eps: float) -> None:
         super().__init__()
@@ -44,6 +45,8 @@ class OtherNorm(nn.Module):
             scaled = centred / (x.std(-1, keepdim=True) + self.eps)
         elif self.form == "unbiased variance":
             scaled = centred / (x.var(-1, keepdim=True) + self.eps).sqrt()
+        elif self.form == "batch":
+            scaled = x / (1 + self.eps) ** 0.5
         elif self.form == "variance":
             scaled = centred / (x.var(-1, keepdim=True, unbiased=False) + self.eps)
         else:
@@ -71,6 +74,10 @@ def norms(setting: Setting) -> Iterator[Candidate]:
     }
     for form, words in forms.items():
         yield from _formula(setting, "another norm", words, form)
+    words = (
+        "the norm is a BatchNorm in evaluation mode: it uses a running mean (0) and variance (1), and not those of each vector"
+    )
+    yield from _formula(setting, "BatchNorm", words, "batch")
     for form, (_, axes) in AXES.items():
         yield from _formula(setting, "norm over another axis", f"the norm runs over {axes} instead of d_model", form)
     words = "the norm is applied before the sub-layer and again after it"

@@ -111,6 +111,19 @@ CLASSIC_CROSS = "self.cross_attn(x, memory, memory, other)"
 SPREAD = "torch.exp(torch.arange(0, width, 2).float() * (-math.log(10000.0) / width))"
 HEADS_PRODUCT = "scores = q @ k.transpose(-2, -1)\n        scores = scores if"
 
+# BatchNorm wants the columns as its second axis, so a learner transposes.
+BATCH_NORM = [
+    (
+        "self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)",
+        "self.norm1, self.norm2 = nn.BatchNorm1d(d_model), nn.BatchNorm1d(d_model)",
+    ),
+    ("self.norm3 = nn.LayerNorm(d_model)", "self.norm3 = nn.BatchNorm1d(d_model)"),
+    (
+        "        return norm(x + function(x))\n\n    def forward(self, x: Tensor, memory",
+        "        return norm((x + function(x)).mT).mT\n\n    def forward(self, x: Tensor, memory",
+    ),
+]
+
 # Style, edits of its code, name of the reason, and a part of its place.
 EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
     (Classic, [(CLASSIC_SOFTMAX, "axis = 0")], "softmax over texts", "every attention"),
@@ -133,6 +146,11 @@ EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
     (Fused, [(WAVES, NOTEBOOK)], "exponent doubled, every column its own", "both embeddings"),
     (Torch, [(WAVES, NOTEBOOK)], "exponent doubled, every column its own", "both embeddings"),
     (Classic, [(SPREAD, SPREAD.replace("width, 2)", "width // 2)"))], "exponent halved", "both embeddings"),
+    (Classic, [("math.log(10000.0)", "math.log(1000.0)")], "another base: 1,000", "both embeddings"),
+    (Torch, [("math.log(10000.0)", "math.log(100000.0)")], "another base: 100,000", "both embeddings"),
+    (Classic, [("self.dropout(x + positions", "self.dropout(x * positions")], "positions multiplied", "both embeddings"),
+    (Classic, [(CLASSIC_WEIGHTS, CLASSIC_WEIGHTS.replace("-1e9", "-5.0"))], "hidden scores are −5", "every attention"),
+    (Classic, BATCH_NORM, "BatchNorm", "every norm"),
     (Classic, [("self.dropout(x + positions", "self.dropout(x + x + positions")], "token added twice", "both embeddings"),
     (Classic, [(CLASSIC_WEIGHTS, f"{CLASSIC_WEIGHTS} / math.sqrt(self.d_k)")], "scaling also after softmax", "every attention"),
     (
