@@ -17,7 +17,7 @@ const SETTLED = 1500; // ms after which the previous page is removed
 /**
  * @typedef {{
  *   lesson: string, stop: number, share: number, advance: { stop: number, to: number } | null, advances: string, back: string, next: string, here: string, leave: string, asks_to_leave: boolean, restart: string, all: string, last: boolean, ended: boolean,
- *   target: string, framed: boolean, covers: boolean, started: boolean, viewless: boolean, left: string, place: string, title: string, say: Described[], questions: Question[], reveal: Described[], sheet: Described[], learnt: Described[], follows: string[],
+ *   target: string, framed: boolean, covers: boolean, started: boolean, viewless: boolean, left: string, place: string, title: string, on: Described[], say: Described[], questions: Question[], reveal: Described[], sheet: Described[], learnt: Described[], follows: string[],
  *   teaches: boolean, notes: { says: Described[], next: string, planned: number } | null, text: Record<string, string>,
  * }} Data
  */
@@ -100,7 +100,7 @@ class Bar {
     said.open = this.wordsOpen();
     summary.addEventListener("click", () => this.unfolded.set(data.stop, !said.open));
     const title = make("p", { class: "title", id: "stop-title" }, data.title);
-    const say = make("div", { class: "say" }, title, ...(data.say.length ? [said] : []));
+    const say = make("div", { class: "say" }, title, ...data.on.map(grown), ...(data.say.length ? [said] : []));
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
     const reveal = make("div", { class: "say reveal" }, ...data.reveal.map(grown));
     if (data.questions.length) side.append(reveal);

@@ -59,7 +59,7 @@ def _show_answers(stop: Stop) -> None:
             query = {**kept_in_links(), **view_of(stop), "model": run.model, "source": run.source}
             query |= {"part": "what-if", EDITS: phrases}
             st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
-    show_edited_answers(view, edits_of(view.trace(), phrases), f"experiment-{run.model}")
+    show_edited_answers(view, edits_of(view.trace(), phrases), legend(phrases), f"experiment-{run.model}")
 
 
 def _show_probabilities(stop: Stop) -> None:

@@ -18,12 +18,14 @@ from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
 from pages.shell.frame.navigation import address, exists
-from pages.ui.component import mounted
+from pages.ui.component import Element, mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
 from pages.ui.prose import explained, prose, strong_words
 from pages.ui.text import linked_language, text
 from transformer import HeadlightError
+
+LONGEST = 80  # characters of a text in the sentence about what is on the page
 
 _mount = mounted(Path(__file__).with_name("bar"))
 
@@ -77,6 +79,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "started": opened.started,
         "viewless": opened.viewless,
         "left": "",
+        "on": [],
         "reveal": [],
         "sheet": [],
         "advance": None,
@@ -114,6 +117,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
+        "on": _on_page(lesson, index),
         "say": [] if stop.say == stop.title else explained(prose(filled(stop, stop.say)), new_terms(lesson, index)),
         "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else place,
         "framed": bool(stop.row),
@@ -125,6 +129,19 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     if not exists(stop.page):
         data["reveal"] = prose(words["no_stop_page"])
     return data
+
+
+def _on_page(lesson: Lesson, index: int) -> list[Element]:
+    """A sentence that names the text and the model of a stop; empty if they are those of the stop before."""
+    now, before = (
+        {name: dict(stop.view).get(name) for name in ("source", "model")}
+        for stop in (lesson.stops[index], lesson.stops[index - 1])
+    )
+    if not all(now.values()) or (index and now == before):
+        return []
+    source, words = now["source"] or "", text("lesson")["on_page"]
+    short = source if len(source) <= LONGEST else f"{source[:LONGEST]}…"
+    return [["p", {"class": "quiet"}, words.format(source=short, model=now["model"])]]
 
 
 def new_terms(lesson: Lesson, index: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from pages.shell.view.two_answers import show_two_answers
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
@@ -15,11 +16,21 @@ from transformer.figures.whatif_figures import probability_change
 LEAST = np.finfo(np.float32).tiny  # in place of a probability of 0, whose loss would be infinite
 
 
-def show_edited_answers(view: View, edits: tuple[Intervention, ...], key: str = "edited") -> None:
-    """Draw both answers, and how many tokens differ. No other answers of the page have the key."""
+def show_edited_answers(
+    view: View, edits: tuple[Intervention, ...], names: tuple[str, str] | None = None, key: str = "edited"
+) -> None:
+    """Draw both answers, and in how many places they differ.
+
+    Args:
+        names: what the titles call the two runs.
+        key: a key that no other answers of the page have.
+    """
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
-    show_two_answers(key, (words["answer_clean"], words["answer_edited"]), (clean, edited))
+    titles = [words["answer_clean"], words["answer_edited"]]
+    if names:
+        titles = [words["answer_named"].format(name=literal(name)) for name in names]
+    show_two_answers(key, titles, (clean, edited))
     length = max(len(clean), len(edited))
     differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
     st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
@@ -48,8 +59,8 @@ def show_edited_probabilities(
     names = names or (words["clean"], words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
-    first, second = (number(loss_of(given), 3) for given in (before, np.asarray(after)))
-    st.caption(words["forced_loss"].format(before=first, after=second))
+    values = {"before": number(loss_of(before), 3), "after": number(loss_of(np.asarray(after)), 3)}
+    st.caption(words["forced_loss"].format(**values, first=literal(names[0]), second=literal(names[1])))
 
 
 def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:

@@ -19,7 +19,7 @@ DECODING, TRAINING = "pages/decoding/page.py", "pages/training/page.py"
 def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
     """Stop 6 of “First look”: both greedy answers are the same, and the two drawn ones differ from them and from each other."""
     view, pipeline = view_of(shipped()["first-look"].stops[5]), Pipeline.load("english-french")
-    app = on_page(DECODING, **view, lesson="first-look", lesson_stop="6", answers="6~2")
+    app = on_page(DECODING, **view, lesson="first-look", lesson_stop="6", answers="6~3")
     greedy, again, first, second = (each.value.replace("**", "") for each in app.markdown if " · " in each.value)
     assert greedy == again
     assert len({greedy, first, second}) == 3

@@ -507,13 +507,13 @@ def test_a_term_is_explained_where_it_first_appears() -> None:
 
 def test_the_end_asks_the_missed_questions_again() -> None:
     lesson = shipped()["first-look"]
-    answers = "1~2_2~1~_3~9_4~2_5~2_6~2_7~1~~3"
+    answers = "1~2_2~1~_3~9_4~2_5~1_6~3_7~1~~3"
     data = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers=answers))
     assert [question["stop"] for question in data["questions"]] == [2, 7]
     assert [question["open"] for question in data["questions"]] == [True, False]
     assert data["questions"][1]["right"]
     # A question that is first answered at the end stays with its judgement, too.
-    late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~2"))["questions"]
+    late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~1"))["questions"]
     assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
     ((_, _, _, (_, _, *lines)),) = data["sheet"]
     marks = [[answer[2][-1] for answer in line[3:]] for line in lines]
@@ -525,7 +525,7 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     ("answers", "sentence"),
     [
         ("", "You answered none of the 7 questions."),
-        ("2~2_5~1", "You answered 2 of 7 questions; right: 1."),
+        ("2~2_5~2", "You answered 2 of 7 questions; right: 1."),
     ],
 )
 def test_the_end_does_not_count_unanswered_questions_as_wrong(answers: str, sentence: str) -> None:
@@ -613,11 +613,11 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.locator(".reveal p").first.wait_for()
     # The edit that was asked about is made, and its words are folded beside it.
     experiment = page.locator(".st-key-lesson-marks")
-    expect(experiment.get_by_text("9 of 9 tokens differ")).to_be_in_viewport(ratio=1)
+    expect(experiment.get_by_text("9 of 9 places differ")).to_be_in_viewport(ratio=1)
     expect(section.locator("#stop-words")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
-    expect(experiment.get_by_text("9 of 9 tokens differ.")).to_have_count(0)
+    expect(experiment.get_by_text("9 of 9 places differ")).to_have_count(0)
     if section.locator("#stop-words").is_hidden():  # on a projector long words are folded, for the question's sake
         section.locator("summary").click()
     section.get_by_role("button", name="query", exact=True).press("Enter")
@@ -792,16 +792,16 @@ def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor:
     assert box["width"] > 330
     answer.click()
     section.get_by_text("Right.", exact=True).wait_for()
-    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 tokens differ")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 places differ")).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen, so it can be focused and scrolled with keys.
     expect(page.locator(".st-key-head-map .chart")).to_have_attribute("tabindex", "0")
     for place in ("5 of 7", "6 of 7", "7 of 7", "The end of “First look”"):
         section.locator("a.next").click()
         section.get_by_text(place).wait_for()
-    section.locator('[data-question="5"] button').nth(1).click()
+    section.locator('[data-question="5"] button').nth(0).click()
     section.locator('[data-question="5"]').get_by_text("Right.", exact=True).wait_for()
-    expect(page).to_have_url(re.compile("answers=4~2~_5~2"))
+    expect(page).to_have_url(re.compile("answers=4~2~_5~1"))
 
 
 # Whether the frame of a row is wholly on the screen and in its chart; without its line, which browsers take for too wide.
