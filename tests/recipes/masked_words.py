@@ -25,7 +25,7 @@ TASK = find_task("english-french")
 WORDS = [word for word in TASK.source_vocabulary.words if "'" not in word]
 PAD, END, MASK = (SPECIALS.index(token) for token in ("<pad>", "</s>", "<mask>"))
 SIZE, WIDTH = len(SPECIALS) + len(WORDS), 64
-STEPS, BATCH, RATE, MASKED = 600, 32, 3e-3, 0.2
+STEPS, BATCH, RATE, MASKED = 400, 32, 3e-3, 0.2
 
 
 def sentences(split: Split, seed: int = 0) -> Iterator[list[str]]:
