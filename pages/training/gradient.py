@@ -83,10 +83,11 @@ def _pick_weight(pipeline: Pipeline) -> Weight:
     """Draw pickers of a parameter, a row and a column; returns the picked weight."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
+    # This picker has its own row, so that the longest name fits.
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
+    name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
     index = []
     with st.container(horizontal=True):
-        name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
         for key, size in zip(("row", "column"), shapes[name], strict=False):
             index.append(pick_number(words[key].format(most=size), key, 1, size, 1, width=160) or 1)
     return Weight(name, tuple(at - 1 for at in index))
