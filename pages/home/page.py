@@ -17,7 +17,7 @@ show_first_lesson()
 
 try:
     with explained():
-        view, trace = show_run()
+        view, trace = show_run(labelled=True)
 
         show_map(view, trace)
         show_numbers(view, trace)

@@ -52,7 +52,8 @@ def show_edited_probabilities(
         key: the key of the chart.
     """
     words = text("whatif")
-    st.markdown(f"**{words['forced']}**")
+    title = words["forced_named"].format(first=literal(names[0]), second=literal(names[1])) if names else words["forced"]
+    st.markdown(f"**{title}**")
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
     after = view.edited(edits, view.expected(trace)).given

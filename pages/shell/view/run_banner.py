@@ -34,7 +34,10 @@ READS_ANY, LIMITED = "everyday", "english-french"
 
 
 def show_run(
-    batch: bool = False, with_answer: bool = True, beside: Callable[[View], View] = lambda view: view
+    batch: bool = False,
+    with_answer: bool = True,
+    beside: Callable[[View], View] = lambda view: view,
+    labelled: bool = False,
 ) -> tuple[View, Trace]:
     """Draw the banner and return the view and trace that the page draws.
 
@@ -45,6 +48,7 @@ def show_run(
         with_answer: whether the banner tells the answer. False while the learner guesses it.
         beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
             banner does not show them.
+        labelled: whether the line with an answer says what it is. It then takes one line more on a phone.
 
     Raises:
         HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
@@ -52,7 +56,7 @@ def show_run(
     run = _with_note(partial(run_of, batch=batch, beside=beside))
     _show_warnings(run.texts)
     for item in range(len(run.answers) if with_answer else 0):
-        _show_answer(run, item)
+        _show_answer(run, item, labelled)
     show_agreement(run.texts.view)
     return run.texts.view, run.trace
 
@@ -176,17 +180,21 @@ def _with_fitting(pipeline: TextPipeline, encoding: Encoding) -> tuple[Unknown, 
     return (*named, *encoding.unknown[MOST_UNKNOWN:])
 
 
-def _show_answer(run: Run, item: int) -> None:
+def _show_answer(run: Run, item: int, labelled: bool) -> None:
     view, answer = run.texts.view, run.answers[item]
     probabilities = None
     if isinstance(answer, Answer) and view.targets[item] is None and view.writes and "probabilities" in run.trace:
         start = view.first_row(item)
         probabilities = run.trace.probabilities[item, start : start + len(answer.tokens) + answer.ended].numpy()
-    show_answer(view, answer, probabilities, item)
+    show_answer(view, answer, probabilities, item, labelled)
 
 
 def show_answer(
-    view: View, answer: Answer | InputError, probabilities: Float[np.ndarray, "row vocab"] | None = None, item: int = 0
+    view: View,
+    answer: Answer | InputError,
+    probabilities: Float[np.ndarray, "row vocab"] | None = None,
+    item: int = 0,
+    labelled: bool = False,
 ) -> None:
     """Draw the part of the banner that is about the answer to a text.
 
@@ -194,13 +202,15 @@ def show_answer(
         answer: the answer to the text, or the error that says why the model writes none.
         probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
             not known.
+        labelled: whether the line says what it is.
     """
     words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):
         st.caption(literal(sentence(answer)))
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
-    name = "answer" if len(view.sources) > 1 else "answer_alone"  # one text stands in its box, right above
+    # One text stands in its box, right above.
+    name = "answer" if len(view.sources) > 1 else "answer_labelled" if labelled else "answer_alone"
     st.markdown(words[name].format(source=source, answer=written))
     if view.pipeline.trained:
         _warn_wrong(view.pipeline.card.task, view.sources[item], answer.text)

@@ -55,26 +55,18 @@ def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: V
 
     page.get_by_role("button", name="Keep this view").click()
     page.get_by_role("link", name="Lessons").click()
-    page.get_by_role("heading", name="A lesson of your own").wait_for()
-    visitor.settle()
-    # Again and again until the part is drawn, because the heading can be replaced after it was scrolled to.
-    page.wait_for_function(
-        """() => {
-            const headings = [...document.querySelectorAll("h1, h2, h3")];
-            headings.find((each) => each.innerText.includes("A lesson of your own"))?.scrollIntoView();
-            return document.querySelector("input[aria-label='Title of the lesson']");
-        }"""
-    )
+    page.get_by_role("heading", name="Lessons", level=1).wait_for()
+    visitor.choose("What to do", "write your own")
     visitor.type("Title of the lesson", "<i>Mine</i>")
     page.reload()  # starts a new session, which reads the lesson from the tab's storage
     page.locator("h1").first.wait_for()
     visitor.settle()
-    page.get_by_role("heading", name="A lesson of your own").scroll_into_view_if_needed()
     expect(page.get_by_label("Title of the lesson", exact=True)).to_have_value("<i>Mine</i>")
     visitor.settle()
-    page.get_by_role("heading", name="A sheet to print").scroll_into_view_if_needed()
+    link = page.get_by_text("?lesson=z.").inner_text()
+    visitor.choose("What to do", "print")
     page.locator(".lesson-sheet table.drawing").first.wait_for()
-    fresh.goto(page.get_by_text("?lesson=z.").inner_text())
+    fresh.goto(link)
     fresh.locator(".bar section").get_by_text("<i>Mine</i>").wait_for()
     expect(fresh.get_by_role("heading", name=heading)).to_be_attached()
     expect(fresh.get_by_label("Source text", exact=True)).to_have_value("headlamp")
