@@ -38,8 +38,9 @@ class Runs:
     @property
     def pair(self) -> RunPair:
         """Both runs for the library."""
-        texts = (Ids.of(each.trace()) for each in (self.clean, self.corrupt))
-        return RunPair(self.clean.pipeline.network, *texts, *_compared(self))
+        clean, corrupt = (Ids.of(each.trace()) for each in (self.clean, self.corrupt))
+        row, tokens, wanted, same_answer = _compared(self)
+        return RunPair(self.clean.pipeline.network, clean, corrupt, row, tokens, wanted, same_answer)
 
     @property
     def kinds(self) -> list[str]:

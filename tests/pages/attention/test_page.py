@@ -214,6 +214,7 @@ def saved(visitor: Visitor, picture: int, choice: str) -> tuple[str, bytes]:
     """The name and content of the file saved by a choice in the menu of the picture with this index."""
     page = visitor.page
     menu = page.get_by_role("button", name=re.compile("^Save ")).nth(picture)
+    visitor.settle()  # while a run of the page replaces the menu, it does not say whether it is open
     # Not by the buttons in the menu: a current run can replace them, and a second click would close the menu.
     if menu.get_attribute("aria-expanded") != "true":
         menu.click()
