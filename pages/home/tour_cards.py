@@ -37,13 +37,14 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
     """
     base = {**kept_query(), **base}
     shown = [(card, link) for card in cards if (link := packed(card.link, base))]
-    items = [["li", {}, _element(card, place)] for place, (card, _) in enumerate(shown)]
+    items = [["li", {}, _element(card, place, first + place if first else 0)] for place, (card, _) in enumerate(shown)]
     listed = ["ol", {"aria-label": label, "start": first}, *items] if first else ["ul", {"aria-label": label}, *items]
     _mount(key=key, data={"list": listed, "links": [link for _, link in shown]})
 
 
-def _element(card: Card, place: int) -> Element:
-    """A card as a link, which has this place in the list of links."""
+def _element(card: Card, place: int, number: int) -> Element:
+    """A card as a link, which has this place in the list of links, with its number if that is not 0."""
     small = [["span", {"class": "small"}, card.small]] if card.small else []
-    title, says = ["span", {"class": "title"}, card.title], ["span", {"class": "says"}, *inline(card.says)]
+    numbered = [["span", {"class": "number"}, str(number)]] if number else []
+    title, says = ["span", {"class": "title"}, *numbered, card.title], ["span", {"class": "says"}, *inline(card.says)]
     return ["a", {"data-link": place}, *small, title, says]

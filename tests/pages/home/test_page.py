@@ -241,6 +241,9 @@ def test_the_cards_of_the_tour_are_its_stops() -> None:
     app = opened(**SHIPPED)
     (stops,) = (data for data in everything_sent(app) if data.get("list", [""])[0] == "ol")
     assert [link["page"] for link in stops["links"]] == [stop.parent.name for stop in tour()[1:]]
+    assert [words_of(number) for number in elements(stops["list"], "number")] == [
+        str(place + 2) for place in range(len(tour()) - 1)
+    ]
     assert all(map(words_of, elements(stops["list"], "says")))
     assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.header)
 
