@@ -1,6 +1,7 @@
 """Which tensors of our network somebody's module has too, in whatever layout it keeps them."""
 
 import functools
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ class Library:
                 self._by_size.setdefault(each.numel(), []).append(each)
         self._stacks: dict[tuple[object, ...], Tensor] = {}
         self._samples: dict[tuple[object, ...], tuple[Tensor, Tensor]] = {}  # places of a few numbers, and these of theirs
+        self._known: dict[tuple[object, ...], bool] = {}  # most changes that are tried leave most tensors as they were
 
     def of_size(self, count: int) -> Sequence[Tensor]:
         """The tensors with so many numbers."""
@@ -53,10 +55,15 @@ class Library:
     def has(
         self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
     ) -> bool:
-        """Whether `distance` is at most `tolerance`. It is quicker, because a few numbers tell most tensors apart."""
-        if self._has(values, axes, keep, key, tolerance):
-            return True
-        return "head" in axes and all(self._has(*head, tolerance) for head in _heads(values, axes, keep, key))
+        """Whether `distance` is at most `tolerance`. It is quicker, because a few numbers tell most tensors apart, and because
+        the answer for the same numbers is kept."""
+        numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy(), digest_size=16).digest()
+        form = (axes, values.dtype, values.shape, key, tolerance, numbers)
+        if form not in self._known:
+            self._known[form] = self._has(values, axes, keep, key, tolerance) or (
+                "head" in axes and all(self._has(*head, tolerance) for head in _heads(values, axes, keep, key))
+            )
+        return self._known[form]
 
     def _has(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object, tolerance: float) -> bool:
         form = (axes, tuple(values.shape), key)
