@@ -44,7 +44,8 @@ class Recipe:
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
         clip: largest 2-norm of the gradient over all parameters.
         seed: seed of the initial weights, the dropout and the pairs.
-        bf16: whether the forward pass runs under PyTorch's bfloat16 autocast; parameters stay float32.
+        bf16: whether the forward pass runs under PyTorch's bfloat16 autocast, if the processor has bfloat16; parameters stay
+            float32.
         check_every: steps between two checks on held-out pairs.
         check_pairs: pairs per check.
         test_pairs: held-out pairs per form in the final test.

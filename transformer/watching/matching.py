@@ -57,7 +57,7 @@ class Library:
     ) -> bool:
         """Whether `distance` is at most `tolerance`. It is quicker, because a few numbers tell most tensors apart, and because
         the answer for the same numbers is kept."""
-        numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy(), digest_size=16).digest()
+        numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy().tobytes(), digest_size=16).digest()
         form = (axes, values.dtype, values.shape, key, tolerance, numbers)
         if form not in self._known:
             self._known[form] = self._has(values, axes, keep, key, tolerance) or (

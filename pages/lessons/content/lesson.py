@@ -8,8 +8,9 @@ from transformer.errors import HeadlightError
 
 # What can be drawn above the page once a stop's question is answered (`playing/experiment.py`): the answers without and with an
 # edit, the probability of each token of the answer, a row of attention without and with the edit, a row in each head of its
-# layer, the vectors behind a row, answers that are drawn, and answers before and after the training of the model.
-PICTURES = ("answers", "probabilities", "row", "heads", "vectors", "draws", "snapshots")
+# layer, the vectors behind a row, answers that are drawn, answers before and after the training of the model, and the trainings
+# of two models with their answers.
+PICTURES = ("answers", "probabilities", "row", "heads", "vectors", "draws", "snapshots", "trainings")
 QuestionKind = Literal["choose", "tokens", "order", "number"]
 # Kinds of attention, as in `transformer.tracing.paths.Kind`.
 KINDS = ("encoder", "decoder", "cross")
@@ -69,8 +70,8 @@ TRUTHS: dict[str, TruthForm] = {
     "head-is-needed": TruthForm("option", (), HEAD),
     "restored-share": TruthForm("number", (), HEAD),
     "lost-share": TruthForm("number", (), HEAD),
-    "silence-changes-answer": TruthForm("yes or no", (), (*HEAD, "beside")),
-    "edit-changes-answer": TruthForm("yes or no", ("edit",), ("beside",)),
+    "silence-changes-answer": TruthForm("yes or no", (), HEAD),
+    "edit-changes-answer": TruthForm("yes or no", ("edit",)),
 }
 
 # Truths of two texts that are patched. All but the first are about heads, which the page Patching does not tell meanwhile.
@@ -99,7 +100,6 @@ class Truth:
         side: `source` or `target`.
         token: a token of the output; empty for the most probable one.
         edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
-        beside: a second model, whose answers to the same edit are shown beside those of the stop's model; empty for none.
     """
 
     name: str
@@ -111,7 +111,6 @@ class Truth:
     side: str = ""
     token: str = ""
     edit: str = ""
-    beside: str = ""
 
 
 class Value(NamedTuple):
@@ -173,6 +172,7 @@ class Stop:
         edit: phrases of `transformer.tracing.phrases`, separated by `; `. The edit is made once the question is answered. Empty
             for that of the question, if it asks about one.
         pictures: names in `PICTURES` of what is drawn above the page then. Empty for the first two, if there is an edit.
+        beside: a second model for these pictures: its answers to the same edit, or its training. Empty for none.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
         question: the question, which is asked after `say`.
@@ -190,6 +190,7 @@ class Stop:
     row: str = ""
     edit: str = ""
     pictures: tuple[str, ...] = ()
+    beside: str = ""
     place: str = ""
     cover: bool = False
     question: Question | None = None

@@ -246,6 +246,8 @@ def _stop(where: str, stop: Stop) -> Stop:
     makes_edit = stop.edit or (truth and TRUTHS[truth.name].gives == "yes or no")
     if {"answers", "probabilities", "row"} & set(stop.pictures) and not makes_edit:
         raise LessonError("{where}: the pictures answers, probabilities and row need an edit.", where=where)
+    if "trainings" in stop.pictures and not stop.beside:
+        raise LessonError("{where}: the picture trainings needs a second model: beside.", where=where)
     return stop
 
 
@@ -259,7 +261,6 @@ TRUTH: Mapping[str, Reader] = {
     "side": _one_of(SIDES),
     "token": _text(60),
     "edit": _text(100),
-    "beside": _text(60),
 }
 QUESTION: Mapping[str, Reader] = {
     "kind": _one_of(get_args(QuestionKind)),
@@ -287,6 +288,7 @@ STOP: Mapping[str, Reader] = {
     "row": _text_or_number(60),
     "edit": _text(100),
     "pictures": _pictures,
+    "beside": _text(60),
     "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
     "cover": _flag,
     "question": _question,

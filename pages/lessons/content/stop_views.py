@@ -1,5 +1,6 @@
 """The view of a stop: the parameters of its link. They can include a head that the model's card names."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from pages.lessons.content.lesson import KINDS, LessonError, Stop
@@ -53,6 +54,11 @@ def _first_head(stop: Stop) -> dict[str, str]:
     if head is None or head.kind != (view.get("kind") or (truth and truth.kind) or head.kind):
         return {}
     return {name: str(value) for name, value in head._asdict().items()}
+
+
+def with_second_model(stop: Stop) -> Stop:
+    """The stop with its second model in place of the first."""
+    return replace(stop, view=tuple((dict(stop.view) | {"model": stop.beside}).items()), beside="")
 
 
 def words_of(stop: Stop, words: str) -> str:

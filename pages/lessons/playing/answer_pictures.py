@@ -1,19 +1,23 @@
-"""Pictures of a stop with answers side by side: written greedily and drawn, and before and after the training of the model."""
+"""Pictures of a stop with answers side by side: written greedily and drawn, before and after the training of the model, and of
+two models that were trained differently."""
 
 import streamlit as st
 
 from pages.lessons.content.lesson import Stop
-from pages.lessons.content.stop_views import run_of
+from pages.lessons.content.stop_views import run_of, with_second_model
 from pages.shell.models.catalogue import snapshots
 from pages.shell.view.edited_answers import loss_of, wanted_tokens
 from pages.shell.view.runs import Key, right_answer, runs
 from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
 from pages.ui.caches import cached
+from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import number, whole
+from pages.ui.format import fixed, number, whole
 from pages.ui.pickers import linked_number
 from pages.ui.text import text
+from transformer.figures.training_figures import Series, step_lines
+from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor, Temperature
 from transformer.pipeline.decoding.methods import LARGEST_SEED, Greedy, Method, Sample
@@ -71,6 +75,44 @@ def show_snapshots(stop: Stop) -> None:
     st.markdown(words["learned"].format(model=literal(run.model), source=literal(run.source), right=literal(right)))
     answers = [first_tokens(name, run.source, right) for name in names]
     show_two_answers("trained", titles, answers, [words["loss"].format(loss=loss) for loss in losses])
+
+
+def show_trainings(stop: Stop) -> None:
+    """Draw what the stop's model and its second model answer, and the loss of both during their trainings, as recorded, up to
+    the end of the shorter one.
+
+    Raises:
+        HeadlightError: a model cannot read the text, or there is no such model.
+    """
+    words, both = text("lesson")["experiment"], [run_of(each) for each in (stop, with_second_model(stop))]
+    cards = [runs().own_pipeline(run.key).card for run in both]
+    titles, answers = [], []
+    for run, card in zip(both, cards, strict=True):
+        edit = str(card.recipe.get("edit") or "")
+        title = words["trained_with" if edit else "trained_as_usual"]
+        titles.append(title.format(model=literal(run.model), edit=literal(edit)))
+        right = right_answer(card.task, run.source) or runs().answer(run.key, run.source, ()).text
+        answers.append(first_tokens(run.key, run.source, right))
+    show_two_answers("trainings", titles, answers)
+    last = min(int(card.history[-1]["step"]) if card.history else 0 for card in cards)
+    losses = [_losses(card, last) for card in cards]
+    if not all(losses):
+        return
+    lines = [Series(run.model, [*loss], [*loss.values()]) for run, loss in zip(both, losses, strict=True)]
+    st.markdown(words["trainings"].format(last=whole(last)))
+    figure = chart(step_lines, lines, words["trainings_loss"], words["trainings_step"], None, None, False)
+    alt = [words["trainings_alt"].format(model=run.model, losses=_said(loss)) for run, loss in zip(both, losses, strict=True)]
+    show(figure, "trainings", " ".join(alt))
+
+
+def _losses(card: Card, last: int) -> dict[int, float]:
+    """Step → loss on held-out pairs, as recorded, up to a step."""
+    return {int(each["step"]): float(each["loss"]) for each in card.history if each["step"] <= last}
+
+
+def _said(losses: dict[int, float]) -> str:
+    words = text("lesson")["experiment"]["loss_at"]
+    return ", ".join(words.format(loss=fixed(loss, 2), step=whole(step)) for step, loss in losses.items())
 
 
 @cached

@@ -1,15 +1,14 @@
 """The pictures above the page once a stop's question is answered: `lesson.PICTURES`."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from pages.lessons.content.lesson import Stop
-from pages.lessons.content.stop_views import run_of, view_of
+from pages.lessons.content.stop_views import run_of, view_of, with_second_model
 from pages.lessons.content.truths import edits_of, phrases_of
-from pages.lessons.playing.answer_pictures import show_draws, show_snapshots
+from pages.lessons.playing.answer_pictures import show_draws, show_snapshots, show_trainings
 from pages.lessons.playing.asked import is_settled, open_stop
 from pages.lessons.playing.row_pictures import legend, show_row
 from pages.lessons.playing.vector_picture import show_vectors
@@ -42,11 +41,10 @@ def show_experiment() -> None:
 
 
 def _stops(stop: Stop) -> Iterator[Stop]:
-    """The stop, and the same stop with the second model that its question names."""
+    """The stop, and the same stop with its second model, if that is not there for its training."""
     yield stop
-    truth = stop.question and stop.question.truth
-    if truth and truth.beside:
-        yield replace(stop, view=tuple((dict(stop.view) | {"model": truth.beside}).items()))
+    if stop.beside and "trainings" not in stop.drawn:
+        yield with_second_model(stop)
 
 
 def _show_answers(stop: Stop) -> None:
@@ -64,9 +62,9 @@ def _show_answers(stop: Stop) -> None:
 
 def _show_probabilities(stop: Stop) -> None:
     """Draw how probable the edit leaves each token of the answer."""
-    model, view, truth = run_of(stop).model, _view(stop), stop.question and stop.question.truth
+    model, view = run_of(stop).model, _view(stop)
     trace, phrases = view.trace(), phrases_of(stop)
-    if truth and truth.beside:
+    if len([*_stops(stop)]) > 1:
         st.caption(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
     show_edited_probabilities(view, trace, edits_of(trace, phrases), legend(phrases), f"experiment-{model}")
 
@@ -78,4 +76,4 @@ def _view(stop: Stop) -> View:
 
 # Pictures of an edit, which are also drawn for the second model of the question; and pictures of the stop's model alone.
 OF_EDIT = {"answers": _show_answers, "probabilities": _show_probabilities}
-ALONE = {"vectors": show_vectors, "draws": show_draws, "snapshots": show_snapshots}
+ALONE = {"vectors": show_vectors, "draws": show_draws, "snapshots": show_snapshots, "trainings": show_trainings}

@@ -99,6 +99,7 @@ WRONG: list[tuple[Any, str]] = [
     (lesson({"pictures": ["film"]}), "pictures has 'film'; allowed are answers, probabilities, row, heads"),
     (lesson({"pictures": ["heads"]}), "Stop 1: the pictures row, heads and vectors need a row"),
     (lesson({"pictures": ["row"], "row": "a"}), "Stop 1: the pictures answers, probabilities and row need an edit"),
+    (lesson({"pictures": ["trainings"]}), "Stop 1: the picture trainings needs a second model"),
     (lesson({"edit": "x" * 101}), "edit has 101 characters"),
     (lesson({"view": {"lesson": "x"}}), "has the parameter 'lesson', which a view cannot have"),
     (lesson({"view": {"a&b": "x"}}), "has the parameter 'a&b'"),

@@ -13,7 +13,7 @@ from transformer.pipeline.decoding.logits_processors import Temperature
 from transformer.pipeline.decoding.methods import Sample
 from transformer.tracing.phrases import interventions
 
-DECODING, TRAINING = "pages/decoding/page.py", "pages/training/page.py"
+DECODING, MASKS, TRAINING = "pages/decoding/page.py", "pages/masks/page.py", "pages/training/page.py"
 
 
 def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
@@ -49,6 +49,20 @@ def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
     app = on_page(TRAINING, lesson=lesson, lesson_stop="1", model="english-french-static")
     assert any("not recorded" in each.value and "english-french-static" in shown(each.value) for each in app.info)
+
+
+def test_a_model_trained_without_the_mask_learns_faster_and_cannot_write() -> None:
+    """Stop 5 of First look says so."""
+    stop = shipped()["first-look"].stops[4]
+    app = on_page(MASKS, **view_of(stop), lesson="first-look", lesson_stop="5", answers="5~1")
+    without, usual = (shown(each.value).replace("**", "") for each in app.markdown if each.value.count(" · ") > 3)
+    assert usual == " · ".join(dict(stop.view)["source"][::-1])
+    assert without.split(" · ")[0] != usual.split(" · ")[0]
+    trained = {name: Pipeline.load(name).card for name in (dict(stop.view)["model"], stop.beside)}
+    losses = [{each["step"]: each["loss"] for each in card.history} for card in trained.values()]
+    assert min(losses[0].values()) == losses[0][1000] < losses[1][1000]
+    assert losses[0][500] < 0.7 * losses[1][500]
+    assert [card.recipe.get("edit", "") for card in trained.values()] == ["no causal mask", ""]
 
 
 def test_without_the_mask_the_loss_of_the_model_that_needs_it_comes_from_the_last_token() -> None:
