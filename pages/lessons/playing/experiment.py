@@ -10,7 +10,7 @@ from pages.lessons.content.stop_views import run_of, view_of, with_second_model
 from pages.lessons.content.truths import edits_of, phrases_of
 from pages.lessons.playing.answer_pictures import show_draws, show_snapshots, show_trainings
 from pages.lessons.playing.asked import is_settled, open_stop
-from pages.lessons.playing.row_pictures import legend, show_row
+from pages.lessons.playing.row_pictures import legend, say_row, show_row
 from pages.lessons.playing.vector_picture import show_vectors
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
@@ -34,6 +34,9 @@ def show_experiment() -> None:
             elif picture in OF_EDIT:
                 for each in _stops(stop):
                     OF_EDIT[picture](each)
+                    if each is not stop and picture == "answers" and "heads" in stop.drawn:
+                        # The heads are drawn of the first model.
+                        say_row(each)
             else:
                 ALONE[picture](stop)
     except HeadlightError:

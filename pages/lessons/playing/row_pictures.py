@@ -16,6 +16,7 @@ from pages.shell.view.view import View
 from pages.ui.chart import is_narrow
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
+from pages.ui.format import fixed
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
 from transformer import Trace
@@ -31,6 +32,23 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
         return words["unedited"], words["edited"]
     without = re.fullmatch(r"no ([\w ]+)", name)
     return words["with_it"].format(what=without[1]) if without else words["unedited"], name
+
+
+def say_row(stop: Stop) -> None:
+    """Write where the stop's row looks most in its head.
+
+    Raises:
+        HeadlightError: the model has no such head or token.
+    """
+    run, (kind, layer, head) = run_of(stop), head_of(stop)
+    view = View(run.model, (run.source,), (run.target,), run.key).forced()
+    trace = view.trace()
+    queries, keys = map_names(view, trace, kind)
+    query = row_of(stop, trace.tokens(kind)[0])
+    weights = trace.head(kind, layer, head)[query]
+    most = int(weights.argmax())
+    said = {"model": literal(run.model), "query": literal(queries[query]), "key": literal(keys[most])}
+    st.caption(text("lesson")["experiment"]["row_most"].format(**said, weight=fixed(float(weights[most]), 2)))
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:

@@ -51,6 +51,20 @@ def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     assert any("not recorded" in each.value and "english-french-static" in shown(each.value) for each in app.info)
 
 
+def test_the_head_of_the_second_model_looks_at_the_same_noun() -> None:
+    """Stop 4 of First look says so."""
+    stop = shipped()["first-look"].stops[3]
+    app = on_page("pages/attention/page.py", **view_of(stop), lesson="first-look", lesson_stop="4", answers="4~2")
+    (said,) = [shown(each.value) for each in app.caption if each.value.startswith("This head of")]
+    assert said.startswith(f"This head of *{stop.beside}*")
+    assert "**animal** (1.00)" in said
+    pronouns = Pipeline.load(stop.beside).card.measures["pronouns"]
+    trace = Pipeline.load(stop.beside).trace(dict(stop.view)["source"])
+    weights = trace.weights("cross", pronouns["layer"] - 1)[0, pronouns["head"] - 1]
+    row = weights[trace.tokens("cross")[0].index("qu'")]
+    assert trace.tokens("cross")[1][int(row.argmax())] == "animal"
+
+
 def test_a_model_trained_without_the_mask_learns_faster_and_cannot_write() -> None:
     """Stop 5 of First look says so."""
     stop = shipped()["first-look"].stops[4]
