@@ -8,7 +8,8 @@ processor time of the server's process counts, so the client beside it does not 
 
 - `seen`: every clicked view has been shown before. The clicks go through the first choices of the page's pickers, and switch
   between two texts.
-- `new`: each click types a text that the server has never read.
+- `new`: each click types a text that the server has never read: eight letters, or a sentence for `everyday`, which would split
+  letters without a sense into many pieces, and translate them into long nonsense.
 """
 
 import argparse
@@ -28,6 +29,15 @@ from pages.shell.frame.navigation import name_of, page_files
 MODEL = "reverse"
 SEEN, NEW = 2.5, 5.0  # promised, as ratios to the bare page
 ROUNDS = 4
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORDS = (
+    ("I", "You", "We", "They", "My friends", "Her parents", "The teachers"),
+    ("like", "see", "want", "need", "know", "forget", "buy", "sell"),
+    ("the", "a", "my", "your", "this", "his"),
+    ("big", "small", "old", "new", "red", "good", "bad"),
+    ("house", "dog", "book", "car", "letter", "table", "garden", "phone"),
+    ("today", "here", "again", "now", "at home", "every day", "on Monday"),
+)
 BARE = """
 import streamlit as st
 
@@ -44,12 +54,12 @@ def views(session: Session) -> list[dict[str, str]]:
     return [*pickers, {"source": "headlight"}, {"source": "lamp"}]
 
 
-def new_texts(seed: int) -> Iterator[dict[str, str]]:
-    """Texts of eight letters, all different."""
-    letters = random.Random(seed)
+def new_texts(seed: int, model: str = MODEL) -> Iterator[dict[str, str]]:
+    """Texts that a model reads, all different: eight letters, or a sentence of six words for `everyday`."""
+    choice = random.Random(seed)
     known: set[str] = set()
     while True:
-        text = "".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=8))
+        text = " ".join(map(choice.choice, WORDS)) + "." if model == "everyday" else "".join(choice.choices(LETTERS, k=8))
         if text not in known:
             known.add(text)
             yield {"source": text}
@@ -73,7 +83,7 @@ async def measure(app: Server, bare: Server, page: str, model: str, clicks: int)
     seen = views(ours)
     for click in (*seen, *seen):  # a click on one picker may add others to the page
         await ours.click(**click)
-    fresh = new_texts(hash(page))
+    fresh = new_texts(hash(page), model)
     milliseconds: dict[str, list[float]] = defaultdict(list)
     for _ in range(ROUNDS):
         seen_clicks = list(itertools.islice(itertools.cycle(seen), clicks))
