@@ -129,6 +129,8 @@ REFUSED = {
     "input_gradients(reverse, trace, 0)": "The pipeline must be the one that was traced; this one has another configuration.",
     "input_gradients(reverse, reverse.trace('ab'), 9)": "position is 9; allowed are 0 to 2",
     "input_gradients(reverse, reverse.trace('ab'), 0, 'a')": "token is 'a'; allowed are 0 to",
+    "input_gradients(reverse, reverse.trace('ab'), 0, steps=9, baseline='pad')": "baseline is 'pad'; allowed are zero, mean",
+    "input_gradients(reverse, reverse.trace('ab'), 0, baseline='mean')": "Input × gradient has no baseline",
     "input_gradients(reverse, reverse.trace('ab'), 0, steps=-1)": "steps is -1; allowed are 0 to 500",
     "input_gradients(reverse, reverse.trace('ab'), 0, steps=float('nan'))": "steps is nan; allowed are 0 to 500",
     "input_gradients(reverse, reverse.trace('ab'), 0, edits='x')": "Edits are a list of interventions",

@@ -6,7 +6,7 @@ no `.grad`, and their `requires_grad` does not change.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -20,9 +20,12 @@ from transformer.errors import InputError
 from transformer.network.tap import Edit, Recording, as_edits, tracing
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Change
+from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace
+from transformer.validation import one_of
 
 MOST_STEPS = 500
+Baseline = Literal["zero", "mean"]
 EMBEDDINGS = ("token", "scaled")  # the taps of an embedding; a network has one of them, or both with the same share
 # Path of an embedding → its vectors, [item, position, d_model], for several copies of a text.
 Embeddings = Mapping[str, Float[Tensor, "_ _ _"]]
@@ -34,7 +37,7 @@ class InputGradients(NamedTuple):
     Attributes:
         token: id of the token that is explained.
         output: its log-probability, in nats.
-        baseline: its log-probability if all token vectors are zero; None for input × gradient, which has no baseline.
+        baseline: its log-probability if all token vectors are the baseline; None for input × gradient, which has none.
         values: side → share of each token of the side, in nats. A positive share raises the log-probability.
     """
 
@@ -53,16 +56,22 @@ class InputGradients(NamedTuple):
 
 
 def input_gradients(
-    pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, steps: int = 0, edits: Sequence[Edit] = ()
+    pipeline: TextPipeline,
+    trace: Trace,
+    position: int,
+    token: int | None = None,
+    steps: int = 0,
+    edits: Sequence[Edit] = (),
+    baseline: Baseline = "zero",
 ) -> InputGradients:
     """The share of each input token in the log-probability of one token of the answer, by the gradient with respect to the
     token vectors. Position vectors are not shared out.
 
     With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
-    (Sundararajan et al. 2017): the mean gradient on the way from zero vectors to the token vectors, times the vectors. These
-    shares sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature, and
-    `gap` is its error. Look at it: in models whose first layer norms its input and that add no position vectors (Llama, Gemma,
-    T5), the log-probability jumps near zero vectors, and the shares do not become complete. Use `steps` = 0 there.
+    (Sundararajan et al. 2017): the mean gradient on the way from a baseline to the token vectors, times the way. These shares
+    sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature, and `gap` is
+    its error. In models whose first layer norms its input and that add no position vectors (Llama, Gemma, T5), the
+    log-probability jumps near zero vectors, so that the shares do not become complete; there, take the baseline `mean`.
 
     Args:
         pipeline: the pipeline that was traced, in evaluation mode.
@@ -72,28 +81,34 @@ def input_gradients(
             alone, the most probable token.
         steps: number of gradients to average, up to `MOST_STEPS`. The trained models need 100 to 300 for a small `gap`.
         edits: the interventions of the trace, if it has any; without `items`.
+        baseline: where integrated gradients begin: `zero` vectors, or in place of each token the `mean` of its vocabulary.
 
     Raises:
-        InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, or
-            the vocabulary has no such token.
+        InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, the
+            vocabulary has no such token, or a baseline is given to input × gradient, which has none.
+        ConfigError: there is no such baseline.
         PathError: an edit does not fit the model.
     """
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     check_number("steps", steps, 0, MOST_STEPS)
+    if one_of("baseline", baseline, get_args(Baseline)) != "zero" and not steps:
+        raise InputError("Input × gradient has no baseline; give `steps` for integrated gradients.")
     nodes, weights = np.polynomial.legendre.leggauss(steps) if steps else (np.ones(1), 2 * np.ones(1))
     scales, shares = (nodes + 1) / 2, weights / 2  # from the range −1 to 1 to the range 0 to 1
     with _with_gradients():
         inputs = _embeddings(trace)
+        starts = _means(pipeline, trace, inputs) if baseline == "mean" else None
         sums = {path: torch.zeros_like(values[0], dtype=torch.float64) for path, values in inputs.items()}
         for start in range(0, len(scales), BATCH_SIZE):
-            leaves = _scaled(inputs, scales[start : start + BATCH_SIZE])
+            leaves = _scaled(inputs, scales[start : start + BATCH_SIZE], starts)
             outputs, _ = _forward(pipeline, trace, leaves, position, token, edits)
             share = torch.from_numpy(shares[start : start + BATCH_SIZE])
             for path, gradient in zip(leaves, torch.autograd.grad(outputs.sum(), [*leaves.values()]), strict=True):
                 sums[path] += torch.einsum("i,ipd->pd", share, gradient.double())
         with torch.no_grad():
-            ends, _ = _forward(pipeline, trace, _scaled(inputs, [1.0, 0.0]), position, token, edits)
-    values = {path.partition("_")[0]: (sums[path] * inputs[path][0].double()).sum(-1).numpy() for path in inputs}
+            ends, _ = _forward(pipeline, trace, _scaled(inputs, [1.0, 0.0], starts), position, token, edits)
+    ways = {path: vectors - starts[path] if starts else vectors for path, vectors in inputs.items()}
+    values = {path.partition("_")[0]: (sums[path] * way[0].double()).sum(-1).numpy() for path, way in ways.items()}
     return InputGradients(token, ends[0].item(), ends[1].item() if steps else None, values)
 
 
@@ -165,12 +180,26 @@ def _embeddings(trace: Trace) -> Embeddings:
     return {path: trace[path].values[:1].clone() for path in paths}
 
 
-def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray) -> Embeddings:
-    """The vectors times each scale, in an item of a batch for each; their gradients can be computed."""
-    return {
-        path: (torch.tensor(scales, dtype=values.dtype)[:, None, None] * values).requires_grad_()
-        for path, values in inputs.items()
-    }
+def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddings:
+    """In place of each token vector, the mean of the vectors of its vocabulary."""
+    means = {}
+    for path, vectors in inputs.items():
+        side: Side = "source" if path.startswith("source") else "target"
+        table = pipeline.token_table(side).clone()
+        rows = table[list(trace.ids_of(side)[0])]
+        scale = (vectors[0] * rows).sum() / (rows * rows).sum()  # most embeddings multiply their rows by √d_model
+        means[path] = (scale * table.mean(0)).expand_as(vectors)
+    return means
+
+
+def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray, starts: Embeddings | None = None) -> Embeddings:
+    """The vectors at each of these parts of the way from their starts (by default zero), in an item of a batch for each; their
+    gradients can be computed."""
+    leaves = {}
+    for path, vectors in inputs.items():
+        start = starts[path] if starts else torch.zeros_like(vectors)
+        leaves[path] = start + torch.tensor(scales, dtype=vectors.dtype)[:, None, None] * (vectors - start)
+    return {path: leaf.requires_grad_() for path, leaf in leaves.items()}
 
 
 def _forward(

@@ -1,5 +1,7 @@
 """Drawings of gradients: what the tokens and the attention weights do for one token of the answer. Positions count from 0."""
 
+from typing import Literal
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -15,10 +17,17 @@ from transformer.tracing.trace import Trace
 
 
 @drawn
-def input_gradients(pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, steps: int = 0) -> go.Figure:
+def input_gradients(
+    pipeline: TextPipeline,
+    trace: Trace,
+    position: int,
+    token: int | None = None,
+    steps: int = 0,
+    baseline: Literal["zero", "mean"] = "zero",
+) -> go.Figure:
     """The share of each input token in the log-probability of one token. The shares are input × gradient, or with `steps`
-    integrated gradients (`transformer.analysis.gradients.input_gradients`)."""
-    shares = gradients_of_inputs(pipeline, trace, position, token, steps)
+    integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`)."""
+    shares = gradients_of_inputs(pipeline, trace, position, token, steps, baseline=baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()
         for side in trace.sides

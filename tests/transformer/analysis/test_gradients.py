@@ -119,6 +119,24 @@ def test_integrated_gradients_are_complete_for_a_trained_model_and_for_hugging_f
         assert abs(made.gap) < 0.02 * max(1, abs(made.output - made.baseline)), pipeline.name
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_from_the_mean_vector_they_are_complete_for_every_family(family: str) -> None:
+    pipeline = opened(family)
+    trace = pipeline.trace(SHORT)
+    made = input_gradients(pipeline, trace, 1, steps=200, baseline="mean")
+    assert made.gap is not None
+    assert made.baseline is not None
+    assert abs(made.output - made.baseline) > 1e-3
+    assert abs(made.gap) < 0.01 * abs(made.output - made.baseline)
+    side = trace.sides[-1]
+    mean = pipeline.token_table(side).mean(0)
+    path = f"{side}_embedding.token"
+    if path in trace and len(trace.sides) == 1:
+        scale = trace[path].values[0, 0].norm() / pipeline.token_table(side)[trace.ids_of(side)[0][0]].norm()
+        start = Change(path, lambda vectors: (scale * mean).expand_as(vectors))
+        assert made.baseline == pytest.approx(log_probability(pipeline, trace, 1, made.token, [start]), abs=1e-4)
+
+
 def test_by_default_the_next_token_of_the_target_is_explained() -> None:
     pipeline = Pipeline.load("reverse")
     trace = pipeline.trace("abc", "xyz")
