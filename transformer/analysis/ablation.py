@@ -18,8 +18,7 @@ from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding.generate import Network
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.interventions import Ablate, Patch
-from transformer.tracing.paths import Kind
-from transformer.tracing.trace import Trace
+from transformer.tracing.paths import SIDES, Kind
 from transformer.validation import one_of
 
 METHODS = ("zero", "mean", "resampled")
@@ -48,56 +47,73 @@ class AblationScores(NamedTuple):
 
 
 class _Ids(NamedTuple):
-    """The ids of a text. The source is None for a decoder alone."""
+    """The ids of a text. There is no source for a decoder alone, and no target for an encoder alone."""
 
-    source: Int[Tensor, "1 source"] | None
-    target: Int[Tensor, "1 target"]
-
-    @classmethod
-    def of(cls, trace: Trace, number: int) -> "_Ids":
-        """The ids of a trace. Raises InputError, with the number of the text, if there is no token to predict."""
-        if len(trace.target_ids[0]) < 2:
-            raise InputError("Text {number} has no token to predict; the decoder needs at least two tokens.", number=number)
-        return cls(torch.tensor(trace.source_ids) if trace.source_ids else None, torch.tensor(trace.target_ids))
+    source: tuple[int, ...]
+    target: tuple[int, ...]
 
     @property
     def lengths(self) -> tuple[int, int]:
         """The number of tokens of both sides."""
-        return 0 if self.source is None else self.source.shape[1], self.target.shape[1]
+        return len(self.source), len(self.target)
+
+
+class _Predictions(NamedTuple):
+    """What a network reads to predict tokens of a text, once or with another token masked in each copy.
+
+    Attributes:
+        source, target: the ids; None for a side that the network does not have.
+        copies, rows: the copy and the row of the logits that predict each token.
+        wanted: the id of each token.
+    """
+
+    source: Int[Tensor, "copy source"] | None
+    target: Int[Tensor, "copy target"] | None
+    copies: Int[Tensor, " token"]
+    rows: Int[Tensor, " token"]
+    wanted: Int[Tensor, " token"]
 
     @property
-    def rows(self) -> tuple[list[int], list[int]]:
-        """The ids of both sides as lists, which can be compared."""
-        return [] if self.source is None else self.source[0].tolist(), self.target[0].tolist()
+    def count(self) -> int:
+        """The number of copies."""
+        return int(self.copies.max()) + 1
+
+    @property
+    def length(self) -> int:
+        """The number of rows of the logits of a copy."""
+        read = self.source if self.target is None else self.target
+        assert read is not None
+        return read.shape[1]
 
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
-    """The mean drop of the log-probability of the texts' own tokens for every head, reported text by text. The decoder reads
-    the right tokens (teacher forcing), whatever it would have written.
+    """The mean drop of the log-probability of the texts' own tokens for every head, reported text by text. A decoder reads the
+    right tokens (teacher forcing), whatever it would have written. For an encoder alone, each token is masked in turn, and
+    predicted there from all others (Salazar et al. 2020); special tokens are not.
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])
 
     Args:
-        pipeline: the pipeline of our own model, or of one of Hugging Face, with a decoder.
-        texts: texts for a decoder alone; pairs of a source and a target for an encoder with a decoder. Without a target, the
-            tokens are those of the model's own answer. All texts are read before the first report.
+        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        texts: texts for a decoder or an encoder alone; pairs of a source and a target for an encoder with a decoder. Without a
+            target, the tokens are those of the model's own answer. All texts are read before the first report.
         by: what replaces the output of a head. `zero`: zeros. `mean`: its mean over all positions of all texts. `resampled`:
             its output in another text of the list, position by position. Only a text with equally many tokens, on each side,
             can replace another; a text without such a partner is left out, and `total` does not count it.
         seed: for `resampled`, chooses the partner of each text.
 
     Raises:
-        InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no decoder or no
-            language head, a text has no token to predict, or for `resampled`, no two different texts have equally many tokens.
+        InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no language head, a
+            text has no token to predict, or for `resampled`, no two different texts have equally many tokens.
         ConfigError: there is no such ablation.
     """
     check_texts(pipeline, texts)
     one_of("by", by, METHODS)
     check_number("seed", seed, 0)
-    if "decoder" not in pipeline.stacks:
-        raise InputError("An encoder alone predicts no next token; the ablation needs a model with a decoder.")
     check_language_head(pipeline.network)
+    if pipeline.stacks == ("encoder",) and not pipeline.mask_token:
+        raise InputError("The tokenizer of this encoder has no token for a masked word, so it predicts none.")
     return _reports(pipeline, texts, by, seed)
 
 
@@ -111,10 +127,11 @@ def _reports(pipeline: TextPipeline, texts: Iterable[Text], by: str, seed: int) 
     sums, before, tokens = {kind: np.zeros(shape) for kind, shape in counts.items()}, 0.0, 0
     for done, (ids, partner) in enumerate(chosen, 1):
         outputs = means if partner is None else _outputs(network, partner, paths)
-        (total,) = _totals(network, ids, 1)
-        for kind, drops in _drops(network, ids, outputs, counts, total).items():
-            sums[kind] += drops
-        before, tokens = before + total, tokens + ids.target.shape[1] - 1
+        for part in _predictions(pipeline, ids):
+            (total,) = _totals(network, part, 1)
+            for kind, drops in _drops(network, part, outputs, counts, total).items():
+                sums[kind] += drops
+            before, tokens = before + total, tokens + len(part.wanted)
         means_so_far = {kind: values / tokens for kind, values in sums.items()}
         yield AblationScores(done, len(chosen), tokens, before / tokens, means_so_far)
 
@@ -125,7 +142,13 @@ def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -
     sums: dict[str, Tensor] = {}
     counts = dict.fromkeys(paths, 0)
     for trace in traced_texts(pipeline, texts):
-        listed.append(_Ids.of(trace, len(listed) + 1))
+        ids = _Ids(*(trace.ids_of(side)[0] if side in trace.sides else () for side in SIDES))
+        if len(ids.target) < 2 and ids.target:
+            template = "Text {number} has no token to predict; the decoder needs at least two tokens."
+            raise InputError(template, number=len(listed) + 1)
+        if not ids.target and not _maskable(pipeline, ids):
+            raise InputError("Text {number} has no token to mask; it needs a word.", number=len(listed) + 1)
+        listed.append(ids)
         for path in paths:
             outputs = trace[path].values[0]
             sums[path] = sums.get(path, torch.zeros(())) + outputs.sum(1, dtype=torch.float64)
@@ -142,7 +165,7 @@ def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
         by_length[ids.lengths].append(ids)
     chooser, partners = random.Random(seed), {}
     for index, ids in enumerate(listed):
-        others = [other for other in by_length[ids.lengths] if other.rows != ids.rows]
+        others = [other for other in by_length[ids.lengths] if other != ids]
         if others:
             partners[index] = chooser.choice(others)
     if not partners:
@@ -153,39 +176,66 @@ def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
 @torch.inference_mode()
 def _outputs(network: Network, ids: _Ids, paths: Sequence[str]) -> Outputs:
     """The output of each head for a text. No other tensor of the pass is kept."""
+    source, target = (torch.tensor([side]) if side else None for side in ids)
     with tracing(network, keep=paths) as values:
-        network(ids.source, ids.target)
+        network(source, target)  # pyright: ignore[reportArgumentType]
     return {path: values[path][0] for path in paths}
 
 
+def _maskable(pipeline: TextPipeline, ids: _Ids) -> list[int]:
+    """The positions of a source that can be masked: all but those of special tokens."""
+    special = set(pipeline.vocabulary("source").specials)
+    return [position for position, index in enumerate(ids.source) if index not in special]
+
+
+def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
+    """All tokens of a text that are predicted, in as many parts as their logits need."""
+    if ids.target:
+        source, target = torch.tensor([ids.source]) if ids.source else None, torch.tensor([ids.target])
+        rows = torch.arange(len(ids.target) - 1)
+        yield _Predictions(source, target, torch.zeros_like(rows), rows, target[0, 1:])
+        return
+    (mask,) = pipeline.vocabulary("source").ids([pipeline.mask_token])
+    most = min(BATCH_SIZE, max(1, MOST_LOGITS // (len(ids.source) * pipeline.config.target_vocab)))
+    positions = torch.tensor(_maskable(pipeline, ids))
+    for rows in positions.split(most):
+        copies, text = torch.arange(len(rows)), torch.tensor(ids.source)
+        masked = text.repeat(len(rows), 1)
+        masked[copies, rows] = mask
+        yield _Predictions(masked, None, copies, rows, text[rows])
+
+
 def _drops(
-    network: Network, ids: _Ids, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
+    network: Network, part: _Predictions, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The drop in the log-probability of a whole text for each head. Each head is ablated in its own item of a batch."""
+    """The drop in the log-probability of all tokens together for each head. Each head is ablated in its own items of a batch,
+    one for each copy."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
-    size = max(1, min(BATCH_SIZE, MOST_LOGITS // (ids.target.shape[1] * network.config.target_vocab)))
+    size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
     for start in range(0, len(places), size):
         chunk = places[start : start + size]
-        edits = [_edit(outputs, *place, item) for item, place in enumerate(chunk)]
-        for (kind, layer, head), after in zip(chunk, _totals(network, ids, len(chunk), edits), strict=True):
+        items = torch.arange(len(chunk) * part.count).split(part.count)
+        edits = [_edit(outputs, *place, tuple(of_place.tolist())) for of_place, place in zip(items, chunk, strict=True)]
+        for (kind, layer, head), after in zip(chunk, _totals(network, part, len(chunk), edits), strict=True):
             drops[kind][layer, head] = before - after
     return drops
 
 
-def _edit(outputs: Outputs, kind: str, layer: int, head: int, item: int) -> Edit:
-    """The edit that replaces the output of a head in one item: by zeros if there are no other outputs."""
+def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, ...]) -> Edit:
+    """The edit that replaces the output of a head in some items: by zeros if there are no other outputs."""
     path = str(Kind.of(kind).path(layer) / "head_output")
     if not outputs:
-        return Ablate(path, (head,), items=(item,))
-    return Patch(path, (head,), outputs[path][head], items=(item,))
+        return Ablate(path, (head,), items=items)
+    return Patch(path, (head,), outputs[path][head], items=items)
 
 
 @torch.inference_mode()
-def _totals(network: Network, ids: _Ids, items: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """The log-probability of all tokens of a text together, in each of several copies of the text in one batch."""
-    source, target = None if ids.source is None else ids.source.expand(items, -1), ids.target.expand(items, -1)
+def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
+    """The log-probability of all tokens together, several times in one batch."""
+    source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
-        logits = network(source, target)[:, :-1]
-    given = logits.gather(-1, target[:, 1:, None])[..., 0]
+        logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]
+    logits = logits[:, part.copies, part.rows]
+    given = logits.gather(-1, part.wanted.expand(times, -1)[..., None])[..., 0]
     return (given - logits.logsumexp(-1)).double().sum(-1).tolist()

@@ -97,6 +97,45 @@ def test_drops_of_a_decoder_of_hugging_face_are_those_of_plain_hooks(by: str) ->
         assert last.drops["decoder"][layer, head] == pytest.approx(drop / tokens, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.parametrize("by", ["zero", "mean", "resampled"])
+def test_an_encoder_alone_predicts_each_token_where_it_is_masked(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline, model = opened("bert"), reference("bert")
+    ids = [torch.tensor([pipeline.encode(text).ids]) for text in TEXTS]
+    (mask,) = pipeline.source_vocabulary.ids(["<mask>"])
+    places = [[place for place, index in enumerate(each[0].tolist()) if index > 4] for each in ids]  # not <s> and </s>
+    assert [len(each) for each in places] == [4, 4, 5]
+    measured, size = ([0, 1] if by == "resampled" else [0, 1, 2]), 4
+    *_, last = ablation_scores(pipeline, TEXTS, by)
+    tokens = sum(len(places[index]) for index in measured)
+    assert (last.total, last.tokens, list(last.drops)) == (len(measured), tokens, ["encoder"])
+
+    def probability(run: Callable[[Tensor, int], Tensor]) -> float:
+        total = 0.0
+        for index in measured:
+            for place in places[index]:
+                masked = ids[index].clone()
+                masked[0, place] = mask
+                total += float(run(masked, index)[0, place].log_softmax(-1)[ids[index][0, place]])
+        return total
+
+    with torch.inference_mode():
+        before = probability(lambda masked, _: model(masked).logits)
+    assert last.before == pytest.approx(before / tokens, rel=1e-5)
+    for layer, head in np.ndindex(2, 4):
+        linear: Any = model.get_submodule(f"bert.encoder.layer.{layer}.attention.output.dense")
+        outputs = [heard(linear, lambda each=each: model(each))[:, head * size : (head + 1) * size] for each in ids]
+
+        def ablated(masked: Tensor, index: int, linear: Any = linear, head: int = head, outputs: Any = outputs) -> Tensor:
+            new = {"zero": 0.0, "mean": torch.cat(outputs).mean(0), "resampled": outputs[1 - index if index < 2 else 0]}[by]
+            return hooked(linear, head, size, new, lambda: model(masked).logits)
+
+        drop = before - probability(ablated)
+        assert last.drops["encoder"][layer, head] == pytest.approx(drop / tokens, rel=1e-3, abs=1e-5)
+    monkeypatch.setattr("transformer.analysis.ablation.MOST_LOGITS", 1)  # one copy in a pass
+    *_, parts = ablation_scores(pipeline, TEXTS, by)
+    np.testing.assert_allclose(parts.drops["encoder"], last.drops["encoder"], atol=1e-6)
+
+
 def test_reports_are_the_means_so_far_and_do_not_change_later() -> None:
     pipeline = Pipeline.load("reverse")
     reports = [*ablation_scores(pipeline, PAIRS[:3])]
@@ -116,8 +155,8 @@ def test_the_seed_chooses_the_partner() -> None:
 def test_texts_that_cannot_be_measured_are_refused() -> None:
     with pytest.raises(InputError, match="Text 2 has no token to predict; the decoder needs at least two tokens"):
         next(ablation_scores(opened("gpt2"), ["the cat", "the"]))
-    with pytest.raises(InputError, match="An encoder alone predicts no next token"):
-        ablation_scores(opened("bert"), TEXTS)
+    with pytest.raises(InputError, match="Text 2 has no token to mask"):
+        next(ablation_scores(opened("bert"), ["the cat", "<mask>"]))
     for texts in (["the cat", "a dog runs"], ["the cat", "the cat"]):
         with pytest.raises(InputError, match="No two different texts have equally many tokens"):
             next(ablation_scores(opened("gpt2"), texts, "resampled"))
