@@ -13,6 +13,7 @@ from pages.shell.frame.navigation import here
 from pages.shell.frame.parts import ALL, start_parts, watch_parts
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
+from pages.ui.later import drawing_later
 from pages.ui.link_values import end_page, start_page
 
 # Keys of the fragment, and of the place where it is drawn (app.css).
@@ -50,7 +51,8 @@ def _draw(page: NavigationPage) -> None:
     with turn(), counting_choices():
         start_page()
         start_parts()
-        with suppress(PageEnd):  # also after a page that stopped early, the code below ends the page
+        # Also after a page that stopped early, what it left for later is drawn, and the code below ends the page.
+        with suppress(PageEnd), drawing_later(), suppress(PageEnd):
             run_page(page)
         watch_parts()
         end_page()

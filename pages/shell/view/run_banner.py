@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.error_boundary import MOST_UNKNOWN, remark_on, sentence, warn_remark, warn_unknown
+from pages.shell.error_boundary import MOST_UNKNOWN, explained, remark_on, sentence, warn_remark, warn_unknown
 from pages.shell.models.catalogue import available
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_texts import accepts
@@ -18,6 +18,7 @@ from pages.shell.view.runs import right_answer
 from pages.shell.view.view import View, current_view
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import number, share, whole
+from pages.ui.later import draw_later
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
@@ -120,11 +121,16 @@ def _show_warnings(texts: Texts) -> None:
 
 
 def show_agreement(view: View) -> None:
-    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`."""
-    if not isinstance(view.key, FolderModel):
-        return
+    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. That
+    model runs once more for it, so it is said when the pictures are drawn."""
+    if isinstance(view.key, FolderModel):
+        draw_later("agreement", partial(_say_agreement, view))
+
+
+@explained()
+def _say_agreement(view: View) -> None:
     words, agreement = text("common"), view.agreement()
-    if view.key.own_network and agreement.rounding:
+    if isinstance(view.key, FolderModel) and view.key.own_network and agreement.rounding:
         st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
     elif agreement.equal:
         st.caption(words["agrees_vectors" if view.pipeline.output_kind == "vectors" else "agrees"])
