@@ -13,7 +13,7 @@ from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, number, whole
+from pages.ui.format import fixed, number, share, whole
 from pages.ui.pickers import linked_number
 from pages.ui.text import text
 from transformer.figures.training_figures import Series, step_lines
@@ -75,6 +75,8 @@ def show_snapshots(stop: Stop) -> None:
     st.markdown(words["learned"].format(model=literal(run.model), source=literal(run.source), right=literal(right)))
     answers = [first_tokens(name, run.source, right) for name in names]
     show_two_answers("trained", titles, answers, [words["loss"].format(loss=loss) for loss in losses])
+    if smoothed := card.recipe.get("label_smoothing"):
+        st.caption(words["smoothing"].format(share=share(smoothed)))
 
 
 def show_trainings(stop: Stop) -> None:

@@ -39,6 +39,8 @@ def show_experiment() -> None:
                         say_row(each)
             else:
                 ALONE[picture](stop)
+        if {"row", *OF_EDIT} & set(stop.drawn) and EDITS not in dict(stop.view):
+            st.caption(text("lesson")["experiment"]["below"])
     except HeadlightError:
         return  # the bar draws the error
 
@@ -67,8 +69,7 @@ def _show_probabilities(stop: Stop) -> None:
     """Draw how probable the edit leaves each token of the answer."""
     model, view = run_of(stop).model, _view(stop)
     trace, phrases = view.trace(), phrases_of(stop)
-    if len([*_stops(stop)]) > 1:
-        st.caption(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
+    st.markdown(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
     show_edited_probabilities(view, trace, edits_of(trace, phrases), legend(phrases), f"experiment-{model}")
 
 

@@ -73,6 +73,7 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
         names = list(legend(edits))
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
+    said["model"] = literal(run.model)
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
     st.markdown(words[what].format(**said))
     framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
