@@ -62,7 +62,12 @@ def test_the_head_of_the_second_model_looks_at_the_same_noun() -> None:
     trace = Pipeline.load(stop.beside).trace(dict(stop.view)["source"])
     weights = trace.weights("cross", pronouns["layer"] - 1)[0, pronouns["head"] - 1]
     row = weights[trace.tokens("cross")[0].index("qu'")]
-    assert trace.tokens("cross")[1][int(row.argmax())] == "animal"
+    noun = trace.tokens("cross")[1].index("animal")
+    assert int(row.argmax()) == noun
+    first = Pipeline.load(dict(stop.view)["model"])
+    pronouns, trace = first.card.measures["pronouns"], first.trace(dict(stop.view)["source"])
+    of_heads = trace.weights("cross", pronouns["layer"] - 1)[0, :, trace.tokens("cross")[0].index("qu'"), noun]
+    assert (of_heads > 0.05).nonzero().flatten().tolist() == [pronouns["head"] - 1]  # “only this one looks at animal”
 
 
 def test_a_model_trained_without_the_mask_learns_faster_and_cannot_write() -> None:
