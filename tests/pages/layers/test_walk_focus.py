@@ -8,29 +8,24 @@ from tests.pages.visitor import Walker
 pytestmark = pytest.mark.browser
 
 
-def test_the_same_key_plays_pauses_and_plays_again(walker: Walker) -> None:
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_same_key_plays_pauses_and_plays_again(walker: Walker, key: str) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page
     button = page.locator(".st-key-walk_play button")
-    for key in ("Enter", "Space"):
-        button.focus()
-        page.keyboard.press(key)
-        for path in ("source_embedding.token", "source_embedding.scaled", "source_embedding.position"):
-            walker.is_at(path)
-            expect(button).to_be_focused()
-            expect(button).to_contain_text("Pause")
-        assert walker.plays
-        page.keyboard.press(key)
-        expect(button).to_contain_text("Play")
+    button.focus()
+    page.keyboard.press(key)
+    for path in ("source_embedding.token", "source_embedding.scaled", "source_embedding.position"):
+        walker.is_at(path)
         expect(button).to_be_focused()
-        walker.settle()
-        assert not walker.plays
-        page.keyboard.press(key)
         expect(button).to_contain_text("Pause")
-        if key == "Enter":
-            page.locator('.tree [data-id="source_mask"]').click()
-            walker.is_at("source_mask")
-            expect(button).to_contain_text("Play")
-            walker.settle()
+    assert walker.plays
+    page.keyboard.press(key)
+    expect(button).to_contain_text("Play")
+    expect(button).to_be_focused()
+    walker.settle()
+    assert not walker.plays
+    page.keyboard.press(key)
+    expect(button).to_contain_text("Pause")
 
 
 def test_the_button_keeps_the_focus_at_the_end_and_plays_again(walker: Walker) -> None:
