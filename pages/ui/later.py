@@ -1,4 +1,4 @@
-"""What a page draws when all else on it is drawn: slow checks, which must not keep the pictures from a visitor."""
+"""Slow checks, which a page draws last, so that its pictures need not wait for them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,10 +1,9 @@
 """Drawings of gradients: what the tokens and the attention weights do for one token of the answer. Positions count from 0."""
 
-from typing import Literal
-
 import numpy as np
 import plotly.graph_objects as go
 
+from transformer.analysis.gradients import Baseline
 from transformer.analysis.gradients import attention_gradients as gradients_of_weights
 from transformer.analysis.gradients import input_gradients as gradients_of_inputs
 from transformer.draw.drawing import drawn
@@ -23,7 +22,7 @@ def input_gradients(
     position: int,
     token: int | None = None,
     steps: int = 0,
-    baseline: Literal["zero", "mean"] = "zero",
+    baseline: Baseline = "zero",
 ) -> go.Figure:
     """The share of each input token in the log-probability of one token. The shares are input × gradient, or with `steps`
     integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`)."""

@@ -124,13 +124,13 @@ def show_agreement(view: View) -> None:
     """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. That
     model runs once more for it, so it is said when the pictures are drawn."""
     if isinstance(view.key, FolderModel):
-        draw_later("agreement", partial(_say_agreement, view))
+        draw_later("agreement", partial(_say_agreement, view, view.key.own_network))
 
 
 @explained()
-def _say_agreement(view: View) -> None:
+def _say_agreement(view: View, own_network: bool) -> None:
     words, agreement = text("common"), view.agreement()
-    if isinstance(view.key, FolderModel) and view.key.own_network and agreement.rounding:
+    if own_network and agreement.rounding:
         st.caption(words["agrees_own"].format(difference=number(agreement.difference, 2)))
     elif agreement.equal:
         st.caption(words["agrees_vectors" if view.pipeline.output_kind == "vectors" else "agrees"])

@@ -1,4 +1,4 @@
-"""What is drawn later stands where it was asked for, and is computed when all else is drawn."""
+"""Tests of `draw_later`: its elements keep their place, and are drawn after the page."""
 
 from streamlit.testing.v1 import AppTest
 
