@@ -293,12 +293,14 @@ class Walker(Visitor):
     """A visitor on the walk of the Layers page.
 
     Attributes:
-        plays: whether the browser asks for the next step by itself, as the server last told it.
+        plays: whether the browser asks for the next step by itself, as the server last told it. False for a moment within each
+            step, so a test may only assert that it is False after the walk has settled.
+        timers: how often the server has told the browser to ask for the next step by itself.
     """
 
     def __init__(self, *given: Any, **context: Any) -> None:
         super().__init__(*given, **context)
-        self.plays = False
+        self.plays, self.timers = False, 0
 
     def _connect(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._receive)
@@ -307,7 +309,7 @@ class Walker(Visitor):
         message = ForwardMsg.FromString(frame) if isinstance(frame, bytes) else ForwardMsg()
         match message.WhichOneof("type"):
             case "auto_rerun":
-                self.plays = True
+                self.plays, self.timers = True, self.timers + 1
             case "stop_auto_rerun":
                 self.plays = False
             case "new_session" if not message.metadata.run.fragment_ids:
