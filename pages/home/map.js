@@ -49,15 +49,17 @@ class View {
   /** @type {SVGElement} */ picture;
   /** @type {HTMLElement} */ explanation; // explains the block that is pointed at, focused or tapped
   /** @type {HTMLElement | null} */ tapped = null; // a second tap on it follows its link
+  /** @type {HTMLElement | null} */ pointed = null;
   /** @type {Record<Stack, number>} */ layer = { encoder: 1, decoder: 1 };
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     this.observer = new ResizeObserver(() => this.lines());
-    root.addEventListener("pointerover", (event) => {
-      if (event.pointerType !== "touch") this.explain(closest(event, "[data-terms]"));
+    // Not pointerover: it also comes when the page moves below a pointer at rest.
+    root.addEventListener("pointermove", (event) => {
+      if (event.pointerType !== "touch") this.point(closest(event, "[data-terms]"));
     });
-    root.addEventListener("pointerleave", () => this.explain(null));
+    root.addEventListener("pointerleave", () => this.point(null));
     root.addEventListener("focusin", (event) => this.explain(closest(event, "[data-terms]")));
     root.addEventListener("focusout", () => this.explain(null));
     root.addEventListener("keydown", (event) => {
@@ -103,6 +105,12 @@ class View {
   }
 
   // --- explanations
+
+  /** @param {HTMLElement | null} element */
+  point(element) {
+    if (element !== this.pointed) this.explain(element);
+    this.pointed = element;
+  }
 
   /**
    * Show the meanings of an element's terms beside it. Null clears them.

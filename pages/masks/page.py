@@ -30,13 +30,7 @@ with explained():
 
     st.header(words["pictures"], anchor="pictures")
     hides = "target" in trace.sides and show_drawing(batch)
-    if batch.target is None:
-        show_recorded(batch, shown)
-    elif not hides and seen("target", 1000):
-        show_masks(batch, shown, ("source", "padding"))
-        show_masks(batch, shown, ("causal", "combined"))
-        show_numbers(batch)
-
+    pictures, part = st.container(), ""
     if not hides:
         with first:
             st.header(words["further"], anchor="further")
@@ -58,6 +52,16 @@ with explained():
                 show_future(batch)
             else:
                 show_padding(batch)
+
+    with pictures:
+        if batch.target is None:
+            show_recorded(batch, shown)
+        elif part == "three-conventions":
+            st.caption(words["pictures_above"])
+        elif not hides and seen("target", 1000):
+            show_masks(batch, shown, ("source", "padding"))
+            show_masks(batch, shown, ("causal", "combined"))
+            show_numbers(batch)
 
     parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)
     show_computed(words["computed_text"], *parts)

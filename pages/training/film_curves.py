@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.training.films import CHECKED, Film, history, table, tests
 from pages.training.frames import SNAPSHOT, Frames
-from pages.ui.chart import event
+from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share, whole
 from pages.ui.text import text
@@ -29,9 +29,22 @@ def show_curves(film: Film) -> None:
         if course := computed if len(computed) > 1 else recorded:
             courses.append(_course(name, course[0], course[-1]))
     names = (words["recorded"], words["computed"].format(pairs=CHECKED))
-    figure = chart(curve_panels, curves, frames.steps[-1], words["axis"], names, logarithmic=True, height=250)
+    drawn = (curves, frames.steps[-1], words["axis"], names)
+    figure = chart(curve_panels, *drawn, logarithmic=True, height=250)
+    narrow = figure.finished.least_width  # of the panels side by side
+    if is_narrow(KEY):
+        figure = chart(curve_panels, *drawn, logarithmic=True, height=250, stacked=True)
     asks = {"click": lambda: _go_to(frames, event(KEY, "click").get("data"))}
-    show(figure, KEY, " ".join(courses), f"{frames.model}-curves", asks=asks, tells=True, table=lambda: table(film))
+    show(
+        figure,
+        KEY,
+        " ".join(courses),
+        f"{frames.model}-curves",
+        asks=asks,
+        tells=True,
+        narrow=narrow,
+        table=lambda: table(film),
+    )
 
 
 def _course(name: str, first: tuple[float, float], last: tuple[float, float]) -> str:

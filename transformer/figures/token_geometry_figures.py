@@ -24,7 +24,7 @@ from transformer.figures.theme import (
 )
 
 # (most tokens, px of a row): with more tokens, rows are lower and fewer labels are written.
-ROWS = ((15, 20), (40, 14), (10**6, 8))
+ROWS = ((8, 20), (40, 14), (10**6, 8))
 PANEL_TITLE, DIMENSION_AXIS, COLOR_SCALE = 28, 56, 36
 MOST_TICKS = 16
 MOST_COSINES = 12  # a map of up to this many tokens has a number in each cell; the map is half a page wide

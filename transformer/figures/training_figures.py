@@ -13,7 +13,7 @@ from transformer.figures.theme import HUES, KIND_COLORS, LINE, built, escaped, f
 
 FIRST = 10  # steps; before this step, a logarithmic axis is nearly linear
 BAR, AROUND = 22, 90  # px: height of a bar, and of the space around the bars
-PANELS_APART = 0.08  # space between two panels, as a share of the width
+PANELS_APART, STACKED_APART = 0.08, 0.24  # space between two panels, as a share of the width, and of the height
 PANEL = 240  # least width of a panel in px
 
 
@@ -116,28 +116,33 @@ def curve_panels(
     names: tuple[str, str] = ("", ""),
     logarithmic: bool = False,
     height: int = 220,
+    stacked: bool = False,
 ) -> go.Figure:
-    """Curves side by side, each in a panel of its own.
+    """Curves in panels of their own, side by side or from top to bottom.
 
     Args:
-        curves: the curves, from left to right.
+        curves: the curves, in this order.
         last: the step at the right end.
         axis: title of the horizontal axes.
         names: names of the lines and of the marks, for a legend; empty to draw none.
         logarithmic: whether later steps are closer together.
-        height: height of the figure in px.
+        height: height of the figure in px, or if stacked, of each panel.
+        stacked: whether the panels are one below another, as on a phone.
     """
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"annotations": [], "hovermode": "closest"}
-    wide = (1 - PANELS_APART * (len(curves) - 1)) / len(curves)
+    apart = STACKED_APART if stacked else PANELS_APART
+    size = (1 - apart * (len(curves) - 1)) / len(curves)
     place_of = place_of_step if logarithmic else float
     marks = _marks(last)
     ticks = {"tickmode": "array", "tickvals": [*map(place_of_step, marks)], "ticktext": [f"{mark:,}" for mark in marks]}
     for index, curve in enumerate(curves):
-        number, left = str(index + 1) if index else "", index * (wide + PANELS_APART)
-        across = {"domain": [left, left + wide], "anchor": f"y{number}", "range": [0, place_of(last)]}
+        number, before = str(index + 1) if index else "", index * (size + apart)
+        left, top = (0.0, 1 - before) if stacked else (before, 1.0)
+        across = {"domain": [left, 1.0 if stacked else left + size], "anchor": f"y{number}", "range": [0, place_of(last)]}
         layout[f"xaxis{number}"] = across | {"title": {"text": axis}} | (ticks if logarithmic else {"nticks": 4})
         layout[f"yaxis{number}"] = {
+            "domain": [max(0.0, top - size) if stacked else 0.0, top],
             "anchor": f"x{number}",
             "range": [0, 1.05 * curve.most],
             "nticks": 4,
@@ -164,11 +169,14 @@ def curve_panels(
                 }
             )
         text = f"{escaped(curve.name)}   <b>{escaped(curve.written)}</b>"
-        place = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        place = {"x": left, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"].append({"text": text, "showarrow": False, "font": {"size": 14}, **place})
-    legend = {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": -0.42, "yanchor": "top"}} if any(names) else {}
-    meta = {"least_width": PANEL * len(curves)}
-    return built([trace for trace in traces if len(trace["x"])], layout, height, margin={"t": 32}, meta=meta, **legend)
+    rows = len(curves) if stacked else 1
+    below = {"orientation": "h", "x": 0, "y": -0.42 / rows, "yanchor": "top"}
+    legend = {"showlegend": True, "legend": below} if any(names) else {}
+    meta = {"least_width": PANEL * (1 if stacked else len(curves))}
+    shown = [trace for trace in traces if len(trace["x"])]
+    return built(shown, layout, height * rows, margin={"t": 32}, meta=meta, **legend)
 
 
 def _marks(last: int) -> list[int]:

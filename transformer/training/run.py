@@ -111,7 +111,8 @@ class Training:
             a step, in evaluation mode after a check.
         step: optimiser steps done.
         seconds: time spent in these steps, including earlier runs.
-        history: `step`, `loss`, `accuracy` and `seconds` of each check.
+        history: `step`, `loss` (of the batch just learnt, with label smoothing), `accuracy` (on held-out pairs) and `seconds`
+            of each check.
         check_pairs: the held-out pairs of a check.
         pool: number and batches of the pool of pairs that was drawn last.
 

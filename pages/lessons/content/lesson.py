@@ -173,6 +173,7 @@ class Stop:
             for that of the question, if it asks about one.
         pictures: names in `PICTURES` of what is drawn above the page then. Empty for the first two, if there is an edit.
         beside: a second model for these pictures: its answers to the same edit, or its training. Empty for none.
+        others: more source texts, whose answers without and with the edit are listed below the answers.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
         question: the question, which is asked after `say`.
@@ -191,6 +192,7 @@ class Stop:
     edit: str = ""
     pictures: tuple[str, ...] = ()
     beside: str = ""
+    others: tuple[str, ...] = ()
     place: str = ""
     cover: bool = False
     question: Question | None = None

@@ -289,6 +289,7 @@ STOP: Mapping[str, Reader] = {
     "edit": _text(100),
     "pictures": _pictures,
     "beside": _text(60),
+    "others": _texts,
     "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
     "cover": _flag,
     "question": _question,

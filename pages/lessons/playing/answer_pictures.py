@@ -108,7 +108,7 @@ def show_trainings(stop: Stop) -> None:
 
 
 def _losses(card: Card, last: int) -> dict[int, float]:
-    """Step → loss on held-out pairs, as recorded, up to a step."""
+    """Step → loss of the batch just learnt, as recorded, up to a step."""
     return {int(each["step"]): float(each["loss"]) for each in card.history if each["step"] <= last}
 
 

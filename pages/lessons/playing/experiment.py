@@ -1,6 +1,7 @@
 """The pictures above the page once a stop's question is answered: `lesson.PICTURES`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,6 +19,7 @@ from pages.shell.view.edited_answers import show_edited_answers, show_edited_pro
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.link_values import kept_in_links
+from pages.ui.tables import show_table
 from pages.ui.text import text
 from transformer import HeadlightError
 
@@ -62,7 +64,13 @@ def _show_answers(stop: Stop) -> None:
             query = {**kept_in_links(), **view_of(stop), "model": run.model, "source": run.source}
             query |= {"part": "what-if", EDITS: phrases}
             st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
-    show_edited_answers(view, edits_of(view.trace(), phrases), legend(phrases), f"experiment-{run.model}")
+    edits, names = edits_of(view.trace(), phrases), legend(phrases)
+    show_edited_answers(view, edits, names, f"experiment-{run.model}")
+    if stop.others:
+        st.caption(words["others"])
+        views = [replace(view, sources=(source,), targets=(None,)) for source in stop.others]
+        rows = tuple((each.source, each.answer().text, each.answer(edits).text) for each in views)
+        show_table((words["other"], *names), rows)
 
 
 def _show_probabilities(stop: Stop) -> None:

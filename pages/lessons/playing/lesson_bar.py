@@ -132,16 +132,17 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the text and the model of a stop; empty if they are those of the stop before."""
+    """A sentence that names the texts and the model of a stop; empty if they are those of the stop before."""
     now, before = (
-        {name: dict(stop.view).get(name) for name in ("source", "model")}
+        {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
     )
-    if not all(now.values()) or (index and now == before):
+    if not (now["source"] and now["model"]) or (index and now == before):
         return []
-    source, words = now["source"] or "", text("lesson")["on_page"]
-    short = source if len(source) <= LONGEST else f"{source[:LONGEST]}…"
-    return [["p", {"class": "quiet"}, words.format(source=short, model=now["model"])]]
+    words, sources = text("lesson"), [now["source"], *(now["batch"] or "").split("\n")]
+    short = [source if len(source) <= LONGEST else f"{source[:LONGEST]}…" for source in sources if source]
+    named = ", ".join(words["on_page_source"].format(source=source) for source in short)
+    return [["p", {"class": "quiet"}, words["on_page"].format(sources=named, model=now["model"])]]
 
 
 def new_terms(lesson: Lesson, index: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pages.shell.view.two_answers import show_two_answers
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import number
+from pages.ui.format import fixed, number
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.figures.whatif_figures import probability_change
@@ -33,7 +33,8 @@ def show_edited_answers(
     show_two_answers(key, titles, (clean, edited))
     length = max(len(clean), len(edited))
     differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
-    st.caption(words["differs"].format(count=differ, total=length) if differ else words["same"])
+    says = "same" if not differ else "differs_all" if differ == length else "differs"
+    st.caption(words[says].format(count=differ, total=length))
 
 
 def show_edited_probabilities(
@@ -56,12 +57,15 @@ def show_edited_probabilities(
     st.markdown(f"**{title}**")
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
-    after = view.edited(edits, view.expected(trace)).given
+    after = np.asarray(view.edited(edits, view.expected(trace)).given)
     names = names or (words["clean"], words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
-    values = {"before": number(loss_of(before), 3), "after": number(loss_of(np.asarray(after)), 3)}
-    st.caption(words["forced_loss"].format(**values, first=literal(names[0]), second=literal(names[1])))
+    most = int(np.abs(after - before).argmax())
+    says = words["forced_most"].format(token=literal(tokens[most]), before=fixed(before[most], 2), after=fixed(after[most], 2))
+    values = {"before": number(loss_of(before), 3), "after": number(loss_of(after), 3)}
+    loss = words["forced_loss"].format(**values, first=literal(names[0]), second=literal(names[1]))
+    st.caption(f"{says} {loss}")
 
 
 def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:

@@ -110,11 +110,16 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor) ->
     choice.click()
     visitor.settle()
     expect(choice).to_be_hidden()  # the menu would cover the two answers
-    difference = page.get_by_text(re.compile(r"\d+ of \d+ places differ")).inner_text()
+    difference = page.get_by_text("The two answers are equal in no place.").inner_text()
     # The change of each token's probability is written above its bars.
     changes = page.locator(".st-key-probability-change .annotation-text").all_text_contents()
     assert len(changes) == len("headlight") + 1
-    assert min(float(change.replace("−", "-")) for change in changes) < -0.1
+    falls = [float(change.replace("−", "-")) for change in changes]
+    assert min(falls) < -0.1
+    said = re.search(r"(\w) changes most: from (\S+) to (\d\.\d\d)", page.get_by_text("changes most").inner_text())
+    assert said
+    assert min(falls) in [fall for letter, fall in zip("headlight"[::-1], falls, strict=False) if letter == said[1]]
+    assert float(said[3]) - float(said[2]) == pytest.approx(min(falls), abs=0.011)
     assert "edits=no+positions" in page.url.replace("%20", "+")
 
     visitor.open(visitor.become_stranger(), whole=True)

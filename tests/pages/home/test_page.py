@@ -359,6 +359,20 @@ def test_the_map_can_be_used_with_the_keyboard_alone(visitor: Visitor) -> None:
 
 
 @pytest.mark.browser
+def test_a_block_that_moves_below_a_pointer_at_rest_is_not_explained(visitor: Visitor) -> None:
+    page = visitor.open("?model=reverse&source=torch")
+    block, explanation = page.locator(".map #memory"), page.locator(".map .explanation")
+    block.scroll_into_view_if_needed()
+    # What the browser tells when the page is scrolled below a pointer at rest.
+    block.dispatch_event("pointerover", {"pointerType": "mouse", "bubbles": True})
+    assert explanation.inner_text() == ""
+    block.hover()
+    expect(explanation).to_contain_text("Memory")
+    page.mouse.move(1, 1)
+    expect(explanation).to_have_text("")
+
+
+@pytest.mark.browser
 def test_no_part_of_the_map_is_outside_it_or_overlaps_another_part(visitor: Visitor) -> None:
     visitor.page.emulate_media(color_scheme="dark")
     for width, height, query in (

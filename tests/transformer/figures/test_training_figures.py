@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from transformer.figures.numbers import numbers
-from transformer.figures.training_figures import Series, part_bars, step_lines
+from transformer.figures.training_figures import Curve, Series, curve_panels, part_bars, step_lines
 
 
 def test_lines_over_steps() -> None:
@@ -21,6 +21,19 @@ def test_lines_over_steps() -> None:
     assert numbers(figure)["x"].tolist() == [0, 100, 0, 10, 100]  # the steps, not their places on the axis
     linear: Any = step_lines(series, "loss", "steps", limits=(0.0, 4.0), logarithmic=False)
     assert (list(linear.data[1].x), linear.layout.yaxis.range) == ([0, 10, 100], (0.0, 4.0))
+
+
+def test_panels_of_curves_beside_and_below_one_another() -> None:
+    curves = [Curve("loss", [(0, 3.0), (9, 1.0)], 3.0), Curve("exact", [(0, 0.0), (9, 1.0)], 1.0)]
+    beside: Any = curve_panels(curves, 9, "step", height=200)
+    below: Any = curve_panels(curves, 9, "step", height=200, stacked=True)
+    assert (beside.layout.height, below.layout.height) == (200, 400)
+    assert beside.layout.meta["least_width"] == 2 * below.layout.meta["least_width"]
+    assert beside.layout.xaxis.domain[1] < beside.layout.xaxis2.domain[0]
+    assert beside.layout.yaxis.domain == beside.layout.yaxis2.domain == (0, 1)
+    assert below.layout.xaxis.domain == below.layout.xaxis2.domain == (0, 1)
+    assert below.layout.yaxis.domain[0] > below.layout.yaxis2.domain[1] > below.layout.yaxis2.domain[0] == 0
+    assert [note.y for note in below.layout.annotations] == [1, below.layout.yaxis2.domain[1]]
 
 
 def test_a_bar_for_each_part() -> None:

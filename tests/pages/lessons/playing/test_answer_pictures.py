@@ -16,6 +16,19 @@ from transformer.tracing.phrases import interventions
 DECODING, MASKS, TRAINING = "pages/decoding/page.py", "pages/masks/page.py", "pages/training/page.py"
 
 
+def test_without_cross_attention_every_sentence_gets_the_same_words() -> None:
+    """Stop 1 of First look says so, and lists two other sentences with their answers."""
+    stop = shipped()["first-look"].stops[0]
+    app = on_page("pages/home/page.py", **view_of(stop), lesson="first-look", lesson_stop="1", answers="1~2")
+    (table,) = [each.value for each in app.table if each.value.columns[0] == "text"]
+    pipeline = Pipeline.load(dict(stop.view)["model"])
+    _, without, edited = (list(table[name]) for name in table.columns)
+    assert list(table["text"]) == list(stop.others)
+    assert without == [pipeline.answer(source) for source in stop.others]
+    edits = [edit for layer in "12" for edit in interventions(f"silence cross layer {layer}", pipeline.config)]
+    assert set(edited) == {pipeline.answers([dict(stop.view)["source"]], edits)[0].text}
+
+
 def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
     """Stop 6 of “First look”: both greedy answers are the same, and the two drawn ones differ from them and from each other."""
     view, pipeline = view_of(shipped()["first-look"].stops[5]), Pipeline.load("english-french")
@@ -75,6 +88,7 @@ def test_a_model_trained_without_the_mask_learns_faster_and_cannot_write() -> No
     stop = shipped()["first-look"].stops[4]
     app = on_page(MASKS, **view_of(stop), lesson="first-look", lesson_stop="5", answers="5~1")
     without, usual = (shown(each.value).replace("**", "") for each in app.markdown if each.value.count(" · ") > 3)
+    assert any("on the batch just learnt" in each.value for each in app.markdown)  # as `Training.history` says
     assert usual == " · ".join(dict(stop.view)["source"][::-1])
     assert without.split(" · ")[0] != usual.split(" · ")[0]
     trained = {name: Pipeline.load(name).card for name in (dict(stop.view)["model"], stop.beside)}
