@@ -42,6 +42,7 @@ def step_lines(
     limits: tuple[float, float] | None = None,
     logarithmic: bool = True,
     points: bool = True,
+    height: int = 320,
 ) -> go.Figure:
     """Lines over the steps of a training. Lines of context are drawn first, so they are below the other lines.
 
@@ -53,6 +54,7 @@ def step_lines(
         limits: limits of the vertical axis; by default it starts at 0.
         logarithmic: whether later steps are closer together.
         points: whether each point has a mark.
+        height: height of the figure in px.
     """
     last = max(step for line in series for step in line.steps)
     figure, drawn = go.Figure(), 0
@@ -85,7 +87,7 @@ def step_lines(
     figure.update_xaxes(title={"text": axis}, showgrid=False, zeroline=False)
     figure.update_yaxes(title={"text": title}, zerolinecolor=LINE)
     figure.update_yaxes(rangemode="tozero") if limits is None else figure.update_yaxes(range=list(limits))
-    figure = finished(figure, height=320, hovermode="closest")
+    figure = finished(figure, height=height, hovermode="closest")
     return figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
 
 

@@ -23,6 +23,7 @@ from transformer.pipeline.decoding.logits_processors import LogitsProcessor, Tem
 from transformer.pipeline.decoding.methods import LARGEST_SEED, Greedy, Method, Sample
 from transformer.pipeline.snapshots import snapshot_name
 
+LOSSES = 220  # px: height of the curves of two trainings; on a laptop the next picture begins on the same screen
 HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 
@@ -102,7 +103,7 @@ def show_trainings(stop: Stop) -> None:
         return
     lines = [Series(run.model, [*loss], [*loss.values()]) for run, loss in zip(both, losses, strict=True)]
     st.markdown(words["trainings"].format(last=whole(last)))
-    figure = chart(step_lines, lines, words["trainings_loss"], words["trainings_step"], None, None, False)
+    figure = chart(step_lines, lines, words["trainings_loss"], words["trainings_step"], None, None, False, height=LOSSES)
     alt = [words["trainings_alt"].format(model=run.model, losses=_said(loss)) for run, loss in zip(both, losses, strict=True)]
     show(figure, "trainings", " ".join(alt))
 
@@ -119,8 +120,9 @@ def _said(losses: dict[int, float]) -> str:
 
 @cached
 def first_tokens(key: Key, source: str, right: str) -> tuple[str, ...]:
-    """The tokens of a model's answer to a text: at most one more than the right answer has, because an untrained model does not
-    stop by itself. Raises `HeadlightError` if the model cannot read the text."""
+    """The tokens of a model's answer to a text: at most one more than the right answer has, and then `…`, because an untrained
+    model does not stop by itself. Raises `HeadlightError` if the model cannot read the text."""
     pipeline = runs().own_pipeline(key)
     most = 1 + len(pipeline.target_vocabulary.split(right))
-    return tuple(pipeline.answers([runs().encoding(key, "source", source)], max_new_tokens=most)[0].tokens)
+    answer = pipeline.answers([runs().encoding(key, "source", source)], max_new_tokens=most)[0]
+    return answer.tokens if answer.ended else (*answer.tokens, "…")
