@@ -4,42 +4,30 @@ The teacher's panel has the code, the phase of the question, and how many have a
 revealed; the teacher reads them in the window of the notes. A student's page follows the stop and the phase of the teacher.
 """
 
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.class_mode.classes import Given, Tally, classes
+from pages.lessons.class_mode.class_tables import answers_table, tally_table
+from pages.lessons.class_mode.classes import Tally, classes
 from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
 from pages.lessons.class_mode.seat import Seat, class_problem, keep_secret, seat, take_seat
 from pages.lessons.content.app_address import app_address
-from pages.lessons.content.grading import judge
-from pages.lessons.content.lesson import Lesson, Phase, Question, Stop
-from pages.lessons.content.lesson_answers import fits, number_of, places
-from pages.lessons.content.question_data import as_words, right_option
-from pages.lessons.content.spreadsheet import as_cell
-from pages.lessons.content.truths import filled, truth_of
+from pages.lessons.content.lesson import Lesson, Phase, Stop
+from pages.lessons.content.truths import filled
 from pages.lessons.playing.open_lesson import follow
 from pages.shell.error_boundary import sentence
 from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
-from pages.ui.format import number, token_at
 from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
 from pages.ui.style import style
 from pages.ui.text import text
-from transformer import HeadlightError
 
 # Seconds between two updates of the panel.
 PACE = 2.0
-# Limit of different numbers that are listed. The answers with other numbers are only counted.
-NUMBERS = 8
 # Widget key of the menu with which students join.
 INVITE = "class_invite"
 # Session key of the code of the class whose join code covers the screen.
@@ -48,8 +36,6 @@ INVITED = "class_invited"
 PUT_AWAY = "class_put_away"
 # Session key of the stop and the phase for which the page was drawn.
 DRAWN = "class_drawn"
-# Names of the templates of the columns for a question in the table of all answers.
-COLUMNS = ("table_first", "table_last", "table_right")
 
 _STYLE = style(Path(__file__).with_suffix(".css"))
 
@@ -179,28 +165,6 @@ def _table_button(place: Seat, lesson: Lesson) -> None:
     )
 
 
-def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
-    """All answers of a class as CSV: a row for each seat; for each question its first and its last answer, and whether the last
-    one is right. The seats are in the order of their answers, not in that in which they were taken."""
-    words, columns = text("lesson")["class"], dict[str, list[str | int]]()
-    for index in lesson.questions:
-        question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]
-        assert question is not None  # only stops with a question are listed
-        try:
-            truth = truth_of(lesson.stops[index])
-        except HeadlightError:
-            continue
-        tokens = truth.tokens if truth else ()
-        answers = [each.get(index) for each in seats]
-        fitting = [given if given and fits(question, given.last, len(tokens)) else None for given in answers]
-        columns[names[0]] = [as_cell(as_words(question, given.first, tokens)) if given else "" for given in fitting]
-        columns[names[1]] = [as_cell(as_words(question, given.last, tokens)) if given else "" for given in fitting]
-        columns[names[2]] = [int(judge(question, given.last, truth).right) if given else "" for given in fitting]
-    rows = pd.DataFrame(columns, index=range(len(seats))).astype(str).sort_values([*columns], ignore_index=True)
-    rows.index = rows.index + 1
-    return rows.to_csv(index_label=words["table_seat"]).encode()
-
-
 def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
     """Draw the code with which students join. On a projector it fills the screen, and the teacher's link is left out."""
     words, state = text("lesson")["class"], st.session_state
@@ -237,93 +201,3 @@ def _close(place: Seat) -> None:
     classes().close(place.code, place.secret)
     take_seat()
     st.rerun()  # the whole app, because the address names the class, and this fragment runs every few seconds
-
-
-# --- the answers as a table
-
-
-class _Rows(NamedTuple):
-    """The rows of a table of answers.
-
-    Attributes:
-        rows: returns the rows in which an answer is counted.
-        labels: row → its label, as plain text or HTML, in the order of the table.
-        right: the row of the right answer, if it is one of the rows.
-    """
-
-    rows: Callable[[str], Sequence[float]]
-    labels: Mapping[float, str]
-    right: float = math.nan
-
-
-def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """A table with bars: the number of students whose first answer, and whose last answer, each answer is.
-
-    Args:
-        stop: the stop of the question.
-        tally: the answers of the class.
-    """
-    words = text("lesson")["class"]
-    assert stop.question is not None  # a stop without a question has no answers
-    try:
-        listed = _listed(stop, stop.question, Counter(tally.first) + Counter(tally.last))
-    except HeadlightError as error:
-        return Markup("<p>{}</p>").format(sentence(error))
-    first, last = (_counted(given, listed) for given in (tally.first, tally.last))
-    most = max(1, tally.answered)
-    rows = Markup("").join(
-        Markup('<tr{}><th scope="row">{}</th>{}{}</tr>').format(
-            Markup(' class="right"') if row == listed.right else "", label, _cell(first[row], most), _cell(last[row], most)
-        )
-        for row, label in listed.labels.items()
-    )
-    head = Markup('<tr><td></td><th scope="col">{}</th><th scope="col">{}</th></tr>').format(words["first"], words["last"])
-    caption = words["caption"].format(answered=tally.answered, joined=tally.joined, changed=tally.changed)
-    several = stop.question.kind == "tokens" and stop.question.most > 1
-    note = Markup("<p>{}</p>").format(words["several"]) if several else Markup("")
-    return Markup('<div class="tally"><table><caption>{}</caption>{}{}</table>{}</div>').format(caption, head, rows, note)
-
-
-def _cell(count: int, most: int) -> Markup:
-    bar = Markup('<span style="width: {:.0f}%"></span>').format(100 * count / most) if count else ""
-    return Markup("<td><div>{}<b>{}</b></div></td>").format(bar, count)
-
-
-def _counted(given: Mapping[str, int], listed: _Rows) -> Counter[float]:
-    """Row → the number of students whose answer is counted in it. Answers without a row of their own are in `math.inf`."""
-    counts: Counter[float] = Counter()
-    for answer, count in given.items():
-        for row in listed.rows(answer):
-            counts[row if row in listed.labels else math.inf] += count
-    return counts
-
-
-def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
-    """The rows of the table: all options, the tokens that were marked at least once, or the most frequent numbers."""
-    words = text("lesson")["class"]
-    if question.kind == "choose":
-        options: dict[float, str] = {
-            place: Markup("<b>{}</b> {}").format(chr(64 + place), line_as_html(filled(stop, option)))
-            for place, option in enumerate(question.options, 1)
-        }
-        return _Rows(lambda answer: places(answer) or (), options, right_option(question, truth_of(stop)))
-    if question.kind == "order":
-        right = "-".join(map(str, range(len(question.options))))
-        return _Rows(lambda answer: (float(answer != right),), {0.0: words["in_order"], 1.0: words["not_in_order"]}, 0.0)
-    if question.kind == "tokens":
-        truth = truth_of(stop)
-        marked = {position for answer in given for position in places(answer) or ()}
-        tokens = enumerate(truth.tokens if truth else ())
-        return _Rows(
-            lambda answer: places(answer) or (),
-            {position: token_at(position, token) for position, token in tokens if position in marked},
-        )
-    values: Counter[float] = Counter()
-    for answer, count in given.items():
-        values[_value(answer)] += count
-    numbers = {value: number(value, 6) for value in sorted(value for value, _ in values.most_common(NUMBERS))}
-    return _Rows(lambda answer: (_value(answer),), numbers | ({math.inf: words["others"]} if len(values) > NUMBERS else {}))
-
-
-def _value(answer: str) -> float:
-    return number_of(answer) or 0.0

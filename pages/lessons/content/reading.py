@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import tomli_w
@@ -19,6 +19,17 @@ from pages.lessons.content.lesson import (
     Stop,
     Truth,
 )
+from pages.lessons.content.value_readers import (
+    SHORT,
+    Reader,
+    number_between,
+    one_of,
+    read_flag,
+    read_table,
+    read_texts,
+    text_or_number,
+    text_up_to,
+)
 from pages.ui.limits import (
     LESSON_BYTES,
     LESSON_CHARACTERS,
@@ -29,15 +40,13 @@ from pages.ui.limits import (
     TEXT_CHARACTERS,
 )
 
-TITLE, SHORT = 120, 400  # characters of a title, and of an option or a reason
+TITLE = 120  # characters of a title
 MINUTES = 240
 VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # characters of one parameter of a view; the longest lists further sentences
 # Limit of dots in a line of a file. tomllib needed 41 s for a dotted name such as `a.a.a` with 50,000 parts.
 MOST_DOTS = 1000
 # Parameters of an address that belong to the app, not to a view.
 RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "language")
-# Checks a value. Called with the place of its table, its name and the value; returns the value as the dataclass has it.
-Reader = Callable[[str, str, Any], Any]
 
 
 def read_toml(data: bytes) -> Lesson:
@@ -64,103 +73,15 @@ def read_lesson(values: Any) -> Lesson:
     Raises:
         LessonError: the table has an unknown name, or a value of a wrong type, or a value that is too long.
     """
-    return Lesson(**_table("The lesson", {"stops": [], **values} if isinstance(values, Mapping) else values, LESSON, "title"))
-
-
-def _table(where: str, values: Any, readers: Mapping[str, Reader], *needed: str) -> dict[str, Any]:
-    """The checked values of a table.
-
-    Args:
-        where: the place of the table, for errors, such as "Stop 3: question".
-        values: the parsed table of TOML or JSON.
-        readers: name → the function that checks its value.
-        needed: names that must have a value.
-    """
-    if not isinstance(values, Mapping):
-        raise LessonError("{where} is {value!r}; it must be a table.", where=where, value=values)
-    for name in values:
-        if name not in readers:
-            template = "{where} has {name!r}, which is not a name that a lesson can have there."
-            raise LessonError(template, where=where, name=name)
-    table = {name: read(where, name, values[name]) for name, read in readers.items() if values.get(name) is not None}
-    for name in needed:
-        if table.get(name) is None:
-            raise LessonError("{where}: {name} is missing; it must be a text.", where=where, name=name)
-        if not table[name]:
-            raise LessonError("{where}: {name} is empty.", where=where, name=name)
-    return table
-
-
-# --- functions that return the reader of a value
-
-
-def _text(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """Of a text of up to `most` characters. `allowed` says which texts match the pattern."""
-
-    def read(where: str, name: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise LessonError("{where}: {name} is {value!r}; it must be a text.", where=where, name=name, value=value)
-        value = value.strip()
-        if len(value) > most:
-            template = "{where}: {name} has {count:,} characters; up to {most:,} are allowed."
-            raise LessonError(template, where=where, name=name, count=len(value), most=most)
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            template = "{where}: {name} has half of a surrogate pair, which is not a character."
-            raise LessonError(template, where=where, name=name) from None
-        if pattern and value and not re.fullmatch(pattern, value):
-            template = "{where}: {name} is {value!r}; {allowed}."
-            raise LessonError(template, where=where, name=name, value=value, allowed=allowed)
-        return value
-
-    return read
-
-
-def _one_of(names: Iterable[str]) -> Reader:
-    """Of one of some names."""
-    return _text(60, "|".join(names), f"allowed are {', '.join(names)}")
-
-
-def _text_or_number(most: int) -> Reader:
-    """Of a text of up to `most` characters, or a whole number that is returned as text."""
-
-    def read(where: str, name: str, value: Any) -> str:
-        return _text(most)(where, name, str(value) if type(value) is int and abs(value) < 10**9 else value)
-
-    return read
-
-
-def _number(least: float, most: float, whole: bool = False) -> Reader:
-    """Of a number from `least` to `most`."""
-
-    def read(where: str, name: str, value: Any) -> float:
-        if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
-            template = "{where}: {name} is {value!r}; it must be a {sort} from {least} to {most}."
-            sort = "whole number" if whole else "number"
-            raise LessonError(template, where=where, name=name, value=value, sort=sort, least=least, most=most)
-        return value
-
-    return read
-
-
-def _texts(where: str, name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
-        raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
-    return tuple(_text(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))
-
-
-def _flag(where: str, name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise LessonError("{where}: {name} is {value!r}; it must be true or false.", where=where, name=name, value=value)
-    return value
+    table = {"stops": [], **values} if isinstance(values, Mapping) else values
+    return Lesson(**read_table("The lesson", table, LESSON, "title"))
 
 
 # --- the readers of tables
 
 
 def _pictures(where: str, name: str, value: Any) -> tuple[str, ...]:
-    pictures = _texts(where, name, value)
+    pictures = read_texts(where, name, value)
     if not set(pictures) <= set(PICTURES):
         template = "{where}: {name} has {value!r}; allowed are {allowed}."
         raise LessonError(template, where=where, name=name, value=", ".join(pictures), allowed=", ".join(PICTURES))
@@ -172,12 +93,12 @@ def _truth(where: str, name: str, value: Any) -> Truth:
     named = value.get("name") if isinstance(value, Mapping) else None
     form = TRUTHS.get(named) if isinstance(named, str) else None
     needs, may = (form.needs, form.may) if form else ((), tuple(TRUTH))
-    return Truth(**_table(where, value, {field: TRUTH[field] for field in ("name", *needs, *may)}, "name", *needs))
+    return Truth(**read_table(where, value, {field: TRUTH[field] for field in ("name", *needs, *may)}, "name", *needs))
 
 
 def _question(where: str, name: str, value: Any) -> Question:
     where = f"{where}: {name}"
-    question = Question(**_table(where, value, QUESTION, "kind", "ask"))
+    question = Question(**read_table(where, value, QUESTION, "kind", "ask"))
     problem = _misfit(question)
     if problem:
         raise LessonError(problem, where=where, value=question.answer, count=len(question.options))
@@ -223,7 +144,7 @@ def _view(where: str, name: str, value: Any) -> tuple[tuple[str, str], ...]:
         if not isinstance(parameter, str) or not re.fullmatch("[a-zA-Z_]{1,40}", parameter) or parameter in RESERVED:
             template = "{where} has the parameter {name!r}, which a view cannot have."
             raise LessonError(template, where=where, name=parameter)
-    return tuple(_table(where, value, dict.fromkeys(given, _text_or_number(VIEW_CHARACTERS))).items())
+    return tuple(read_table(where, value, dict.fromkeys(given, text_or_number(VIEW_CHARACTERS))).items())
 
 
 def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
@@ -232,9 +153,8 @@ def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
         template = "{where} has {count} {name}; allowed are 1 to {most}."
         raise LessonError(template, where=where, count=count, name=name, most=LESSON_STOPS)
     needed = ("title", "say", "page")
-    return tuple(
-        _stop(f"Stop {number}", Stop(**_table(f"Stop {number}", stop, STOP, *needed))) for number, stop in enumerate(value, 1)
-    )
+    places = ((f"Stop {number}", stop) for number, stop in enumerate(value, 1))
+    return tuple(_stop(place, Stop(**read_table(place, stop, STOP, *needed))) for place, stop in places)
 
 
 def _stop(where: str, stop: Stop) -> Stop:
@@ -252,61 +172,61 @@ def _stop(where: str, stop: Stop) -> Stop:
 
 
 TRUTH: Mapping[str, Reader] = {
-    "name": _one_of(TRUTHS),
-    "kind": _one_of(KINDS),
-    "layer": _number(1, 1000, whole=True),
-    "head": _number(1, 1000, whole=True),
-    "query": _text_or_number(60),
-    "key": _text_or_number(60),
-    "side": _one_of(SIDES),
-    "token": _text(60),
-    "edit": _text(100),
+    "name": one_of(TRUTHS),
+    "kind": one_of(KINDS),
+    "layer": number_between(1, 1000, whole=True),
+    "head": number_between(1, 1000, whole=True),
+    "query": text_or_number(60),
+    "key": text_or_number(60),
+    "side": one_of(SIDES),
+    "token": text_up_to(60),
+    "edit": text_up_to(100),
 }
 QUESTION: Mapping[str, Reader] = {
-    "kind": _one_of(get_args(QuestionKind)),
-    "ask": _text(LESSON_CHARACTERS),
-    "options": _texts,
-    "reasons": _texts,
-    "answer": _number(1, LESSON_OPTIONS, whole=True),
+    "kind": one_of(get_args(QuestionKind)),
+    "ask": text_up_to(LESSON_CHARACTERS),
+    "options": read_texts,
+    "reasons": read_texts,
+    "answer": number_between(1, LESSON_OPTIONS, whole=True),
     "truth": _truth,
-    "tolerance": _number(0, 1e9),
-    "enough": _number(0, 1),
-    "most": _number(1, LESSON_OPTIONS, whole=True),
+    "tolerance": number_between(0, 1e9),
+    "enough": number_between(0, 1),
+    "most": number_between(1, LESSON_OPTIONS, whole=True),
 }
 STOP: Mapping[str, Reader] = {
-    "title": _text(TITLE),
-    "say": _text(LESSON_CHARACTERS),
-    "page": _text(40, "[a-z_]+", "it must be the name of a page, such as attention"),
+    "title": text_up_to(TITLE),
+    "say": text_up_to(LESSON_CHARACTERS),
+    "page": text_up_to(40, "[a-z_]+", "it must be the name of a page, such as attention"),
     "view": _view,
     # A head that the model's card names: `turning`, the head whose attention changes with the meaning of a pronoun; `needed`,
     # the head that the model needs most to choose the pronoun; or the head with the highest value of a measure, by kind.
-    "head": _text(
+    "head": text_up_to(
         40,
         r"turning|needed|(encoder|decoder|cross)\.[a-z_-]{1,20}",
         "allowed are turning, needed, or a kind and a measure, such as encoder.previous",
     ),
-    "row": _text_or_number(60),
-    "edit": _text(100),
+    "row": text_or_number(60),
+    "edit": text_up_to(100),
     "pictures": _pictures,
-    "beside": _text(60),
-    "others": _texts,
-    "place": _text(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
-    "cover": _flag,
+    "beside": text_up_to(60),
+    "others": read_texts,
+    "place": text_up_to(40, "[a-z0-9_-]+", "it must be the name of a part of a page"),
+    "cover": read_flag,
     "question": _question,
-    "reveal": _text(LESSON_CHARACTERS),
-    "notes": _text(LESSON_CHARACTERS),
-    "minutes": _number(0, MINUTES),
-    "core": _flag,
+    "reveal": text_up_to(LESSON_CHARACTERS),
+    "notes": text_up_to(LESSON_CHARACTERS),
+    "minutes": number_between(0, MINUTES),
+    "core": read_flag,
 }
 LESSON: Mapping[str, Reader] = {
-    "title": _text(TITLE),
-    "about": _text(SHORT),
-    "audience": _text(SHORT),
-    "discuss": _flag,
-    "order": _number(0, 1000, whole=True),
-    "learnt": _texts,
-    "core_title": _text(TITLE),
-    "core_about": _text(SHORT),
+    "title": text_up_to(TITLE),
+    "about": text_up_to(SHORT),
+    "audience": text_up_to(SHORT),
+    "discuss": read_flag,
+    "order": number_between(0, 1000, whole=True),
+    "learnt": read_texts,
+    "core_title": text_up_to(TITLE),
+    "core_about": text_up_to(SHORT),
     "stops": _stops,
 }
 

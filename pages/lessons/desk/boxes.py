@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.lessons.content.reading import SHORT
+from pages.lessons.content.value_readers import SHORT
 from pages.lessons.playing.keeping import Field, Kept
 from pages.ui.limits import LESSON_CHARACTERS
 from pages.ui.text import text

@@ -10,7 +10,8 @@ from pages.lessons.content.app_address import app_address, is_local
 from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop
 from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.packing import pack
-from pages.lessons.content.reading import MINUTES, SHORT, TITLE, as_table, as_toml, read_lesson
+from pages.lessons.content.reading import MINUTES, TITLE, as_table, as_toml, read_lesson
+from pages.lessons.content.value_readers import SHORT
 from pages.lessons.desk.boxes import Boxes, key_of
 from pages.lessons.desk.computed import COMPUTED, computed_question
 from pages.lessons.playing.keeping import Field, Kept, keep_copy, kept, kept_words, put_back, remove, removed, take

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from benchmarks.session import At, Session
-from pages.lessons.class_mode import class_panel, classes, invitation, seat
+from pages.lessons.class_mode import class_panel, class_tables, classes, invitation, seat
 from pages.lessons.class_mode.class_panel import INVITE
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Given, Tally
 from pages.lessons.content import app_address
@@ -483,7 +483,7 @@ def asked(kind: Any, **values: Any) -> Stop:
 )
 def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], table: dict[str, int]) -> None:
     count = sum(given.values())
-    listed = rows(str(class_panel.tally_table(stop, Tally(count, count, 0, Phase.REVEAL, given, given))))
+    listed = rows(str(class_tables.tally_table(stop, Tally(count, count, 0, Phase.REVEAL, given, given))))
     assert listed == {label: (count, count) for label, count in table.items()}
 
 
@@ -564,7 +564,7 @@ def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str
 def test_the_table_of_all_answers_has_a_row_for_each_seat() -> None:
     stops = (asked("choose", options=("a", "b"), answer=1, reasons=("c", "d")), asked("number", truth=Truth(name="head-count")))
     seats = [{0: Given("2", "1"), 1: Given("2", "2")}, {}, {0: Given("2", "9")}]
-    lines = class_panel.answers_table(Lesson(title="t", stops=stops), seats).decode().splitlines()
+    lines = class_tables.answers_table(Lesson(title="t", stops=stops), seats).decode().splitlines()
     assert lines[0] == 'seat,"stop 1, first vote","stop 1, last vote","stop 1, right",' + (
         '"stop 2, first vote","stop 2, last vote","stop 2, right"'
     )
