@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import waited_aside
@@ -30,6 +31,7 @@ from transformer.training.recipe import Recipe
 
 PAIRS = 6  # the size of the batch: few enough pairs to read
 MOST_EARLIER = 5
+ROW = 29  # px: height of a row of a table
 MOST_TARGETS = 6  # at most this many bars of the smoothed target
 FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
@@ -65,8 +67,9 @@ def show_step(frames: Frames, frame: int) -> None:
         return
     step = frames.steps[frame]
     st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
-    weight = _pick_weight(pipeline)
-    earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
+    weight, beside = _pick_weight(pipeline)
+    with beside:
+        earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
     taken = waited_aside(words["step_running"], opened, name, weight, step, earlier)
     pairs = batches(pipeline, earlier + 1)[-1]
     st.markdown(f"### {words['predict_title']}")
@@ -79,18 +82,19 @@ def show_step(frames: Frames, frame: int) -> None:
     _show_after(taken, earlier, pipeline.card.recipe["batch"])
 
 
-def _pick_weight(pipeline: Pipeline) -> Weight:
-    """Draw pickers of a parameter, a row and a column; returns the picked weight."""
+def _pick_weight(pipeline: Pipeline) -> tuple[Weight, DeltaGenerator]:
+    """Draw pickers of a parameter, a row and a column. Returns the picked weight, and the place beside row and column."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
     # This picker has its own row, so that the longest name fits.
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
     name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
     index = []
-    with st.container(horizontal=True):
+    numbers, beside = st.columns(2)
+    with numbers, st.container(horizontal=True):
         for key, size in zip(("row", "column"), shapes[name], strict=False):
             index.append(pick_number(words[key].format(most=size), key, 1, size, 1, width=160) or 1)
-    return Weight(name, tuple(at - 1 for at in index))
+    return Weight(name, tuple(at - 1 for at in index)), beside
 
 
 def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, item: int) -> None:
@@ -115,7 +119,7 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
                 columns["loss"]: fixed(float(losses[:real].mean()), 3),
             }
         )
-    st.dataframe(pd.DataFrame(listed), hide_index=True, width="stretch")
+    st.dataframe(pd.DataFrame(listed), hide_index=True, width="stretch", row_height=ROW)
     st.caption(words["forced_note"])
     st.markdown(f"### {words['compare_title']}")
     counted = not st.toggle(words["count_padding"], key="count_padding", bind="query-params", help=words["count_padding_help"])
@@ -201,7 +205,7 @@ def _show_update(taken: OpenedStep, rate: float) -> None:
     st.space(20)  # otherwise the buttons of the table cover the end of the sentence on a phone
     headings = words["adam_columns"]
     table = pd.DataFrame([(name, number(value, 6), formula) for name, formula, value in values], columns=list(headings))
-    st.dataframe(table, hide_index=True, width="stretch")
+    st.dataframe(table, hide_index=True, width="stretch", row_height=ROW)
     st.caption(words["adam_caption"].format(number=update.number))
 
 

@@ -345,5 +345,5 @@ def loss_bars(
     )
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
     figure.update_yaxes(title={"text": title}, range=[0, max(0.1, 1.2 * float(losses.max()))])
-    figure = finished(figure, height=280)
+    figure = finished(figure, height=240)
     return figure.update_layout(meta={"least_width": 90 + COLUMN * len(tokens)})

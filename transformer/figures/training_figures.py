@@ -12,7 +12,7 @@ from transformer.figures.numbers import OWN_SCALE
 from transformer.figures.theme import HUES, KIND_COLORS, LINE, built, escaped, finished
 
 FIRST = 10  # steps; before this step, a logarithmic axis is nearly linear
-BAR, AROUND = 22, 90  # px: height of a bar, and of the space around the bars
+BAR, AROUND = 18, 84  # px: height of a bar, and of the space around the bars
 PANELS_APART, STACKED_APART = 0.08, 0.24  # space between two panels, as a share of the width, and of the height
 PANEL = 240  # least width of a panel in px
 
@@ -202,6 +202,7 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
             marker={"color": KIND_COLORS["encoder"]},
             text=[f"{value:.3g}" for value in values.tolist()],
             textposition="outside",
+            constraintext="none",
             cliponaxis=False,
             hovertemplate="%{y}<br>%{x:.4g}<extra></extra>",
         )
