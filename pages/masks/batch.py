@@ -22,6 +22,8 @@ from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
 from transformer.tasks import TASKS
 
+NO_CAUSAL = "no causal mask"  # an edit, as a phrase
+
 
 class Batch(NamedTuple):
     """A traced batch and the sentence picked from it.
@@ -40,6 +42,11 @@ class Batch(NamedTuple):
     item: int
     target: TargetMasks | None
     padded: int
+
+    @property
+    def unmasked(self) -> bool:
+        """Whether the model was trained without the causal mask."""
+        return self.view.pipeline.card.recipe.get("edit") == NO_CAUSAL
 
     def ids(self, side: Side) -> tuple[int, ...]:
         """The ids of the picked sentence, with padding."""
@@ -144,8 +151,9 @@ def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
                         alt,
                     )
                 st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
+            says = "combined_unmasked" if name == "combined" and batch.unmasked else name
             st.caption(
-                words["padding_sentences"][config.target_padding] if name == "padding" else words["mask_sentences"][name]
+                words["padding_sentences"][config.target_padding] if says == "padding" else words["mask_sentences"][says]
             )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.masks.batch import Batch
+from pages.masks.batch import NO_CAUSAL, Batch
 from pages.shell.frame.parts import seen
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
@@ -22,7 +22,7 @@ from transformer.figures.whatif_figures import probability_change
 from transformer.tracing.phrases import interventions
 
 LEAKS_HEIGHT = 480  # height in px of the two runs side by side
-NO_CAUSAL, NO_PADDING = "no causal mask", "no padding mask"
+NO_PADDING = "no padding mask"
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
 EXPERIMENTS: dict[str, Callable[..., Any]] = {
@@ -58,10 +58,8 @@ def show_future(batch: Batch) -> None:
             _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
         _side_by_side(masked, unmasked, names, "future")
-    unmasked = pipeline.card.recipe.get("edit") == NO_CAUSAL
-    st.caption(
-        words["row_of_unmasked" if unmasked else "row_of"].format(position=position - 1, token=literal(tokens[position]))
-    )
+    says = words["row_of_unmasked" if batch.unmasked else "row_of"]
+    st.caption(says.format(position=position - 1, token=literal(tokens[position])))
 
 
 def show_padding(batch: Batch) -> None:

@@ -129,7 +129,7 @@ class Bar {
     root.dataset.stop = String(data.stop);
     if (around) around.scrollTop = before;
     // Words that are too high are folded, so that the question is on the screen.
-    if (arrived && data.questions.length && overflows()) {
+    if (arrived && data.questions.length && overflows(section)) {
       said.open = false;
       this.unfolded.set(data.stop, false);
     }

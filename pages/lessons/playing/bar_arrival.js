@@ -22,10 +22,15 @@ export function panel() {
   return elementWithKey("lesson_bar")?.parentElement ?? null;
 }
 
-/** Whether the words stand beside the page, and are higher than the screen. */
-export function overflows() {
-  const { scrollHeight = 0, clientHeight = 0 } = panel() ?? {};
-  return !NARROW.matches && scrollHeight > clientHeight;
+/**
+ * Whether the words stand beside the page, and are higher than the panel. The panel itself may be filled by the stop before, as long
+ * as Streamlit has not removed it.
+ *
+ * @param {HTMLElement} words
+ */
+export function overflows(words) {
+  const room = panel()?.clientHeight ?? Infinity;
+  return !NARROW.matches && words.offsetHeight > room;
 }
 
 /** Where the page ends on the screen, in px: on a narrow screen, the panel covers the rest. */

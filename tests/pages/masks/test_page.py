@@ -188,6 +188,7 @@ def test_the_page_says_what_the_model_has_learnt_of_the_future(model: str, says:
     app = on_page(PAGE, model=model, source="abc", target="cba", part="no-causal-mask")
     assert not app.exception
     assert says in page_text(app)
+    assert ("In its training, this model had no causal mask" in page_text(app)) == (model == "reverse-unmasked")
 
 
 def test_padding_changes_answer_only_without_padding_mask() -> None:
