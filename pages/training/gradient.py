@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import waited_aside
@@ -67,7 +66,10 @@ def show_step(frames: Frames, frame: int) -> None:
         return
     step = frames.steps[frame]
     st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
-    weight, beside = _pick_weight(pipeline)
+    parameter, shape = _pick_parameter(pipeline)
+    numbers, beside = st.columns(2)
+    with numbers:
+        weight = Weight(parameter, _pick_place(shape))
     with beside:
         earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
     taken = waited_aside(words["step_running"], opened, name, weight, step, earlier)
@@ -82,19 +84,22 @@ def show_step(frames: Frames, frame: int) -> None:
     _show_after(taken, earlier, pipeline.card.recipe["batch"])
 
 
-def _pick_weight(pipeline: Pipeline) -> tuple[Weight, DeltaGenerator]:
-    """Draw pickers of a parameter, a row and a column. Returns the picked weight, and the place beside row and column."""
+def _pick_parameter(pipeline: Pipeline) -> tuple[str, tuple[int, ...]]:
+    """Draw a picker of a parameter; returns its name and its shape. It has its own row, so that the longest name fits."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
-    # This picker has its own row, so that the longest name fits.
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
     name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
-    index = []
-    numbers, beside = st.columns(2)
-    with numbers, st.container(horizontal=True):
-        for key, size in zip(("row", "column"), shapes[name], strict=False):
+    return name, shapes[name]
+
+
+def _pick_place(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Draw pickers of a row and a column; returns them, counted from 0."""
+    words, index = text("training"), []
+    with st.container(horizontal=True):
+        for key, size in zip(("row", "column"), shape, strict=False):
             index.append(pick_number(words[key].format(most=size), key, 1, size, 1, width=160) or 1)
-    return Weight(name, tuple(at - 1 for at in index)), beside
+    return tuple(at - 1 for at in index)
 
 
 def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, item: int) -> None:

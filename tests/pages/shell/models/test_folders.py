@@ -201,7 +201,7 @@ def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     own, source = folders.own_network_name("opus"), KINDS["marian"]
     theirs, ours = (on_page("pages/layers/page.py", model=name, source=source, part="arithmetic") for name in ("opus", own))
     assert shown_errors(theirs) == shown_errors(ours) == ""
-    assert any(f"Pick {own} in the sidebar" in shown(info.value) for info in theirs.info)
+    assert any(f"Choose the model {own}" in shown(info.value) for info in theirs.info)
     assert not ours.info
     key = trained_key(own)
     (checked,) = [caption for caption in captions(ours) if "This model runs in this project's own network" in caption]
