@@ -1,5 +1,7 @@
 """Pictures with answers side by side: drawn words, and an answer before and after the training."""
 
+import re
+
 import pytest
 
 from pages.lessons.content.library import shipped
@@ -80,6 +82,8 @@ def test_the_head_of_the_second_model_looks_at_the_same_noun() -> None:
     first = Pipeline.load(dict(stop.view)["model"])
     pronouns, trace = first.card.measures["pronouns"], first.trace(dict(stop.view)["source"])
     of_heads = trace.weights("cross", pronouns["layer"] - 1)[0, :, trace.tokens("cross")[0].index("qu'"), noun]
+    fell = [shown(each.value) for each in app.caption if "changes most" in each.value]
+    assert re.match(r"\*\*il\*\* changes most: from 0\.\d\d to 0\.\d\d\. Most probable there is now \*\*elle\*\*\. ", fell[0])
     assert (of_heads > 0.05).nonzero().flatten().tolist() == [pronouns["head"] - 1]  # “only this one looks at animal”
 
 
