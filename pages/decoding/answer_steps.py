@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from pages.decoding.decoding_settings import Settings
 from pages.decoding.whole_words import joined_tokens, joined_weights
-from pages.ui.format import number
+from pages.ui.format import fixed, number
 from pages.ui.text import text
 from transformer.analysis.word_trace import Group
 from transformer.figures.attention_figures import quantized
@@ -134,7 +134,9 @@ def reason(run: Run, made: Hypothesis) -> str:
     elif isinstance(method, Sample):
         last = run.distributions(made)[-1]
         sampled = float(method.uniforms(made.step, 1)[0])
-        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": number(sampled, 3)}
+        values |= {"left": int((last > 0).sum()), "last": percent(last[made.token]), "number": fixed(sampled, 4)}
+        low, high = (float(last[:end].sum(dtype=np.float64)) for end in (made.token, made.token + 1))
+        values |= {"low": fixed(low, 4), "high": fixed(high, 4)}
         sentence = words["sampling_one" if values["left"] == 1 else "sampling"].format(**values)
     else:
         sentence = words["beam" if rank == 1 else "beam_other"].format(

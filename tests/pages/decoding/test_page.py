@@ -228,6 +228,20 @@ def test_a_low_temperature_does_not_cut_off_tokens() -> None:
     assert f"{len(run.own(made))} tokens are left to draw from" in reason(run, made)
 
 
+def test_the_random_number_of_a_draw_lies_in_the_share_of_the_drawn_token() -> None:
+    drawn = 0
+    for seed in range(8):
+        run = run_of("reverse", "abc", Settings(Sample(seed), (Temperature(3.0),)))
+        for made in run.chain:
+            said = re.search(r"reaches from (\S+) to (\S+), and the random number was (\d\.\d+)\.", reason(run, made))
+            assert said
+            low, high, at = map(float, said.groups())
+            assert low <= at <= high
+            assert high - low == pytest.approx(run.distributions(made)[-1][made.token], abs=1.1e-4)
+            drawn += run.rank(made) > 1
+    assert drawn > 8  # not only the most probable tokens
+
+
 def test_the_table_of_the_tree_has_every_hypothesis() -> None:
     run = run_of("reverse", "abc", Settings(Beam(2, 1.0)))
     frame = tree_table(run)
