@@ -233,7 +233,7 @@ def test_the_random_number_of_a_draw_lies_in_the_share_of_the_drawn_token() -> N
     for seed in range(8):
         run = run_of("reverse", "abc", Settings(Sample(seed), (Temperature(3.0),)))
         for made in run.chain:
-            said = re.search(r"reaches from (\S+) to (\S+), and the random number was (\d\.\d+)\.", reason(run, made))
+            said = re.search(r"reaches from (\S+) to (\S+); the random number was (\d\.\d+)\.", reason(run, made))
             assert said
             low, high, at = map(float, said.groups())
             assert low <= at <= high
