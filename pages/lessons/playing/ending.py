@@ -21,6 +21,7 @@ from transformer.errors import cut
 # Session key: the random number of this session in its hand-in codes.
 SEAT = "lesson_seat"
 LONGEST_IN_SHEET = 50  # characters of an answer on the answer sheet
+NONE = "–"  # in place of an answer
 
 
 def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
@@ -73,10 +74,12 @@ def _next_lesson(name: str) -> list[str]:
 
 
 def _sheet(lines: Sequence[Sequence[str]]) -> list[Element]:
-    """The answer sheet as a table; nothing for a lesson without questions."""
-    words = text("lesson")["bar"]
-    head = [["th", {"scope": "col"}, words[name]] for name in ("sheet_stop", "sheet_first", "sheet_second", "sheet_again")]
-    rows = [["tr", {}, ["th", {"scope": "row"}, stop], *(["td", {}, each] for each in answers)] for stop, *answers in lines]
+    """The answer sheet as a table; nothing for a lesson without questions. Columns without an answer are left out, because the
+    panel is narrow."""
+    words, names = text("lesson")["bar"], ("sheet_stop", "sheet_first", "sheet_second", "sheet_again")
+    used = [place for place in range(len(names)) if place < 2 or any(line[place] != NONE for line in lines)]
+    head = [["th", {"scope": "col"}, words[names[place]]] for place in used]
+    rows = [["tr", {}, ["th", {"scope": "row"}, line[0]], *(["td", {}, line[place]] for place in used[1:])] for line in lines]
     return [["table", {}, ["thead", {}, ["tr", {}, *head]], ["tbody", {}, *rows]]] if rows else []
 
 
@@ -85,7 +88,7 @@ def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str
     stop = lesson.stops[index]
     question = stop.question
     assert question is not None  # the caller passes only stops with a question
-    empty = [f"{index + 1}. {stop.title}", "–", "–", "–"]
+    empty = [f"{index + 1}. {stop.title}", NONE, NONE, NONE]
     try:
         truth = truth_of(stop)
     except HeadlightError:
@@ -97,7 +100,7 @@ def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str
     marked = [
         f"{cut(as_words(question, given, tokens), LONGEST_IN_SHEET)} {'✓' if verdict.right else '✗'}"
         if given and verdict
-        else "–"
+        else NONE
         for given, verdict in zip(answer, verdicts, strict=True)
     ]
     return [empty[0], *marked]

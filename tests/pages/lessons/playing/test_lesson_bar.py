@@ -515,9 +515,10 @@ def test_the_end_asks_the_missed_questions_again() -> None:
     # A question that is first answered at the end stays with its judgement, too.
     late = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop="8", answers="5~2~~1"))["questions"]
     assert [(question["stop"], question["right"]) for question in late if not question["open"]] == [(5, True)]
-    ((_, _, _, (_, _, *lines)),) = data["sheet"]
+    ((_, _, (_, _, (_, _, *head)), (_, _, *lines)),) = data["sheet"]
+    assert [each[2] for each in head] == ["Answer sheet", "first", "at the end"]  # nobody has changed an answer
     marks = [[answer[2][-1] for answer in line[3:]] for line in lines]
-    assert marks == [["✓", "–", "–"], ["✗", "–", "–"], *[["✓", "–", "–"]] * 4, ["✗", "–", "✓"]]
+    assert marks == [["✓", "–"], ["✗", "–"], *[["✓", "–"]] * 4, ["✗", "✓"]]
     assert f"of {len(lesson.questions)} questions right" in data["say"][0][2]
 
 
