@@ -20,6 +20,9 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
         values: the parsed table of TOML or JSON.
         readers: name → the function that checks its value.
         needed: names that must have a value.
+
+    Raises:
+        LessonError: a name is unknown or missing, or its value is not allowed.
     """
     if not isinstance(values, Mapping):
         raise LessonError("{where} is {value!r}; it must be a table.", where=where, value=values)
@@ -37,7 +40,7 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
 
 
 def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """Of a text of up to `most` characters. `allowed` says which texts match the pattern."""
+    """The reader of a text of up to `most` characters. `allowed` says which texts match the pattern."""
 
     def read(where: str, name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -60,12 +63,12 @@ def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
 
 
 def one_of(names: Iterable[str]) -> Reader:
-    """Of one of some names."""
+    """The reader of one of some names."""
     return text_up_to(60, "|".join(names), f"allowed are {', '.join(names)}")
 
 
 def text_or_number(most: int) -> Reader:
-    """Of a text of up to `most` characters, or a whole number that is returned as text."""
+    """The reader of a text of up to `most` characters, or of a whole number, which is returned as text."""
 
     def read(where: str, name: str, value: Any) -> str:
         return text_up_to(most)(where, name, str(value) if type(value) is int and abs(value) < 10**9 else value)
@@ -74,7 +77,7 @@ def text_or_number(most: int) -> Reader:
 
 
 def number_between(least: float, most: float, whole: bool = False) -> Reader:
-    """Of a number from `least` to `most`."""
+    """The reader of a number from `least` to `most`."""
 
     def read(where: str, name: str, value: Any) -> float:
         if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
@@ -87,12 +90,14 @@ def number_between(least: float, most: float, whole: bool = False) -> Reader:
 
 
 def read_texts(where: str, name: str, value: Any) -> tuple[str, ...]:
+    """Read a list of texts."""
     if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
         raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
     return tuple(text_up_to(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))
 
 
 def read_flag(where: str, name: str, value: Any) -> bool:
+    """Read true or false."""
     if not isinstance(value, bool):
         raise LessonError("{where}: {name} is {value!r}; it must be true or false.", where=where, name=name, value=value)
     return value

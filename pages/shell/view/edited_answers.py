@@ -57,19 +57,20 @@ def show_edited_probabilities(
     st.markdown(f"**{title}**")
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
-    ids = view.expected(trace)
-    edited = view.edited(edits, ids)
-    after = edited.given
+    after, best = view.edited(edits, view.expected(trace))
     names = names or (words["clean"], words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
     most = int(np.abs(after - before).argmax())
-    says = words["forced_most"].format(token=literal(tokens[most]), before=fixed(before[most], 2), after=fixed(after[most], 2))
-    if (best := int(edited.best[most])) != ids[most]:
-        says += " " + words["forced_now"].format(token=literal(view.pipeline.vocabulary("target").tokens_of([best])[0]))
+    shares, says = [fixed(values[most], 2) for values in (before, after)], []
+    if shares[0] != shares[1]:
+        says.append(words["forced_most"].format(token=literal(tokens[most]), before=shares[0], after=shares[1]))
+        if best[most] != int(trace.probabilities[0, most].argmax()):
+            (now,) = view.pipeline.vocabulary("target").tokens_of([int(best[most])])
+            says.append(words["forced_now"].format(token=literal(now)))
     values = {"before": number(loss_of(before), 3), "after": number(loss_of(after), 3)}
-    loss = words["forced_loss"].format(**values, first=literal(names[0]), second=literal(names[1]))
-    st.caption(f"{says} {loss}")
+    says.append(words["forced_loss"].format(**values, first=literal(names[0]), second=literal(names[1])))
+    st.caption(" ".join(says))
 
 
 def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:

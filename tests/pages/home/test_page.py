@@ -363,7 +363,7 @@ def test_a_block_that_moves_below_a_pointer_at_rest_is_not_explained(visitor: Vi
     page = visitor.open("?model=reverse&source=torch")
     block, explanation = page.locator(".map #memory"), page.locator(".map .explanation")
     block.scroll_into_view_if_needed()
-    # What the browser tells when the page is scrolled below a pointer at rest.
+    # The browser sends this event, too, when a block is scrolled below a pointer at rest.
     block.dispatch_event("pointerover", {"pointerType": "mouse", "bubbles": True})
     assert explanation.inner_text() == ""
     block.hover()

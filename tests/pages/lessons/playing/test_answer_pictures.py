@@ -9,6 +9,7 @@ from pages.lessons.content.packing import pack
 from pages.lessons.content.reading import read_lesson
 from pages.lessons.content.stop_views import view_of
 from tests.pages.apps import on_page, shown
+from tests.pages.lessons.bar import bar
 from transformer import Pipeline
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import Temperature
@@ -29,6 +30,16 @@ def test_without_cross_attention_every_sentence_gets_the_same_words() -> None:
     assert without == [pipeline.answer(source) for source in stop.others]
     edits = [edit for layer in "12" for edit in interventions(f"silence cross layer {layer}", pipeline.config)]
     assert set(edited) == {pipeline.answers([dict(stop.view)["source"]], edits)[0].text}
+
+
+def test_an_edit_that_changes_nothing_changes_no_token_most() -> None:
+    view = {"model": "reverse", "source": "abc", "part": "what-if"}
+    said = [
+        [shown(each.value) for each in on_page("pages/attention/page.py", **view, edits=edit).caption]
+        for edit in ("no padding mask", "no positions")
+    ]
+    assert all(any("**Loss**" in each for each in captions) for captions in said)
+    assert [any("changes most" in each for each in captions) for captions in said] == [False, True]
 
 
 def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
@@ -92,6 +103,7 @@ def test_a_model_trained_without_the_mask_learns_faster_and_cannot_write() -> No
     stop = shipped()["first-look"].stops[4]
     app = on_page(MASKS, **view_of(stop), lesson="first-look", lesson_stop="5", answers="5~1")
     without, usual = (shown(each.value).replace("**", "") for each in app.markdown if each.value.count(" · ") > 3)
+    assert "“headlight”, “cat”, “mask”, “stream”, read by reverse-unmasked." in bar(app)["on"][0][2]
     assert any("on the batch just learnt" in each.value for each in app.markdown)  # as `Training.history` says
     assert usual == " · ".join(dict(stop.view)["source"][::-1])
     assert without.split(" · ")[0] != usual.split(" · ")[0]
