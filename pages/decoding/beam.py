@@ -152,7 +152,7 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     """Show the distribution from which a token of a branch was chosen, and the attention to the text in that step."""
     words, step = text("decoding"), run.step(made)
     branch = run.tokens_of(each.token for each in run.generation.chain(made))
-    st.markdown(words["node"].format(branch=quoted_tokens(branch, len(branch) - 1)))
+    st.markdown(words["node"].format(branch=quoted_tokens(branch, [len(branch) - 1])))
     pruned = run.generation.pruned.get(made.number)
     if pruned is not None:
         st.caption(words["node_pruned"].format(step=pruned + 1))

@@ -9,6 +9,7 @@ from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_run import run_of
 from pages.shell.view.runs import Edits
+from pages.shell.view.two_answers import differing
 from pages.shell.view.two_runs import KEY
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
@@ -35,9 +36,9 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
         st.info(words["step_missing"].format(step=step + 1, count=len(other.chain)), icon=":material/info:")
         return
     written = run.tokens[:step], other.tokens[:step]
-    at = parting(*written)
-    first, second = (quoted_tokens(tokens, at) or words["step_nothing"] for tokens in written)
-    says = words["step_same" if at is None else "step_differs"].format(step=step + 1, first=first, second=second)
+    differ = differing(*written)
+    first, second = (quoted_tokens(tokens, differ) or words["step_nothing"] for tokens in written)
+    says = words["step_differs" if differ else "step_same"].format(step=step + 1, first=first, second=second)
     parts_at = parting(*(each.tokens_of(each.generation.ids()) for each in (run, other)))
     whole = words["same_answer"] if parts_at is None else words["part"].format(step=parts_at + 1)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -119,9 +119,7 @@ class View {
    */
   explain(element) {
     const lines = element ? JSON.parse(element.dataset.terms ?? "[]") : [];
-    const says = lines.map((/** @type {string} */ term) =>
-      make("p", {}, make("b", {}, capital(term)), ` ${this.data.terms[term]}`),
-    );
+    const says = lines.map((/** @type {string} */ term) => make("p", {}, make("b", {}, term), ` ${this.data.terms[term]}`));
     if (element?.dataset.tip) says.push(make("p", {}, element.dataset.tip.replace("\n", " ").replaceAll("\n", " · ")));
     if (element && element === this.tapped) says.push(make("p", { class: "again" }, this.data.text.tap));
     this.explanation.replaceChildren(...says);
@@ -232,13 +230,4 @@ class View {
     });
     this.picture.replaceChildren(...paths);
   }
-}
-
-/**
- * A term with a capital first letter.
- *
- * @param {string} term
- */
-function capital(term) {
-  return term[0].toUpperCase() + term.slice(1);
 }

@@ -177,6 +177,11 @@ export function whenAddressOpens(act) {
   addEventListener("popstate", ({ isTrusted }) => act(isTrusted));
 }
 
+/** Whether this page is presented, on a projector. */
+export function isPresented() {
+  return new URLSearchParams(location.search).get("present") === "1";
+}
+
 /**
  * An address, with `present=1` if this page is presented.
  *
@@ -184,7 +189,7 @@ export function whenAddressOpens(act) {
  */
 function withPresenting(href) {
   const address = new URL(href, location.href);
-  if (new URLSearchParams(location.search).get("present") === "1") address.searchParams.set("present", "1");
+  if (isPresented()) address.searchParams.set("present", "1");
   return address.href;
 }
 

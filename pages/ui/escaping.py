@@ -3,7 +3,7 @@
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from transformer.errors import cut
 from transformer.text.tokenizer import unseen
@@ -48,12 +48,9 @@ def quoted_token(token: str, invisible: str) -> str:
     return literal(DOTTED_CIRCLE * bool(unicodedata.combining(parts[0][0])) + "".join(parts))
 
 
-def quoted_tokens(tokens: Sequence[str], mark: int | None = None) -> str:
-    """Tokens as Markdown in one line. The tokens from position `mark` on are bold."""
-    shown = [
-        f"**{literal(token)}**" if mark is not None and index >= mark else literal(token) for index, token in enumerate(tokens)
-    ]
-    return " · ".join(shown)
+def quoted_tokens(tokens: Sequence[str], bold: Collection[int] = ()) -> str:
+    """Tokens as Markdown in one line. Those at the positions `bold` are bold."""
+    return " · ".join(f"**{literal(token)}**" if at in bold else literal(token) for at, token in enumerate(tokens))
 
 
 def code(sign: str) -> str:

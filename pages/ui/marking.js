@@ -7,14 +7,12 @@ import { fillIn, tokenText } from "./format.js";
 import { cellAfterKey } from "./cells.js";
 import { ascending, Echoes, markedCells } from "./marking_cells.js";
 
-const NEAR = 1; // rows shown on each side of the row that the question is about, even on a small screen
-
 /** @typedef {{ colors: string[], values: string[], signs: string[] | null }} Truth */
 
 /**
  * @typedef {{
  *   rows: string[], columns: string[], marks: number[], before: number[] | null, closed: number[], truth: Truth | null,
- *   most: number, row: number | null, label: string, round: string, colors: { masked: string, line: string }, text: Record<string, string>,
+ *   most: number, label: string, round: string, colors: { masked: string, line: string }, text: Record<string, string>,
  * }} Data
  */
 
@@ -53,7 +51,7 @@ class Marking {
     this.data = data;
     if (before?.round !== data.round) this.echoes = new Echoes();
     if (this.echoes.elsewhere(data.marks)) this.marks = data.marks;
-    if (!unchanged(before, data, "rows", "columns", "closed", "row", "truth", "text", "label", "colors")) this.build();
+    if (!unchanged(before, data, "rows", "columns", "closed", "truth", "text", "label", "colors")) this.build();
     this.paint();
   }
 
@@ -67,8 +65,7 @@ class Marking {
    * @param {number} cell
    */
   free(cell) {
-    const { closed, columns, row } = this.data;
-    return !closed.includes(cell) && (row === null || Math.floor(cell / columns.length) === row);
+    return !this.data.closed.includes(cell);
   }
 
   build() {
@@ -114,23 +111,10 @@ class Marking {
     const head = columns.map((token) => make("th", { scope: "col" }, make("span", {}, tokenText(token))));
     const body = rows.map((token, row) => {
       const cells = columns.map((_, column) => make("td", {}, this.cells[row * columns.length + column]));
-      return make("tr", { class: this.place(row) }, make("th", { scope: "row" }, tokenText(token)), ...cells);
+      return make("tr", {}, make("th", { scope: "row" }, tokenText(token)), ...cells);
     });
     const table = make("table", { "aria-label": label }, make("tr", {}, make("td", {}), ...head), ...body);
     return make("div", { class: "scroll" }, table);
-  }
-
-  /**
-   * The CSS classes of a row: whether it is the only row that can be marked, near it, or far from it. Empty if all rows can be
-   * marked.
-   *
-   * @param {number} row
-   */
-  place(row) {
-    const asked = this.data.row;
-    if (asked === null) return "";
-    if (asked === row) return "asked";
-    return Math.abs(asked - row) > NEAR ? "aside far" : "aside";
   }
 
   /** @param {number} index */

@@ -61,7 +61,6 @@ def marking(
     closed: Sequence[int] = (),
     most: int = 0,
     subject: str = "",
-    row: int | None = None,
     take: Callable[[Cells], None] | None = None,
 ) -> None:
     """Draw the cells of a question. The learner can mark them until the truth is shown. A single row is drawn as a line of
@@ -75,7 +74,6 @@ def marking(
         closed: cells that cannot be marked and are drawn as masked.
         most: how many cells can be marked. One mark more clears the oldest mark. 0 means no limit.
         subject: the browser drops the marks that it has kept when this value changes.
-        row: the only row that can be marked; None for all rows.
         take: called after every change with the marked cells, ascending; by default `pages.ui.prediction.answer`.
     """
     key = f"marking-{what}"
@@ -88,14 +86,12 @@ def marking(
         "closed": [int(cell) for cell in closed],
         "truth": None if truth is None else {name: value and list(value) for name, value in truth._asdict().items()},
         "most": most,
-        "row": row,
         "label": label,
         "round": f"{subject}|{prediction.place}|{len(prediction.answers)}|{prediction.shown}",
         "colors": {"masked": MASKED, "line": LINE},
         "text": text("prediction")["marking"],
     }
-    outside = () if row is None else (cell for cell in range(count) if cell // len(columns) != row)
-    changed = _marked(key, count, frozenset([*closed, *outside]), most, take or partial(answer, what))
+    changed = _marked(key, count, frozenset(closed), most, take or partial(answer, what))
     _mount(key=key, data=data, on_marks_change=changed)
 
 

@@ -15,7 +15,7 @@ from transformer.text.tokenizer import TOKENIZERS, Tokenizer, a_text, tokenizer,
 from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
-CLOSE = 0.55  # smallest similarity, 0 to 1, of a known word to an unknown word for which it is suggested
+CLOSE = 0.66  # smallest similarity, 0 to 1, of a known word to an unknown word for which it is suggested
 SPECIALS = (PAD, SOS, EOS, UNK)
 SURROGATE = re.compile("[\ud800-\udfff]")  # halves of surrogate pairs, which UTF-8 cannot encode
 NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."

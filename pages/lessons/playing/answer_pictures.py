@@ -101,7 +101,8 @@ def show_trainings(stop: Stop) -> None:
     losses = [_losses(card, last) for card in cards]
     if not all(losses):
         return
-    lines = [Series(run.model, [*loss], [*loss.values()]) for run, loss in zip(both, losses, strict=True)]
+    # The second model first: its line has the colour that an edit has in other pictures.
+    lines = [Series(run.model, [*loss], [*loss.values()]) for run, loss in zip(both[::-1], losses[::-1], strict=True)]
     st.markdown(words["trainings"].format(last=whole(last)))
     figure = chart(step_lines, lines, words["trainings_loss"], words["trainings_step"], None, None, False, height=LOSSES)
     alt = [words["trainings_alt"].format(model=run.model, losses=_said(loss)) for run, loss in zip(both, losses, strict=True)]

@@ -1,6 +1,6 @@
 // The bar of a lesson above a page: the text of a stop, its question, and the links to other stops.
 
-import { elementWithKey, openInSession } from "../../ui/compat.js";
+import { elementWithKey, isPresented, openInSession, whenOpened } from "../../ui/compat.js";
 import { closest, grown, make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
 import { closeScreen } from "../../ui/screens.js";
@@ -9,7 +9,6 @@ import { Questions } from "./bar_questions.js";
 import { openNotes, showNotes } from "./notes.js";
 
 const COVERING = ["b", "."]; // keys that make the screen of a presented page black
-const SETTLED = 1500; // ms after which the previous page is removed
 
 /** @typedef {import("./bar_questions.js").Question} Question */
 /** @typedef {import("../../ui/component.js").Described} Described */
@@ -61,7 +60,7 @@ class Bar {
     this.data = data;
     this.build(arrived);
     this.tell();
-    if (arrived && this.opened()) setTimeout(() => this.arrive(), SETTLED);
+    if (arrived && this.opened()) whenOpened(() => this.arrive());
     else if (arrived || checked) this.arrive();
     if (checked) this.focus("verdict");
   }
@@ -103,8 +102,7 @@ class Bar {
     const say = make("div", { class: "say" }, title, ...data.on.map(grown), ...(data.say.length ? [said] : []));
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
     const reveal = make("div", { class: "say reveal" }, ...data.reveal.map(grown));
-    if (data.questions.length) side.append(reveal);
-    else say.append(reveal);
+    (data.questions.length ? side : say).append(reveal);
     if (data.learnt.length) {
       say.append(make("p", { class: "title" }, text.learnt), make("ul", {}, ...data.learnt.map(grown)));
     }
@@ -128,8 +126,8 @@ class Bar {
     root.replaceChildren(section);
     root.dataset.stop = String(data.stop);
     if (around) around.scrollTop = before;
-    // Words that are too high are folded, so that the question is on the screen.
-    if (arrived && data.questions.length && overflows(section)) {
+    // On a projector, words that are too high are folded, so that the question is on the screen. A learner can scroll.
+    if (arrived && data.questions.length && isPresented() && overflows(section)) {
       said.open = false;
       this.unfolded.set(data.stop, false);
     }
@@ -246,7 +244,7 @@ class Bar {
       event.preventDefault();
       moving = true;
       openInSession(link.href);
-      if (name === "here") setTimeout(() => this.arrive(), SETTLED);
+      if (name === "here") whenOpened(() => this.arrive());
     });
     return [link];
   }

@@ -48,9 +48,11 @@ def show_experiment() -> None:
 
 
 def _stops(stop: Stop) -> Iterator[Stop]:
-    """The stop, and the same stop with its second model, if that is not there for its training."""
-    yield stop
-    if stop.beside and "trainings" not in stop.drawn:
+    """The stop, and the same stop with its second model, if it has one. If two trainings are compared, only the stop with the
+    second model, which was trained with the edit."""
+    if "trainings" not in stop.drawn:
+        yield stop
+    if stop.beside:
         yield with_second_model(stop)
 
 

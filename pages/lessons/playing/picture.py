@@ -1,4 +1,4 @@
-"""The picture on which a learner marks the keys that a query attends to: the map of the head, without its weights.
+"""The picture on which a learner marks the keys that a query attends to: its row in the map of the head, without the weights.
 
 It is drawn between the bar of the lesson and the page, on every page. If the learner asks to see the page instead, the bar
 lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`asked.py`).
@@ -23,33 +23,30 @@ from pages.shell.view.runs import runs
 from pages.ui.escaping import literal
 from pages.ui.marking import marking
 from pages.ui.prediction_codec import Prediction
-from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import HeadlightError
 
 # Key of the container, which bar.js scrolls to.
 CONTAINER = "lesson-marks"
-MOST_CELLS = 400  # of a larger map, only the row is drawn; the same on a projector, which has less room
 
 
-class _Map(NamedTuple):
-    """The map for a question about a row of attention that waits for its answer.
+class _Row(NamedTuple):
+    """The row of attention of a question that waits for its answer.
 
     Attributes:
         question: the question.
         title: the name of the head.
-        queries, keys: the tokens of the map.
-        row: the position of the query.
-        allowed: True in the cells that are not masked.
+        query: the token that looks.
+        keys: the tokens that it may look at.
+        allowed: True at the keys that are not masked.
         prediction: the marked keys. It has two answers while the first answer is being changed.
     """
 
     question: Question
     title: str
-    queries: tuple[str, ...]
+    query: str
     keys: tuple[str, ...]
-    row: int
-    allowed: Bool[np.ndarray, "query key"]
+    allowed: Bool[np.ndarray, " key"]
     prediction: Prediction
 
 
@@ -58,22 +55,19 @@ def show_picture() -> None:
     """Draw the picture, if the open stop asks about a row of attention and waits for an answer; or what an edit has changed, if
     it asked about that and is answered. Call it between the bar and the page."""
     opened = open_lesson()
-    asked = _asked_map(opened) if opened else None
+    asked = _asked_row(opened) if opened else None
     if opened is None or asked is None:
         with st.container(key=CONTAINER, gap="xsmall"):
             if opened and open_stop():
                 companion().show_answers(lesson_in_class(opened), opened.stop)
             show_experiment()
         return
-    words, query = text("lesson")["picture"], asked.queries[asked.row]
-    whole = asked.allowed.size <= MOST_CELLS and not presenting()
-    allowed = asked.allowed if whole else asked.allowed[[asked.row]]
-    offset = asked.row * len(asked.keys) if whole else 0
-    shifted = tuple(tuple(offset + token for token in answer) for answer in asked.prediction.answers)
+    words, most = text("lesson")["picture"], asked.question.most
     with st.container(key=CONTAINER):
-        # The question is above the map, because the rows of a map can fill the screen.
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(words["ask"].format(query=literal(query), head=asked.title, most=asked.question.most), width="content")
+            st.markdown(
+                words["ask"].format(query=literal(asked.query), head=asked.title, most=asked.question.most), width="content"
+            )
             st.button(
                 text("lesson")["bar"]["check"],
                 key="lesson-check",
@@ -84,15 +78,14 @@ def show_picture() -> None:
             )
         marking(
             "lesson",
-            words["alt"].format(query=query, head=asked.title),
-            asked.queries if whole else [""],
+            words["alt"].format(query=asked.query, head=asked.title),
+            [""],
             asked.keys,
-            Prediction(shifted),
-            closed=np.flatnonzero(~allowed).tolist(),
-            most=asked.question.most,
+            asked.prediction,
+            closed=np.flatnonzero(~asked.allowed).tolist(),
+            most=most,
             subject=f"{opened.name}|{opened.stop}",
-            row=asked.row if whole else None,
-            take=lambda cells: mark(tuple(cell - offset for cell in cells)),
+            take=mark,
         )
 
 
@@ -102,7 +95,7 @@ def is_pictured(stop: Stop) -> bool:
     return truth is not None and truth.name == ROW
 
 
-def _asked_map(opened: OpenLesson) -> _Map | None:
+def _asked_row(opened: OpenLesson) -> _Row | None:
     asked = asks_for(ROW)
     if asked is None or asked.data["settled"]:
         return None
@@ -113,11 +106,11 @@ def _asked_map(opened: OpenLesson) -> _Map | None:
         # Not `map_names`: what a row writes would give its answer away.
         queries, keys = (tuple(tokens) for tokens in trace.tokens(kind))
         row = place_of(truth.query, queries)
-        allowed = trace.allowed(kind)[layer, 0, head].numpy()
+        allowed = trace.allowed(kind)[layer, 0, head, row].numpy()
     except HeadlightError:
         return None  # the bar draws the error
-    marked = tuple(token for token in opened.marked if token < len(keys) and allowed[row, token])[: question.most]
+    marked = tuple(token for token in opened.marked if token < len(keys) and allowed[token])[: question.most]
     first = tuple(sorted(places(answer.first) or ())) if answer and data["answered"] else None
     answers = (marked,) if first is None else (first, marked) if marked else (first,)
     title = text("lesson")["picture"]["head"].format(kind=text("lesson")["kinds"][kind], layer=layer + 1, head=head + 1)
-    return _Map(question, title, queries, keys, row, allowed, Prediction(answers))
+    return _Row(question, title, queries[row], keys, allowed, Prediction(answers))

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view.two_answers import show_two_answers
+from pages.shell.view.two_answers import differing, show_two_answers
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -31,8 +31,7 @@ def show_edited_answers(
     if names:
         titles = [words["answer_named"].format(name=literal(name)) for name in names]
     show_two_answers(key, titles, (clean, edited))
-    length = max(len(clean), len(edited))
-    differ = length - sum(first == second for first, second in zip(clean, edited, strict=False))
+    length, differ = max(len(clean), len(edited)), len(differing(clean, edited))
     says = "same" if not differ else "differs_all" if differ == length else "differs"
     st.caption(words[says].format(count=differ, total=length))
 

@@ -1,6 +1,7 @@
-"""Two answers side by side. From the first different token on, they are bold."""
+"""Two answers side by side. The tokens that differ are bold."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import streamlit as st
 
@@ -22,14 +23,19 @@ def show_two_answers(
     Returns:
         The position of the first different token, counted from 0; None if the answers are equal.
     """
-    at = parting(*answers)
+    differ = differing(*answers)
     for number, (place, title, tokens, note) in enumerate(zip(st.columns(2), titles, answers, notes, strict=True)):
         with card(f"{key}-{number}", place):
             st.caption(title)
-            st.markdown(quoted_tokens(tokens, at) or "–")
+            st.markdown(quoted_tokens(tokens, differ) or "–")
             if note:
                 st.caption(note)
-    return at
+    return parting(*answers)
+
+
+def differing(first: Sequence[str], second: Sequence[str]) -> tuple[int, ...]:
+    """The positions, counted from 0, at which two answers differ, or only one has a token."""
+    return tuple(at for at, (one, other) in enumerate(zip_longest(first, second)) if one != other)
 
 
 def say_parting(at: int | None) -> None:

@@ -13,10 +13,7 @@ const DURATION = 300; // ms
  * @returns {Places}
  */
 export function placesOf(plot) {
-  /** @type {Places} */
-  const places = new Map();
-  for (const [name, picture] of pictures(plot)) places.set(name, placeOf(picture));
-  return places;
+  return new Map(pictures(plot).map(([name, picture]) => [name, placeOf(picture)]));
 }
 
 /**

@@ -110,7 +110,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor) ->
     choice.click()
     visitor.settle()
     expect(choice).to_be_hidden()  # the menu would cover the two answers
-    difference = page.get_by_text("The two answers are equal in no place.").inner_text()
+    difference = page.get_by_text("The two answers differ in every place.").inner_text()
     # The change of each token's probability is written above its bars.
     changes = page.locator(".st-key-probability-change .annotation-text").all_text_contents()
     assert len(changes) == len("headlight") + 1

@@ -432,14 +432,13 @@ def picture(app: AppTest) -> dict[str, Any] | None:
     return drawn[0] if drawn else None
 
 
-def test_an_answer_is_marked_on_the_map_of_the_head_without_its_weights() -> None:
+def test_an_answer_is_marked_on_the_row_of_the_head_without_its_weights() -> None:
     view = view_of(stop_of("first-look", 2))
     app = on_page(SCRIPTS["attention"], lesson="first-look", lesson_stop="3", marked="1.9", **view)
     drawn, (question,) = picture(app), bar(app)["questions"]
     assert drawn
-    assert drawn["rows"] == ["<sos>", *"thgildaeh"]
     assert drawn["columns"] == question["tokens"] == ["<sos>", *"headlight", "<eos>"]
-    assert (drawn["row"], drawn["most"], drawn["marks"], drawn["truth"]) == (0, 2, [1, 9], None)
+    assert (drawn["most"], drawn["marks"], drawn["truth"]) == (2, [1, 9], None)
     assert question["marked"] == [1, 9]
     assert bar(app)["target"] == "lesson-marks"
     (check,) = [button for button in app.button if button.key == "lesson-check"]
@@ -474,16 +473,13 @@ def test_a_hostile_address_marks_no_more_tokens_than_the_question_allows(marked:
     assert drawn["marks"] == ([1, 2] if marked == "1.2.3.4" else [0, 1] if marked == "0-9999" else [])
 
 
-@pytest.mark.parametrize(("most", "rows"), [(400, 10), (50, 1)])
-def test_only_the_row_of_a_large_map_is_drawn(most: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.lessons.playing.picture.MOST_CELLS", most)
+def test_only_the_row_of_the_question_is_drawn() -> None:
     stop = stop_of("first-look", 2)
     question = Question(kind="tokens", ask="?", truth=Truth(name="attention-row", query="2"))
     lesson = pack(Lesson(title="t", stops=(replace(stop, page="tokens", question=question),)))
     drawn = picture(on_page(SCRIPTS["tokens"], lesson=lesson, marked="3", **view_of(stop)))
     assert drawn
-    offset = 2 * len(drawn["columns"]) if rows > 1 else 0
-    assert (len(drawn["rows"]), drawn["row"], drawn["marks"]) == (rows, 2 if rows > 1 else None, [offset + 3])
+    assert (drawn["rows"], drawn["marks"]) == ([""], [3])
 
 
 def test_a_wrong_answer_can_be_changed_once_and_both_answers_stay() -> None:
@@ -614,7 +610,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     section.locator(".reveal p").first.wait_for()
     # The edit that was asked about is made, and its words are folded beside it.
     experiment = page.locator(".st-key-lesson-marks")
-    expect(experiment.get_by_text("The two answers are equal in no place.")).to_be_in_viewport(ratio=1)
+    expect(experiment.get_by_text("The two answers differ in every place.")).to_be_in_viewport(ratio=1)
     expect(section.locator("#stop-words")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     section.get_by_text("3 of 7").wait_for()
