@@ -13,6 +13,9 @@ of Hugging Face, with random weights and narrow heads, opened from a folder. It 
 need 1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time is measured from the
 click to the frame after the last change of a picture. Bytes are everything that the server sends over the websocket until the
 page is idle.
+
+Before that, the page of the model `english-french` as it opens: clicks on heads that were all shown before, until the map of
+the head is painted, and until the last picture is.
 """
 
 import argparse
@@ -102,13 +105,15 @@ st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
 # Records when a picture last changed and when the next frame was shown. The overview sets an attribute after it has painted.
 WATCH = """() => {
     const now = () => performance.now();
-    const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0 };
+    const seen = window.seen = { clicked: 0, changed: 0, painted: 0, count: 0, map: 0 };
     addEventListener("click", () => (seen.clicked = now()), true);
     const note = (records) => {
         const pictures = '[data-testid="stPlotlyChart"], .chart, .head_grid, h3';
         if (!records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(pictures))) return;
         seen.changed = now();
         seen.count += 1;
+        if (records.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(".st-key-head-map .chart")))
+            requestAnimationFrame(() => setTimeout(() => (seen.map = now())));
         requestAnimationFrame(() => setTimeout(() => (seen.painted = now())));
     };
     const all = { childList: true, subtree: true, attributes: true, characterData: true };
@@ -120,19 +125,23 @@ WATCH = """() => {
 
 
 class Clicked(NamedTuple):
+    """What a click cost: seconds until the map of the head was painted, if it was watched, and until the last picture was."""
+
     seconds: float
     kilobytes: float
+    map_seconds: float = 0.0
 
 
 class Visit:
     """An open page to click on."""
 
-    def __init__(self, browser: Browser, address: str, size: Size) -> None:
+    def __init__(self, browser: Browser, address: str, size: Size | None) -> None:
+        """Open a page with a model of a size, or as it opens by itself."""
         self.size, self.sent = size, 0
         self.page = browser.new_page(viewport={"width": 1440, "height": 900})
         self.page.set_default_timeout(120_000)
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._received))
-        self.page.goto(f"{address}?{size.query}", timeout=600_000)
+        self.page.goto(f"{address}?{size.query}" if size else address, timeout=600_000)
         self.page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=600_000)
         time.sleep(3)
         self.page.evaluate(WATCH)
@@ -145,7 +154,7 @@ class Visit:
         """Choose another kind, layer or head, and wait until the page is idle."""
         before, start = self.page.evaluate("seen.count"), self.sent
         group = self.page.get_by_test_id("stButtonGroup").filter(has_text=LABELS[what])
-        if not self.size.folder:
+        if not (self.size and self.size.folder):
             group.get_by_text(option, exact=True).click()
         else:  # too many options for buttons
             box = self.page.get_by_test_id("stSelectbox").filter(has_text=LABELS[what]).get_by_role("combobox")
@@ -161,10 +170,11 @@ class Visit:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.size}: nothing was painted after a click on {what} {option}")
         self.now[what] = option
-        clicked, painted = self.page.evaluate("[seen.clicked, seen.painted]")
-        return Clicked((painted - clicked) / 1000, (self.sent - start) / 1000)
+        clicked, painted, mapped = self.page.evaluate("[seen.clicked, seen.painted, seen.map]")
+        return Clicked((painted - clicked) / 1000, (self.sent - start) / 1000, (mapped - clicked) / 1000)
 
     def another(self, what: str, choice: random.Random) -> str:
+        assert self.size
         count = {"layer": self.size.layers, "head": self.size.heads}.get(what, 0)
         options = KINDS if what == "kind" else [str(at + 1) for at in range(count)]
         return choice.choice([option for option in options if option != self.now[what]])
@@ -226,6 +236,17 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
     return results
 
 
+def measure_seen(browser: Browser, rounds: int) -> list[Clicked]:
+    """Clicks on the heads of the layer with which the page opens, each shown before."""
+    with serving(ROOT / "app.py") as address:
+        visit = Visit(browser, f"{address}/attention", None)
+        group = visit.page.get_by_role("radiogroup", name=LABELS["head"], exact=True)
+        opened = group.get_by_role("radio", checked=True).inner_text()
+        heads = sorted(group.get_by_role("radio").all_inner_texts(), key=lambda head: head == opened)  # it comes last
+        clicks = [visit.click("head", head) for _ in range(rounds + 1) for head in heads]
+        return clicks[len(heads) :]  # the first round warms up
+
+
 def row(size: Size, name: str, what: str, clicks: Sequence[Clicked]) -> list[str]:
     seconds, kilobytes = ([getattr(click, field) for click in clicks] for field in ("seconds", "kilobytes"))
     median, most, sent = statistics.median(seconds), max(seconds), max(kilobytes)
@@ -251,6 +272,10 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         print(f"Chromium {browser.version}, {platform.machine()}, Python {platform.python_version()}, {busy}\n")
+        clicks = measure_seen(browser, asked.rounds)
+        for what, seconds in (("map", [each.map_seconds for each in clicks]), ("page", [each.seconds for each in clicks])):
+            median, most = statistics.median(seconds), max(seconds)
+            print(f"english-french, a head that was shown before, {what}: {median:.2f} s, at most {most:.2f} s", flush=True)
         line(header)
         if asked.markdown:
             line(["---"] * len(header))

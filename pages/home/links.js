@@ -56,18 +56,13 @@ function followLink(anchor, link, places) {
 let pressed = false;
 /** @type {(() => void)[]} */
 const waiting = [];
-for (const type of ["pointerup", "pointercancel"]) {
-  addEventListener(
-    type,
-    () => {
-      pressed = false;
-      setTimeout(() => {
-        for (const act of waiting.splice(0)) act();
-      });
-    },
-    true,
-  );
-}
+const release = () => {
+  pressed = false;
+  setTimeout(() => {
+    for (const act of waiting.splice(0)) act();
+  });
+};
+for (const type of ["pointerup", "pointercancel"]) addEventListener(type, release, true);
 
 /**
  * Call a function as soon as no link is pressed.

@@ -70,7 +70,7 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     with controls:
         path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path), settings)
     current = by_path[path]
-    place = f"{steps.index(path) + 1}/{len(steps)} · " if len(steps) < len(stops) else ""
+    place = text("walk")["place"].format(number=steps.index(path) + 1, count=len(steps)) if len(steps) < len(stops) else ""
     with shown:
         _picture(view, drawn or trace, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
@@ -135,9 +135,8 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractC
     last = index + 1 == len(paths)
     playing = bool(st.session_state.get(PLAYING)) and not last
     with buttons:
-        back, forward = (":material/arrow_back:", "Left"), (":material/arrow_forward:", "Right")
-        _button(words["back"], paths[max(0, index - 1)], index == 0, *back)
-        _button(words["next"], paths[min(len(paths) - 1, index + 1)], last, *forward)
+        _button(words["back"], paths[max(0, index - 1)], index == 0, "Left")
+        _button(words["next"], paths[min(len(paths) - 1, index + 1)], last, "Right")
         does, icon = ("pause", "pause") if playing else ("again", "replay") if last else ("play", "play_arrow")
         # The button is never disabled, not even at the end, because a disabled button loses the keyboard's focus.
         again = paths[0] if last else None
@@ -166,8 +165,9 @@ def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
     return paths if every else list(short)
 
 
-def _button(label: str, path: str, disabled: bool, icon: str, shortcut: str) -> None:
-    st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, icon=icon, shortcut=shortcut)
+def _button(label: str, path: str, disabled: bool, shortcut: str) -> None:
+    """A button with a key, which Streamlit draws behind the label as an arrow."""
+    st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, shortcut=shortcut)
 
 
 def _go(path: str | None) -> None:

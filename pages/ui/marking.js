@@ -74,11 +74,7 @@ class Marking {
     root.style.setProperty("--masked", colors.masked);
     root.style.setProperty("--line", colors.line);
     const indices = range(rows.length * columns.length);
-    if (!(this.cursor in indices && this.free(this.cursor)))
-      this.cursor = Math.max(
-        0,
-        indices.findIndex((index) => this.free(index)),
-      );
+    this.cursor = [this.cursor, ...indices].find((cell) => cell in indices && this.free(cell)) ?? 0;
     this.cells = indices.map((index) => this.cell(index));
     const line = rows.length === 1;
     root.dataset.layout = line ? "line" : "table";

@@ -75,9 +75,9 @@ export class Sheet {
    * Add the picture of a canvas, with its cells as pixels.
    *
    * @param {HTMLCanvasElement} canvas
+   * @param {Place} place
    */
-  image(canvas) {
-    const [x, y, width, height] = this.place(canvas);
+  image(canvas, [x, y, width, height] = this.place(canvas)) {
     this.add("image", { x, y, width, height, href: canvas.toDataURL(), style: "image-rendering: pixelated" });
   }
 

@@ -202,6 +202,7 @@ class Bar {
   cover() {
     const bar = elementWithKey("lesson_bar");
     bar?.toggleAttribute("data-covers", this.covers());
+    bar?.toggleAttribute("data-pictured", this.pictured());
     bar?.toggleAttribute("data-uncovered", this.uncovered === this.data.stop);
     bar?.toggleAttribute("data-ready", true);
   }

@@ -367,7 +367,7 @@ def test_a_block_that_moves_below_a_pointer_at_rest_is_not_explained(visitor: Vi
     block.dispatch_event("pointerover", {"pointerType": "mouse", "bubbles": True})
     assert explanation.inner_text() == ""
     block.hover()
-    expect(explanation).to_contain_text("Memory")
+    expect(explanation).to_contain_text("Memory", use_inner_text=True)
     page.mouse.move(1, 1)
     expect(explanation).to_have_text("")
 

@@ -48,7 +48,7 @@ def test_the_short_walk_has_twelve_stops_and_a_switch_to_all_tensors() -> None:
         app.button(key="walk_Right").click().run()
         visited.append(app.selectbox(key=STOP).value)
     assert visited == short
-    assert app.header[0].value.startswith("12/12 · ")
+    assert app.header[0].value.startswith("12 of 12 · ")
     app.toggle(key=EVERY).set_value(True).run()
     app.button(key="walk_Left").click().run()
     assert app.selectbox(key=STOP).value == "logits"

@@ -138,8 +138,13 @@ class Overview(Visitor):
 
     def color(self, layer: int, head: int, query: int, key: int) -> list[int]:
         """Red, green, blue and alpha of a cell."""
-        canvas = self.root.locator(".tile canvas").nth(self.tile(layer, head))
-        return canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at, 1, 1).data]", [key, query])
+        at = [int(px) for px in self.at(self.tile(layer, head), query, key).values()]
+        return self.pixel(*at)
+
+    def pixel(self, left: int, top: int) -> list[int]:
+        """Red, green, blue and alpha of a pixel of the picture."""
+        canvas = self.picture.locator("canvas")
+        return canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at, 1, 1).data]", [left, top])
 
     @property
     def tip(self) -> Locator:
@@ -264,7 +269,7 @@ def test_cells_have_the_colour_of_their_weight_and_masked_cells_a_colour_outside
     assert view.color(2, 3, 0, 0) == [*SCALE[254], 255]
     assert view.color(2, 3, 1, 1) == [*SCALE[190], 255]
     assert view.color(2, 3, 3, 1) == [*SCALE[0], 255]
-    assert view.color(2, 3, 0, 1)[3] == 0  # the hatched tile behind the canvas is seen
+    assert view.color(2, 3, 0, 1)[3] == 0  # the hatched tile below the canvas is seen
     masked = view.root.locator(".tile").first.evaluate("tile => getComputedStyle(tile).backgroundColor")
     grey, opacity = (float(re.findall(r"[\d.]+", masked)[part]) for part in (0, 3))
     assert np.abs(SCALE - (255 + opacity * (grey - 255))).sum(-1).min() > 60
@@ -321,9 +326,9 @@ def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(
     view.picture.hover(position=view.at(view.tile(12, 12), 33.4, 21.4, 64, 64))  # type: ignore[arg-type]
     expected = ["layer 12, head 12", "query 33: token33", "key 21: token21", "weight 0.500 (±0.002)"]
     assert view.tip.inner_text().split("\n") == expected
-    size = view.root.locator("canvas").last.evaluate("canvas => [canvas.height, canvas.width]")
-    pixel = [int((cell + 0.9) * pixels / 64) for cell, pixels in zip((33, 21), size, strict=True)]
-    assert view.color(12, 12, *pixel) == [*SCALE[127], 255]
+    size = view.root.locator(".tile").last.evaluate("tile => [tile.clientHeight, tile.clientWidth]")
+    down, across = (int((cell + 0.9) * pixels / 64) for cell, pixels in zip((33, 21), size, strict=True))
+    assert view.pixel(round(place["left"]) + across, round(place["top"]) + down) == [*SCALE[127], 255]
 
 
 @browser_only
