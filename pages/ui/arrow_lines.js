@@ -1,4 +1,4 @@
-// The lines of the map and of the filmstrip: paths with rounded corners through points, and arrowheads.
+// The lines of the map of Home: paths with rounded corners through points, and arrowheads.
 
 export const SVG = "http://www.w3.org/2000/svg";
 

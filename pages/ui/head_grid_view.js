@@ -117,7 +117,8 @@ export class HeadGrid {
     if (!sameTiles || selected !== this.selected) this.cursor = Math.max(0, selected);
     const newWords = !sameTokens || !sameTiles || selected !== this.selected;
     this.selected = selected;
-    this.observer.observe(this.root);
+    // The labels beside the tiles get other widths when their font is loaded.
+    for (const element of [this.root, ...this.elements.slice(0, 1)]) this.observer.observe(element);
     if (!sameTiles) this.arrange();
     if (!(sameColors && sameTiles && sameLevels)) this.paint();
     this.mark();
@@ -203,9 +204,9 @@ export class HeadGrid {
     if (!elements.length) return false;
     const { clientWidth, clientHeight } = elements[0];
     const before = this.arranged;
-    // At most one cell per px of the page. A dense screen has smaller pixels, but a cell of one such pixel would be too small.
-    this.resolution = [Math.min(keys, clientWidth), Math.min(queries, clientHeight)];
-    this.arranged = [root.clientWidth, devicePixelRatio, this.resolution].join();
+    // At most one cell per px of the page, also on a dense screen. A tile may be drawn one px smaller, and no cell may be lost.
+    this.resolution = [Math.min(keys, clientWidth - 1), Math.min(queries, clientHeight - 1)];
+    this.arranged = [root.clientWidth, devicePixelRatio, elements[0].getBoundingClientRect().width, this.resolution].join();
     return this.arranged !== before;
   }
 
@@ -368,10 +369,11 @@ export class HeadGrid {
     const pen = penOf(canvas);
     pen.imageSmoothingEnabled = false;
     this.elements.forEach((tile, index) => {
-      const { left, top } = tile.getBoundingClientRect();
+      const { left, top, right, bottom } = tile.getBoundingClientRect();
       this.paintMap(index);
-      // All maps are equally large, and not smaller than their pixels, of which none may be lost.
-      pen.drawImage(cells, at(left - around.left), at(top - around.top), at(tile.clientWidth), at(tile.clientHeight));
+      // The browser, too, moves each edge to a pixel of the screen.
+      const [x, y] = [at(left) - at(around.left), at(top) - at(around.top)];
+      pen.drawImage(cells, x, y, at(right) - at(left), at(bottom) - at(top));
     });
     this.painted += 1;
     this.root.dataset.painted = String(this.painted);

@@ -3,6 +3,4 @@
 import { reportChoices } from "../../ui/compat.js";
 
 /** @param {import("../../ui/component.js").Mount<import("../../ui/compat.js").Choices>} mount */
-export default function mount({ data }) {
-  reportChoices(data);
-}
+export default ({ data }) => reportChoices(data);

@@ -136,15 +136,11 @@ class Overview(Visitor):
     def click(self, tile: int) -> None:
         self.picture.click(position=self.at(tile))  # type: ignore[arg-type]
 
-    def color(self, layer: int, head: int, query: int, key: int) -> list[int]:
+    def color(self, layer: int, head: int, query: int, key: int, queries: int = 4, keys: int = 4) -> list[int]:
         """Red, green, blue and alpha of a cell."""
-        at = [int(px) for px in self.at(self.tile(layer, head), query, key).values()]
-        return self.pixel(*at)
-
-    def pixel(self, left: int, top: int) -> list[int]:
-        """Red, green, blue and alpha of a pixel of the picture."""
+        at = [int(px) for px in self.at(self.tile(layer, head), query, key, queries, keys).values()]
         canvas = self.picture.locator("canvas")
-        return canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at, 1, 1).data]", [left, top])
+        return canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at, 1, 1).data]", at)
 
     @property
     def tip(self) -> Locator:
@@ -326,9 +322,9 @@ def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(
     view.picture.hover(position=view.at(view.tile(12, 12), 33.4, 21.4, 64, 64))  # type: ignore[arg-type]
     expected = ["layer 12, head 12", "query 33: token33", "key 21: token21", "weight 0.500 (±0.002)"]
     assert view.tip.inner_text().split("\n") == expected
-    size = view.root.locator(".tile").last.evaluate("tile => [tile.clientHeight, tile.clientWidth]")
-    down, across = (int((cell + 0.9) * pixels / 64) for cell, pixels in zip((33, 21), size, strict=True))
-    assert view.pixel(round(place["left"]) + across, round(place["top"]) + down) == [*SCALE[127], 255]
+    size = view.root.locator(".tile").last.evaluate("tile => [tile.clientHeight - 1, tile.clientWidth - 1]")
+    pixel = [int((cell + 0.9) * pixels / 64) for cell, pixels in zip((33, 21), size, strict=True)]
+    assert view.color(12, 12, *pixel, *size) == [*SCALE[127], 255]
 
 
 @browser_only
