@@ -198,7 +198,7 @@ class Bar {
     return this.data.covers && this.uncovered !== this.data.stop;
   }
 
-  /** Hide the page, or show it: app.css. */
+  /** Hide the page, or show it: lesson_page.css. */
   cover() {
     const bar = elementWithKey("lesson_bar");
     bar?.toggleAttribute("data-covers", this.covers());

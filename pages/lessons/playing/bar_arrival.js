@@ -5,7 +5,7 @@ import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
 const PLACES = 6; // how many times to scroll to that part
 const GAP = 8; // px between the top of the screen and that part; a larger gap would show the end of the part above it
 const PATIENCE = 8000; // ms to wait until the part is drawn
-const NARROW = matchMedia("(max-width: 59.99rem)"); // the words are below the page: app.css
+const NARROW = matchMedia("(max-width: 59.99rem)"); // the words are below the page: lesson_page.css
 
 /**
  * The part of the page with a name, or null if it is not drawn. A picture comes before a heading of the same name.

@@ -22,16 +22,21 @@ from pages.ui.component import Element, mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
 from pages.ui.prose import explained, prose, strong_words
+from pages.ui.style import style
 from pages.ui.text import linked_language, text
 from transformer import HeadlightError
 
 LONGEST = 80  # characters of a text in the sentence about what is on the page
+
+_STYLE = style(Path(__file__).with_name("lesson_page.css"))
 
 _mount = mounted(Path(__file__).with_name("bar"))
 
 
 def lesson_bar() -> None:
     """Draw the bar if a lesson is open, and below it the picture on which tokens are marked. Call it above the page."""
+    if open_lesson():
+        st.html(_STYLE)
     _show_bar()
     show_picture()
 

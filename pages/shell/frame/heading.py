@@ -18,7 +18,5 @@ def heading() -> AbstractContextManager[object]:
     with st.container(key="heading", gap="xxsmall"):
         st.title(words.get("heading", words["title"]))
         st.markdown(words["sentence"])
-        place = st.container(gap="xxsmall", key="source_place")
-        if not words.get("reads_source", True):
-            st.html('<i class="reads-no-text"></i>')  # app.css then hides the place
-        return place
+        # app.css hides the second one
+        return st.container(gap="xxsmall", key="source_place" if words.get("reads_source", True) else "source_unread")

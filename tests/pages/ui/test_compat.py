@@ -33,6 +33,7 @@ COMPAT = {
     "pages/ui/chart/chart.css": "the same for Plotly's buttons",
     "pages/ui/chart/theme.js": "the name of these buttons in a layout is documented",
     "pages/shell/browser/present_page.css": "it is on the page only while that is presented",
+    "pages/lessons/playing/lesson_page.css": "it is on the page only while a lesson is open",
     "pages/shell/browser/embed.css": "it is on the page only while that is embedded",
 }
 

@@ -789,7 +789,7 @@ def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor:
     assert box["width"] > 330
     answer.click()
     section.get_by_text("Right.", exact=True).wait_for()
-    expect(page.locator(".st-key-lesson-marks").get_by_text("2 of 14 places differ")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-lesson-marks").get_by_text("the 2 of 14 places that differ")).to_be_in_viewport(ratio=1)
     expect(section.locator("a.next")).to_be_in_viewport(ratio=1)
     # The map is wider than the screen, so it can be focused and scrolled with keys.
     expect(page.locator(".st-key-head-map .chart")).to_have_attribute("tabindex", "0")
