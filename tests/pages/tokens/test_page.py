@@ -65,7 +65,7 @@ def test_chips_show_ids_and_the_token_that_is_read_for_an_unknown_word() -> None
         ("known", "&lt;eos&gt;", "", "2", "2"),
     ]
     warnings = [warning.value.replace("\\", "") for warning in app.warning]
-    assert any("catt" in warning and "It knows, for example: cat" in warning for warning in warnings)
+    assert any("catt" in warning and "with a similar spelling: cat" in warning for warning in warnings)
 
 
 def test_figures_show_the_numbers_of_the_trace() -> None:

@@ -608,10 +608,11 @@ def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_proj
 def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reload(
     visitor: Visitor, stranger: BrowserContext
 ) -> None:
+    kept = "Object.keys(sessionStorage).some((name) => name.startsWith('teacher-'))"
     page = visitor.open(f"lessons?class_lesson={LESSON}")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
     page.locator(".class-line").wait_for()
-    page.wait_for_function("Object.keys(sessionStorage).some((name) => name.startsWith('teacher-'))")
+    page.wait_for_function(kept)
     page.reload()
     page.locator(".class-line").wait_for()  # still the teacher
     assert "0 joined" in page.locator(".class-line").inner_text()
@@ -628,6 +629,7 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     assert requests
     assert not [request for request in requests if secret in request]
     assert "#" not in other.url
+    other.wait_for_function(kept)
     other.reload()
     other.locator(".class-line").wait_for()
     assert "0 joined" in other.locator(".class-line").inner_text()  # no teacher has joined as a student
