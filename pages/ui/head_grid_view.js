@@ -144,6 +144,7 @@ export class HeadGrid {
     const [layers, heads] = shape;
     this.tiles = tiles ?? range(layers * heads).map((index) => [Math.floor(index / heads), index % heads]);
     this.resolution = null;
+    this.canvas.width = 0; // without tiles, nothing is painted
     this.root.dataset.tiles = String(this.tiles.length);
     const values = { layers, heads, tiles: this.tiles.length, hint: this.hint() };
     this.picture.setAttribute("aria-label", fillIn(tiles ? text.flow : text.picture, values));
@@ -361,7 +362,7 @@ export class HeadGrid {
   /** Paint the map of each tile. If a map has more cells than pixels, a pixel has the colour of its strongest cell. */
   paint() {
     if (!this.resolution) return;
-    const { canvas, cells } = this;
+    const { canvas } = this;
     const around = this.picture.getBoundingClientRect();
     const at = (/** @type {number} */ px) => Math.round(px * devicePixelRatio);
     Object.assign(canvas, { width: at(around.width), height: at(around.height) });
@@ -370,26 +371,26 @@ export class HeadGrid {
     pen.imageSmoothingEnabled = false;
     this.elements.forEach((tile, index) => {
       const { left, top, right, bottom } = tile.getBoundingClientRect();
-      this.paintMap(index);
       // The browser, too, moves each edge to a pixel of the screen.
       const [x, y] = [at(left) - at(around.left), at(top) - at(around.top)];
-      pen.drawImage(cells, x, y, at(right) - at(left), at(bottom) - at(top));
+      pen.drawImage(this.mapOf(index), x, y, at(right) - at(left), at(bottom) - at(top));
     });
     this.painted += 1;
     this.root.dataset.painted = String(this.painted);
   }
 
   /**
-   * Paint the map of a tile on `cells`, which has a pixel for each of its cells.
+   * The map of a tile on a canvas that has a pixel for each of its cells. The next call paints on the same canvas.
    *
    * @param {number} index
    */
-  paintMap(index) {
+  mapOf(index) {
     const [columns, rows] = this.resolution ?? [0, 0];
     const [, heads, queries, keys] = this.data.shape;
     const [layer, head] = this.tiles[index];
     const levels = shrunk(this.levels, [queries, keys], layer * heads + head, rows, columns);
     paintLevels(this.cells, levels, columns, rows, this.pixels);
+    return this.cells;
   }
 
   /** The whole grid as an SVG, in which the cells are pixels of an image. */
@@ -418,9 +419,7 @@ export class HeadGrid {
     sheet.rect(sheet.place(this.bar), { fill: "url(#scale)" });
     [this.swatch, ...this.elements].forEach((element, place) => {
       for (const fill of [colors.masked, "url(#hatch)"]) sheet.rect(sheet.place(element), { fill });
-      if (!place) return;
-      this.paintMap(place - 1);
-      sheet.image(this.cells, sheet.place(element));
+      if (place) sheet.image(this.mapOf(place - 1), sheet.place(element));
     });
     for (const label of this.grid.querySelectorAll(".label")) sheet.write(label);
     if (this.selected >= 0) {

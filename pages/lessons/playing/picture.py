@@ -65,9 +65,7 @@ def show_picture() -> None:
     words, most = text("lesson")["picture"], asked.question.most
     with st.container(key=CONTAINER):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                words["ask"].format(query=literal(asked.query), head=asked.title, most=asked.question.most), width="content"
-            )
+            st.markdown(words["ask"].format(query=literal(asked.query), head=asked.title, most=most), width="content")
             st.button(
                 text("lesson")["bar"]["check"],
                 key="lesson-check",

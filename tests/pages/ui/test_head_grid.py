@@ -57,6 +57,7 @@ if case == "many":
 more = {}
 if case.endswith("flow"):
     order = [(layer, head) for head in reversed(range(heads)) for layer in range(layers)]
+    order = [] if st.session_state.get("none") else order
     more = {"order": order, "captions": [f"{0.99 - 0.006 * index:.2f}" for index in range(len(order))]}
 
 
@@ -73,6 +74,7 @@ st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 st.title("Every head")
 found = overview(weights, allowed, queries, keys, st.session_state["here"], "#0072B2", "demo", take, **more)
 st.button("Anew", on_click=anew)
+st.checkbox("No tiles", key="none")
 st.text(f"runs {st.session_state['runs']}, told {st.session_state.get('told', 0)}")
 st.text(f"here {st.session_state['here']} found {found} outside {picked('nobody')}")
 """
@@ -269,6 +271,15 @@ def test_cells_have_the_colour_of_their_weight_and_masked_cells_a_colour_outside
     masked = view.root.locator(".tile").first.evaluate("tile => getComputedStyle(tile).backgroundColor")
     grey, opacity = (float(re.findall(r"[\d.]+", masked)[part]) for part in (0, 3))
     assert np.abs(SCALE - (255 + opacity * (grey - 255))).sum(-1).min() > 60
+
+
+@browser_only
+def test_without_tiles_no_map_of_the_tiles_before_is_left(view: Overview) -> None:
+    view.show("flow")
+    assert view.picture.locator("canvas").evaluate("canvas => canvas.width") > 0
+    view.page.get_by_text("No tiles").click()
+    expect(view.root.locator(".tile")).to_have_count(0)
+    assert view.picture.locator("canvas").evaluate("canvas => canvas.width") == 0
 
 
 @browser_only
