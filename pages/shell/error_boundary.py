@@ -1,4 +1,4 @@
-"""Draws the errors and warnings of all pages."""
+"""Draws the errors of all pages."""
 
 import logging
 import secrets
@@ -8,18 +8,12 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.shell.models.model_texts import accepts
-from pages.ui.caches import cached
 from pages.ui.compat import PageEnd
-from pages.ui.escaping import filled, literal, quoted_token
+from pages.ui.escaping import literal
 from pages.ui.text import has_text, text
 from transformer import HeadlightError
-from transformer.errors import Remark, Sentence
-from transformer.pipeline.pipeline import Side
-from transformer.tasks import TASKS, find_task
-from transformer.text.vocabulary import Unknown
+from transformer.errors import Sentence
 
-# So many unknown tokens are named one by one. Of the others, only the number is shown.
-MOST_UNKNOWN = 4
 LOG = logging.getLogger("headlight")
 
 
@@ -59,39 +53,3 @@ def sentence(error: Sentence, model: str | None = None) -> str:
     model = model or st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
     return error.sentence(text("errors") if has_text("errors") else {}, **clauses)
-
-
-def warn_remark(task_name: str, source: str) -> None:
-    """Draw the remark of the model's task on a text: why its answer should not be trusted. Draws nothing without a remark."""
-    remark = remark_on(task_name, source)
-    if remark is not None:
-        st.warning(literal(sentence(remark)), icon=":material/do_not_disturb_on:")
-
-
-@cached
-def remark_on(task_name: str, source: str) -> Remark | None:
-    """The remark that `warn_remark` draws; None for a text without a remark."""
-    return find_task(task_name).remark(source) if task_name in TASKS else None
-
-
-def warn_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: int | None = None) -> None:
-    """Draw a warning that names the first unknown tokens, the closest known ones, and the texts the model was trained on.
-
-    Args:
-        unknown: the tokens of the text that are not in the vocabulary.
-        accepts: the texts the model was trained on, as a clause; empty if that is not known.
-        number: the number of the text, counted from 1; None if it is the only one.
-    """
-    words = text("common")
-    if not unknown:
-        return
-    lines, where = [], words[side] if number is None else words["of_text"].format(side=words[side], number=number)
-    for token in unknown[:MOST_UNKNOWN]:
-        closest = filled(words["closest"], tokens=literal(", ".join(token.closest))) if token.closest else ""
-        name = quoted_token(token.token, words["invisible"])
-        lines.append(filled(words["unknown"], side=where, token=name, closest=closest))
-    if len(unknown) > MOST_UNKNOWN:
-        lines.append(filled(words["unknown_more"], count=str(len(unknown) - MOST_UNKNOWN)))
-    if accepts:
-        lines.append(filled(words[f"trained_on_{side}"], accepts=literal(accepts)))
-    st.warning("  \n".join(lines), icon=":material/help:")

@@ -64,6 +64,12 @@ def shown_errors(app: AppTest) -> str:
     return " ".join(shown(error.value) for error in app.error)
 
 
+def notes(app: AppTest) -> list[str]:
+    """The notes about the typed texts (`pages.shell.frame.note_row`), without escapes."""
+    icon = re.compile(r":material/(view_agenda|error|help|do_not_disturb_on|straighten): ")
+    return [shown(icon.sub("", each.value, 1)) for each in app.main.markdown if icon.match(each.value)]
+
+
 def shown(markdown: str) -> str:
     """The text that is visible when Markdown that `pages.ui.escaping` has escaped is shown, also of a marked term."""
     markdown = re.sub(r"\[([^\]]*)\]\(#word-[^)]*\)", r"\1", markdown)

@@ -16,6 +16,7 @@ from pages.shell.frame.history import keep_history
 from pages.shell.frame.hub_box import show_hub
 from pages.shell.frame.model_picker import opens, pick_model, show_folders, show_sizes, show_untrained
 from pages.shell.frame.next_words import CHIPS, show_next_words
+from pages.shell.frame.note_row import ROW, show_note_row
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.models.folders import folders
 from pages.shell.models.model_examples import Start, starts
@@ -48,6 +49,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         offered = starts(model) if readable else (Start("", ""),)
         with place or st.container(gap="xxsmall"):
             _source(model, offered, readable)
+            beside_label = st.container()
         if trained(model):
             st.caption(literal(description(model)))
         # The examples are drawn after all text boxes, because they depend on the boxes' values.
@@ -55,6 +57,9 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         if readable:
             show_next_words(model)
         _other_texts(model, readable)
+        if readable:
+            with beside_label:
+                show_note_row(_limit(model))
         with examples:
             show_examples(offered)
             show_look_for(() if in_lesson else offered)
@@ -72,7 +77,7 @@ def _read_anew() -> None:
     """Draw the page for changed texts, and only those parts of the sidebar that depend on the texts."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
     if trained(st.session_state["model"]):
-        draw_alone(LOOK_FOR, CHIPS, BODY)
+        draw_alone(LOOK_FOR, CHIPS, BODY, ROW)
 
 
 def _language() -> None:
@@ -93,7 +98,7 @@ def _limit(model: str) -> str:
 
 
 def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
-    """Draw the box of the first text. Below it is which texts the model reads, if the model can be opened."""
+    """Draw the box of the first text. Its help says which texts the model reads, if the model can be opened."""
     words = text("sidebar")
     # The box grows with its text. Enter runs it: pages/shell/browser/enter.js.
     st.text_area(
@@ -106,9 +111,6 @@ def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
         height="content",
         help=words["source_help"].format(limit=_limit(model)) if readable else None,
     )
-    if readable:
-        with st.container(key="source_limit"):  # app.css hides it on a phone; the help says the same
-            st.caption(literal(_limit(model)))
 
 
 def _take_source() -> None:

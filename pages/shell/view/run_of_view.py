@@ -61,13 +61,21 @@ def run_of(view: View, batch: bool = False, beside: Callable[[View], View] = lam
 
 
 def texts_of(view: View, batch: bool = False) -> Texts:
-    """All typed texts of a view as its model reads them, or its first alone. Raises as `run_of`."""
-    if view.problem and batch:
-        raise view.problem.anew()
+    """All typed texts of a view as its model reads them, or its first alone. Raises as `run_of`. A batch that cannot be read is
+    not in the view (`current_view`)."""
     items = range(view.typed if batch else 1)
-    sources = tuple(_read(view, "source", item, batch) for item in items)
-    targets = tuple(None if view.targets[item] is None else _read(view, "target", item, batch) for item in items)
+    sources = tuple(read_text(view, "source", item, batch) for item in items)
+    targets = tuple(None if view.targets[item] is None else read_text(view, "target", item, batch) for item in items)
     return Texts(view, sources, targets)
+
+
+def unreadable(view: View, batch: bool = False) -> bool:
+    """Whether the first text of a view cannot be read, or with `batch` any text."""
+    try:
+        texts_of(view, batch)
+    except InputError:
+        return True
+    return False
 
 
 def answer_of(view: View, item: int = 0) -> Answer | InputError:
@@ -80,8 +88,12 @@ def answer_of(view: View, item: int = 0) -> Answer | InputError:
         return error
 
 
-def _read(view: View, side: Side, item: int, batch: bool) -> Encoding:
-    """A text as the model reads it; if there are several, an error names the text by its number."""
+def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
+    """A text as the model reads it. In a batch of several, an error names the text by its number.
+
+    Raises:
+        InputError: the model cannot read it.
+    """
     try:
         return view.encoding(side, item)
     except InputError as error:

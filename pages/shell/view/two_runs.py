@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from pages.shell.error_boundary import sentence, warn_unknown
+from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
 from pages.shell.view.runs import Edits
 from pages.shell.view.second_run import Asked, SecondRun, answer_of, second_run
+from pages.shell.view.text_notes import say_unknown
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted, span
@@ -95,9 +96,9 @@ def say_runs(view: View, second: SecondRun, answers: Sequence[str | None]) -> No
         lines.append(" · ".join([line, *(f"**{part}**" for part in more)]))
     st.markdown("  \n".join(lines))
     read = accepts(other.model) if other.pipeline.card.accepts else ""
-    warn_unknown("source", other.encoding("source").unknown, read)
-    if isinstance(other.target, str):
-        warn_unknown("target", other.encoding("target").unknown, read)
+    for side in ("source", "target") if isinstance(other.target, str) else ("source",):
+        if unknown := other.encoding(side).unknown:
+            st.warning(say_unknown(side, unknown, read), icon=":material/help:")
 
 
 def _marked(first: str, second: str) -> tuple[str, str]:

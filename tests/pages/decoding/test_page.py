@@ -90,7 +90,8 @@ def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> 
 
 def test_the_page_says_only_once_that_a_trained_model_was_stopped() -> None:
     app = check(on_page(PAGE, model="copy", source="a" * 19))
-    assert sum("did not end its answer" in warning.value for warning in app.warning) == 1
+    assert sum("not ended by the model" in line.value for line in app.main.markdown) == 1
+    assert not app.warning
 
 
 def test_forced_tokens_show_both_answers_and_their_first_difference_and_each_can_be_removed() -> None:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.tokens.sentence import chips, classes
 from pages.tokens.vocabulary_part import found_ids
-from tests.pages.apps import charts, on_page, unfold
+from tests.pages.apps import charts, notes, on_page, unfold
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
@@ -64,8 +64,7 @@ def test_chips_show_ids_and_the_token_that_is_read_for_an_unknown_word() -> None
         ("known", "sleeps", "", sleeps, sleeps),
         ("known", "&lt;eos&gt;", "", "2", "2"),
     ]
-    warnings = [warning.value.replace("\\", "") for warning in app.warning]
-    assert any("catt" in warning and "with a similar spelling: cat" in warning for warning in warnings)
+    assert any("catt" in note and "with a similar spelling: cat" in note for note in notes(app))
 
 
 def test_figures_show_the_numbers_of_the_trace() -> None:

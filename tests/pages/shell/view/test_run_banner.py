@@ -7,7 +7,7 @@ from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
-from tests.pages.apps import on_page, shown, shown_errors
+from tests.pages.apps import notes, on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
@@ -34,10 +34,9 @@ def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: s
         assert not shown_errors(app)
 
 
-def test_unknown_tokens_give_one_warning_for_each_side_that_names_the_first_tokens() -> None:
+def test_unknown_tokens_give_one_note_for_each_side_that_names_the_first_tokens() -> None:
     app = on_page(ATTENTION, model="reverse", source="a1b2c3d4e5f6", target="7")
-    assert len(app.warning) == 2
-    first, second = (warning.value.replace("\\", "") for warning in app.warning)
+    first, second = notes(app)
     assert all(f"The source has “{token}”" in first for token in "1234")
     assert "“5”" not in first
     assert "And 2 more." in first
@@ -47,35 +46,33 @@ def test_unknown_tokens_give_one_warning_for_each_side_that_names_the_first_toke
 
 
 @pytest.mark.parametrize("page", ["pages/masks/page.py", "pages/tokens/page.py", "pages/layers/page.py"])
-def test_warnings_of_a_batch_name_their_text(page: str) -> None:
+def test_notes_about_a_batch_name_their_text(page: str) -> None:
     letters = "abcdefghijklmn"
     app = on_page(page, model="reverse", source="ab", batch=f"c1\n{letters}", batch_targets="c\nd2")
-    warned = [warning.value.replace("\\", "") for warning in app.warning]
-    assert [warning.partition(",")[0].partition(".")[0] for warning in warned] == [
+    assert [note.partition(",")[0].partition(".")[0] for note in notes(app)] == [
         "The source of text 2 has “1”",
         "The target of text 3 has “2”",
         f"Text 3 has {len(letters)} tokens",
-        f"The rule that made the training pairs answers **{letters[::-1]}**",  # the model's answer to such a long text is wrong
     ]
-    alone = [warning.value for warning in on_page(page, model="reverse", source=f"1{letters}").warning]
+    (long,) = (shown(line.value) for line in app.main.markdown if line.value.startswith(f"**{letters}** → "))
+    assert f"the rule that made the training pairs answers **{letters[::-1]}**" in long
+    alone = notes(on_page(page, model="reverse", source=f"1{letters}"))
     assert alone[0].startswith("The source has “1”")
     assert alone[1].startswith(f"This text has {len(letters) + 1} tokens")
 
 
-def test_invalid_batch_stops_only_pages_that_show_a_batch() -> None:
+def test_invalid_batch_leaves_the_first_text_alone() -> None:
     app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
     for name, value in {"model": "reverse", "source": "abc", "batch": "a\nb\nc\nd"}.items():
         app.query_params[name] = value
     app.run()
-    for page in ("pages/home/page.py", ATTENTION, "pages/positions/page.py"):
+    for page in ("pages/home/page.py", ATTENTION, "pages/masks/page.py"):
         app.switch_page(page).run()
         assert not shown_errors(app)
-        (warned,) = (warning.value.replace("\\", "") for warning in app.warning)
+        (warned,) = notes(app)
         assert warned.startswith(f"There are 4 further source texts; up to {SENTENCES - 1} can be read together")
-        assert ", one on each line. This page shows the first text" in warned
+        assert ", one on each line. Until then, the first text is shown alone." in warned
         assert any("cba" in line.value for line in app.markdown)
-    app.switch_page("pages/masks/page.py").run()
-    assert f"up to {SENTENCES - 1} can be read together" in shown_errors(app)
 
 
 def test_invalid_size_is_explained_and_the_tour_links_stay() -> None:
@@ -130,20 +127,21 @@ def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     before = pictures(app)
     assert before
     app.text_area(key="source").set_value(" ").run()
-    assert "nothing to read" in shown_errors(app)
-    assert any("**abc**" in info.value and "reverse" in info.value for info in app.main.info)
+    assert not shown_errors(app)
+    (note,) = notes(app)
+    assert note.startswith("There is nothing to read in your text; type 1 to 12 letters from a to z.")
+    assert note.endswith("the page shows the last text that could be read.")
     assert pictures(app) == before
     assert answered(app, "cba")
     app.text_area(key="source").set_value("abd").run()
     assert not shown_errors(app)
-    assert not any("**abc**" in info.value for info in app.main.info)
+    assert not notes(app)
     assert answered(app, "dba")
 
 
 def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
     app = on_page("pages/home/page.py", model="reverse", source=" ")
     assert "nothing to read" in shown_errors(app)
-    assert not any("page shows" in info.value for info in app.main.info)
     assert len(pictures(app)) == 2  # examples and the tour, no map
     app.switch_page(ATTENTION).run()
     assert "nothing to read" in shown_errors(app)
@@ -174,37 +172,37 @@ def test_each_text_is_split_and_answered_once_in_a_run(monkeypatch: pytest.Monke
         ("english-french", "the cat the dog", "No sentence in training had “the” after “the cat” in this way"),
     ],
 )
-def test_a_text_unlike_any_in_training_gets_a_warning(model: str, source: str, remark: str) -> None:
+def test_a_text_unlike_any_in_training_gets_a_note(model: str, source: str, remark: str) -> None:
     app = on_page(ATTENTION, model=model, source=source)
     assert not app.exception
-    assert any(remark in warning.value.replace("\\", "") for warning in app.warning)
+    assert any(remark in note for note in notes(app))
 
 
-def test_a_text_like_those_in_training_gets_no_warning() -> None:
+def test_a_text_like_those_in_training_gets_no_note() -> None:
     for model, source in (("addition", "417+85"), ("dates", "14-7-98"), ("sort", "hahahaha"), ("english-french", "i see it .")):
         app = on_page(ATTENTION, model=model, source=source)
         assert not app.exception
-        assert not app.warning
+        assert not notes(app)
 
 
-def test_an_unknown_name_and_another_unknown_word_get_one_warning_each() -> None:
-    (warning,) = on_page("pages/home/page.py", model="english-french", source="my name is zorblax").warning
-    assert "Where a name may stand, the model was trained to copy such a word." in warning.value.replace("\\", "")
-    (warning,) = on_page("pages/home/page.py", model="english-french", source="the zorblax is big").warning
-    assert "“zorblax”, which this model does not know" in warning.value.replace("\\", "")
+def test_an_unknown_name_and_another_unknown_word_get_one_note_each() -> None:
+    (note,) = notes(on_page("pages/home/page.py", model="english-french", source="my name is zorblax"))
+    assert "Where a name may stand, the model was trained to copy such a word." in note
+    (note,) = notes(on_page("pages/home/page.py", model="english-french", source="the zorblax is big"))
+    assert "“zorblax”, which this model does not know" in note
 
 
 def test_a_wrong_answer_is_shown_with_the_right_one() -> None:
     for model, wrong in (("reverse", False), ("reverse@000168", True)):
         app = on_page(ATTENTION, model=model, source="abcdefgh")
-        answers = [shown(markdown.value).endswith("**hgfedcba**") for markdown in app.main.markdown if "→ **" in markdown.value]
-        assert answers[0] is not wrong
-        assert [warning.value for warning in app.warning] == [text("common")["wrong"].format(right="hgfedcba")] * wrong
+        answer = next(shown(markdown.value) for markdown in app.main.markdown if "→ **" in markdown.value)
+        assert answer.startswith("→ **hgfedcba**") is not wrong
+        assert (text("common")["wrong"].format(right="hgfedcba") in answer) is wrong
 
 
 def test_an_uncertain_answer_is_marked() -> None:
     def said(model: str) -> list[str]:
-        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "is not sure of" in m.value]
+        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "not sure of" in m.value]
 
     assert not said("reverse")
     assert len(said("reverse@000168")) == 1

@@ -1,0 +1,64 @@
+"""The row beside the label of the text box: what the box may hold, or a note about what was typed.
+
+It is one line high whatever it says, so that a note never pushes the pictures of the page down.
+"""
+
+import streamlit as st
+
+from pages.shell.error_boundary import sentence
+from pages.shell.models.catalogue import available
+from pages.shell.view.text_notes import Note, text_notes
+from pages.shell.view.turns import turn
+from pages.shell.view.view import current_view
+from pages.ui.escaping import literal
+from pages.ui.text import text
+from transformer import HeadlightError, InputError
+
+# Key of the fragment, and of the container of the notes (app.css).
+ROW, NOTES = "note_row", "notes"
+# The translator that reads any text, and how the names of the tasks begin whose translators know few words.
+READS_ANY, LIMITED = "everyday", "english-french"
+
+
+@st.fragment(key=ROW)
+def show_note_row(limit: str) -> None:
+    """Draw the row. Call it after all text boxes.
+
+    Args:
+        limit: a sentence on the texts that the model reads, which is drawn if there is no note.
+    """
+    with turn():
+        notes, suited = _notes()
+    if not notes:
+        with st.container(key="source_limit"):  # app.css hides it on a phone; the help of the box says the same
+            st.caption(literal(limit))
+        return
+    words, first = text("common"), notes[0]
+    label = words["other_model"].format(note=first.short, model=READS_ANY) if suited else first.short
+    if len(notes) > 1:
+        label = words["more_notes"].format(note=label, count=len(notes) - 1)
+    with st.container(key=NOTES), st.popover(f"{first.icon} **{label}**", type="tertiary", wrap=False):
+        for note in notes:
+            st.markdown(f"{note.icon} {note.full}")
+        if suited:
+            reads_any = words["reads_any"].format(model=READS_ANY)
+            st.button(reads_any, key="reads_any", on_click=_open_reads_any, icon=":material/translate:")
+
+
+def _notes() -> tuple[tuple[Note, ...], bool]:
+    """The notes about the typed texts, and whether the translator that reads any text would suit the first one better."""
+    try:
+        view = current_view()
+        notes = text_notes(view)
+    except InputError as error:
+        problem = literal(sentence(error))
+        return (Note(problem, problem, ":material/error:"),), False
+    except HeadlightError:  # not about a text, so the page says it
+        return (), False
+    strange = any(note.strange for note in notes)
+    return notes, strange and view.pipeline.card.task.startswith(LIMITED) and READS_ANY in available()
+
+
+def _open_reads_any() -> None:
+    st.session_state["model"] = READS_ANY
+    st.rerun()  # the whole app, because the model is in the sidebar

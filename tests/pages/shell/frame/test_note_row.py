@@ -1,0 +1,55 @@
+"""The row beside the text box: a note about the text takes the place of what the box may hold, and pushes nothing down."""
+
+import pytest
+
+from tests.pages.apps import notes, on_page
+from tests.pages.visitor import Visitor
+
+# Pages that read any text (Patching needs a second one), and texts that give a note: an unknown word, nothing to read.
+PAGES = ("", "tokens", "positions", "masks", "attention", "layers", "decoding", "training")
+NOTED = {"the zorglub is big": "“zorglub” is unknown to this model", " ": "There is nothing to read in your text"}
+TOP = """() => Math.min(...[...document.querySelectorAll(
+    '.stMain .st-key-page_place :is(h2, h3, .js-plotly-plot, canvas, [data-testid="stButtonGroup"])')]
+    .filter((each) => each.getClientRects().length).map((each) => Math.round(each.getBoundingClientRect().top)))"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("size", "line"), [((1280, 720), 0), ((390, 844), 24)])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_note_does_not_move_the_page(visitor: Visitor, page: str, size: tuple[int, int], line: int) -> None:
+    """On a phone, the answer to the last text that could be read may take one line more, since it names that text."""
+    opened = visitor.open(page)
+    opened.set_viewport_size({"width": size[0], "height": size[1]})
+    box = opened.locator(".st-key-source textarea")
+    box.fill("the cat is big")
+    box.press("Enter")
+    visitor.settle()
+    assert opened.locator(".st-key-notes").count() == 0
+    top = opened.evaluate(TOP)
+    for source, says in NOTED.items():
+        box.fill(source)
+        box.press("Enter")
+        visitor.settle()
+        note = opened.locator(".st-key-notes button")
+        note.get_by_text(says).wait_for()
+        assert note.evaluate("(button) => button.offsetHeight") < 50  # one line
+        assert 0 <= opened.evaluate(TOP) - top <= line
+
+
+@pytest.mark.browser
+def test_a_note_opens_and_its_button_opens_the_model_that_reads_any_words(visitor: Visitor) -> None:
+    page = visitor.open("attention?source=the+zorglub+is+big")
+    page.locator(".st-key-notes button").click()
+    page.get_by_text("The source has “zorglub”, which this model does not know; it reads it as <unk>.").wait_for()
+    page.locator(".st-key-reads_any button").click()
+    page.wait_for_url("**model=everyday**")
+    visitor.settle()
+    assert page.locator(".st-key-notes").count() == 0
+    assert page.locator(".st-key-source textarea").input_value() == "the zorglub is big"
+
+
+def test_several_notes_are_counted_in_the_row() -> None:
+    app = on_page("pages/attention/page.py", model="reverse", source="1" + "abcdefghijklmn")
+    assert len(notes(app)) == 2
+    labels = [block.proto.popover.label for block in app.main.get("popover")]
+    assert any(label.endswith("**“1” is unknown to this model, and 1 more**") for label in labels)
