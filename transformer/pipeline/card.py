@@ -74,6 +74,8 @@ class Card:
                 if name in values:
                     _check_field(name, values[name], hint)
             card = cls(**values)
+            if not all({"step", "loss"} <= check.keys() for check in card.history):
+                raise CheckpointError("Each check in the history of a card has a step and a loss; here one is missing.")
             card.to_json()  # raises if a text has no UTF-8 encoding
             return card
         except (TypeError, ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ import hashlib
 import re
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -168,7 +168,8 @@ def _bytes_of_all() -> int:
 
 
 def load_own(key: OwnModel) -> Pipeline:
-    """Load the model of a key.
+    """Load the model of a key, without the measures on its card: they are what the file claims, and the pages show only numbers
+    of models that this project measured.
 
     Raises:
         CheckpointError: the session has replaced the model, or has ended.
@@ -176,7 +177,8 @@ def load_own(key: OwnModel) -> Pipeline:
     contents = _CONTENTS.get(key.digest)
     if contents is None:
         raise CheckpointError("The model {name!r} is not there any more.", name=key.name)
-    return Pipeline.from_bytes(contents.data, key.name)
+    pipeline = Pipeline.from_bytes(contents.data, key.name)
+    return replace(pipeline, card=replace(pipeline.card, measures={}))
 
 
 def own_name(wanted: str) -> str:

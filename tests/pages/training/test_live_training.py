@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import hashlib
 import json
 import re
 import time
@@ -18,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.frame.model_picker import OPENED
 from pages.shell.models import own_models
-from pages.shell.models.own_models import own_name
+from pages.shell.models.own_models import OwnModel, load_own, own_name
 from pages.training import live_desk
 from pages.training import live_training as live
 from pages.training.live_curves import CURVES, thinned
@@ -392,6 +393,8 @@ def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
     assert app.session_state["model"] == "my-mine"
     assert "my-mine" in app.sidebar.selectbox(key="model").options
     assert "uploaded from Mine.safetensors" in shown(app.sidebar.caption[0].value)
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    assert load_own(OwnModel("my-mine", digest, 0)).card.measures == {}  # what a file says of itself is not shown
     # A model that is trained here has the name of its task. It would replace an uploaded model with this name.
     app.file_uploader[0].upload("reverse.safetensors", data).run()
     assert {"my-mine", "my-reverse-uploaded"} < {*app.sidebar.selectbox(key="model").options}

@@ -57,6 +57,12 @@ def test_a_field_of_another_type_is_refused_by_name(name: str, values: list[obje
             Card.from_json(text)
 
 
+@pytest.mark.parametrize("entry", [{}, {"loss": 1.0}, {"step": 5, "accuracy": 0.5}])
+def test_a_check_of_the_history_without_step_or_loss_is_refused(entry: dict[str, float]):
+    with pytest.raises(CheckpointError, match="a step and a loss"):
+        Card.from_json(json.dumps(json.loads(CARD.to_json()) | {"history": [entry]}))
+
+
 @pytest.mark.parametrize(
     "text", ["", "garbage", "[]", "null", "3", "{}", "[" * 100_000, '{"what": 1}'], ids=lambda text: text[:9]
 )
