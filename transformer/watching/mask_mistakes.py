@@ -14,7 +14,8 @@ from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
 LOW = -1e9
-SMALL_FILLS = (1, 5)  # hidden scores of minus these numbers leave a visible weight; with −10, numbers hardly differ from ours
+# Hidden scores of minus these numbers leave a visible weight, so they are tried even if theirs does not show them.
+SMALL_FILLS = (-1.0, -5.0)
 OTHER_PADS = 4  # ids below this are tried as padding
 
 
@@ -44,10 +45,13 @@ def masks(setting: Setting) -> Iterator[Candidate]:
             "the causal mask also hides the token itself",
             [base & everything.tril(-1), everything.tril(-1)],
         ),
-        "causal mask one token late": ("the causal mask lets a token see the next one", [(base | ~own) & everything.tril(1)]),
+        "causal mask one token late": (
+            "the causal mask lets a token see the next one",
+            [(base | ~own) & everything.tril(1), pad_keys & everything.tril(1), everything.tril(1)],
+        ),
         "causal mask the wrong way": (
             "the causal mask hides earlier tokens instead of later ones",
-            [(base | ~own) & everything.triu()],
+            [(base | ~own) & everything.triu(), pad_keys & everything.triu(), everything.triu()],
         ),
     }
     for name, (words, keeps) in decoder.items():
@@ -158,10 +162,10 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
         ),
         "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
     }
-    for fill in SMALL_FILLS:
-        ways[f"hidden scores are −{fill}"] = (
-            f"hidden scores become −{fill} instead of −∞: that is not low enough",
-            lambda scores, keep, fill=fill: scores.masked_fill(~keep, -float(fill)).softmax(-1),
+    for fill in dict.fromkeys((*SMALL_FILLS, *setting.hidden)):
+        ways[f"hidden scores are −{-fill:g}"] = (
+            f"hidden scores become −{-fill:g} instead of −∞: that is not low enough",
+            lambda scores, keep, fill=fill: scores.masked_fill(~keep, fill).softmax(-1),
         )
     for name, (words, way) in ways.items():
         yield from _weighed(setting, name, words, way, tuple(Kind))

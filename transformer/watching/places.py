@@ -27,6 +27,7 @@ class Setting:
         extra_norms: LayerNorms of theirs that ours has no place for.
         eps: path of a norm of ours → ε of theirs, as far as it is seen.
         fills: numbers that theirs writes into its weights after softmax.
+        hidden: numbers that theirs writes into its scores before softmax, if they are not low enough to hide a key.
     """
 
     model: Transformer
@@ -34,7 +35,8 @@ class Setting:
     target: Tensor
     extra_norms: Mapping[str, tuple[Tensor, Tensor | None]]
     eps: Mapping[str, float]
-    fills: tuple[float, ...]
+    fills: tuple[float, ...] = ()
+    hidden: tuple[float, ...] = ()
 
     @property
     def config(self) -> TransformerConfig:

@@ -32,6 +32,8 @@ MOST_SETTINGS = 3
 WHOLE = ("both embeddings", "every sub-layer", "both stacks")
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
+# Hidden scores above this number leave a weight that differs from 0.
+VISIBLE = -50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +149,7 @@ class Compared:
     @property
     def attentions(self) -> Iterable[str]:
         """The paths of the attentions of ours."""
-        return Setting(self.model, self.source, self.target, {}, {}, ()).attentions
+        return Setting(self.model, self.source, self.target, {}, {}).attentions
 
     @cached_property
     def milestones(self) -> list[str]:
@@ -249,6 +251,7 @@ class Compared:
             self.placed.extra_norms,
             self.placed.eps,
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
+            tuple(dict.fromkeys(number for each in self.recorder.attentions for number in _hidden(each.scores))),
         )
         # The more likely ones first: a mistake that explains everything ends the search.
         makers = (attention_mistakes, other_mistakes)
@@ -260,7 +263,7 @@ class Compared:
 
     def _near(self, path: str) -> set[str]:
         """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
-        sublayers = Setting(self.model, self.source, self.target, {}, {}, ()).sublayers
+        sublayers = Setting(self.model, self.source, self.target, {}, {}).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
         own = part_of(path)
@@ -288,6 +291,14 @@ def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alte
         return values
 
     return Alteration((Change(wanted[-1], check),) if len(wanted) == STOP_AHEAD else ())
+
+
+def _hidden(scores: Tensor) -> Iterator[float]:
+    """The number that theirs writes in place of hidden scores, if it can be seen and is not low enough: the least score, which
+    several scores have."""
+    least = scores.min()
+    if VISIBLE < least < 0 and int((scores == least).sum()) > 1:
+        yield float(least)
 
 
 def _is_setting(candidate: Candidate) -> bool:

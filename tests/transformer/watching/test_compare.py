@@ -106,6 +106,7 @@ NOTEBOOK = (
 )
 CLASSIC_SOFTMAX = 'axis = -2 if "softmax over queries" in wrong else 1 if "softmax over heads" in wrong else -1'
 CLASSIC_WEIGHTS = "weights = scores.masked_fill(mask == 0, -1e9).softmax(axis)"
+CLASSIC_CAUSAL = "causal = torch.ones(length, length).tril() > 0"
 CLASSIC_JOINED = "return self.w_o(heads.transpose(1, 2).contiguous().view(query.shape))"
 CLASSIC_CROSS = "self.cross_attn(x, memory, memory, other)"
 SPREAD = "torch.exp(torch.arange(0, width, 2).float() * (-math.log(10000.0) / width))"
@@ -150,6 +151,9 @@ EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
     (Torch, [("math.log(10000.0)", "math.log(100000.0)")], "another base: 100,000", "both embeddings"),
     (Classic, [("self.dropout(x + positions", "self.dropout(x * positions")], "positions multiplied", "both embeddings"),
     (Classic, [(CLASSIC_WEIGHTS, CLASSIC_WEIGHTS.replace("-1e9", "-5.0"))], "hidden scores are −5", "every attention"),
+    (Classic, [(CLASSIC_WEIGHTS, CLASSIC_WEIGHTS.replace("-1e9", "-10.0"))], "hidden scores are −10", "every attention"),
+    (Classic, [(CLASSIC_CAUSAL, CLASSIC_CAUSAL.replace("tril()", "tril(1)"))], "causal mask one token late", "the decoder"),
+    (Classic, [(CLASSIC_CAUSAL, CLASSIC_CAUSAL.replace("tril()", "triu()"))], "causal mask the wrong way", "the decoder"),
     (Classic, BATCH_NORM, "BatchNorm", "every norm"),
     (Classic, [("self.dropout(x + positions", "self.dropout(x + x + positions")], "token added twice", "both embeddings"),
     (Classic, [(CLASSIC_WEIGHTS, f"{CLASSIC_WEIGHTS} / math.sqrt(self.d_k)")], "scaling also after softmax", "every attention"),
