@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float, UInt8
-from plotly.colors import sample_colorscale
+from plotly.colors import get_colorscale, sample_colorscale
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, finished, numbered, token_axis
+from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, built, numbered, token_axis
 
 # A weight is sent as one byte: 0 to 254 for a weight from 0 to 1, and 255 for a masked cell.
 LEVELS = 254
@@ -30,7 +30,8 @@ LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
-WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
+# The colours themselves, because plotly.js would draw its own colours of that name, which differ a little from Python's.
+WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
 AXES = {"x": "key", "y": "query"}  # what the axes of a map are, for events of the page
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
@@ -67,10 +68,8 @@ def head_map(
     values = np.where(allowed, weights, np.nan)
     written = in_cells(values, "{:.2f}", WEIGHTS) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
-    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
-    return token_map(figure, queries, keys, wide, labels, bool(written)).update_layout(
-        shapes=_frames(marks, earlier_marks, row, len(keys))
-    )
+    layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
+    return token_map(layers, queries, keys, wide, labels, bool(written), _frames(marks, earlier_marks, row, len(keys)))
 
 
 def has_numbers(queries: int, keys: int) -> bool:
@@ -88,11 +87,11 @@ def signed_scale(*values: Float[np.ndarray, "row column"], least: float = 0.0) -
 
 def _frames(
     marks: Sequence[tuple[int, int]], earlier_marks: Sequence[tuple[int, int]], row: int | None, keys: int
-) -> list[dict[str, Any]] | None:
-    """The frames of marked cells and of a row. None if nothing is framed, because an empty list would be sent."""
+) -> list[dict[str, Any]]:
+    """The frames of marked cells and of a row, as shapes of a layout."""
     marked = ((earlier_marks, "dot"), (marks, "solid"))
     cells = [line for cells, dash in marked for query, key in cells for line in _frame(query, key, key, dash)]
-    return ([] if row is None else _frame(row, 0, keys - 1, "solid")) + cells or None
+    return ([] if row is None else _frame(row, 0, keys - 1, "solid")) + cells
 
 
 def _frame(query: int, first: int, last: int, dash: str) -> list[dict[str, Any]]:
@@ -118,19 +117,25 @@ def small_head_map(
     Arguments as for `head_map`.
     """
     values = np.where(allowed, weights, np.nan)
-    figure = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
-    figure.update_layout(shapes=_frames(marks, earlier_marks, row, len(keys)))
-    return small_token_map(figure, queries, keys)
+    layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
+    return small_token_map(layers, queries, keys, _frames(marks, earlier_marks, row, len(keys)))
 
 
-def small_token_map(figure: go.Figure, queries: Sequence[str], keys: Sequence[str]) -> go.Figure:
-    """The figure with tokens on both axes of its map of queries × keys, for a narrow place."""
+def small_token_map(
+    layers: Sequence[dict[str, Any]], queries: Sequence[str], keys: Sequence[str], frames: Sequence[dict[str, Any]] = ()
+) -> go.Figure:
+    """A figure of a map of queries × keys for a narrow place, with tokens on both axes. Arguments as for `token_map`."""
     across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
     margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
-    return finished(figure, height=height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})
+    return built(layers, _framed(frames), height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})
+
+
+def _framed(frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The layout with these frames. Without a frame it has no list of shapes, because an empty list would be sent."""
+    return {"shapes": [*frames]} if frames else {}
 
 
 def pair_cells(
@@ -142,9 +147,10 @@ def pair_cells(
     labels: Mapping[str, str],
     scale: Mapping[str, Any],
     **more: Any,
-) -> go.Figure:
-    """A figure without a layout: a heatmap with a number for each query and key. If there are masked cells, a layer below the
-    heatmap marks them.
+) -> list[dict[str, Any]]:
+    """The layers of a map: a heatmap with a number for each query and key and, if there are masked cells, a layer below it that
+    marks them. They are plain dictionaries for `built`, because the map is new for every text and head, and Plotly's checks
+    took half of the time to draw it.
 
     Args:
         values: the numbers; NaN if a query may not attend to a key.
@@ -154,21 +160,20 @@ def pair_cells(
         labels: words of the figure.
         scale, more: other arguments of `go.Heatmap`.
     """
-    figure = go.Figure()
-    if not allowed.all():
-        figure.add_trace(masked_cells(allowed, queries, keys, labels))
     gap = int(max(values.shape) <= MOST_HATCHED)
-    return figure.add_trace(
-        go.Heatmap(
-            z=values.astype(np.float32),
-            x=numbered(keys),
-            y=numbered(queries),
-            hovertemplate=hover_text,
-            xgap=gap,
-            ygap=gap,
-            **{"hoverongaps": False, **scale, **more},
-        )
-    )
+    numbers = {
+        "type": "heatmap",
+        "z": values.astype(np.float32),
+        "x": numbered(keys),
+        "y": numbered(queries),
+        "hovertemplate": hover_text,
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        **scale,
+        **more,
+    }
+    return [numbers] if allowed.all() else [masked_cells(allowed, queries, keys, labels), numbers]
 
 
 def _weight_hover(labels: Mapping[str, str]) -> str:
@@ -182,21 +187,22 @@ def hover(labels: Mapping[str, str], value: str) -> str:
 
 def masked_cells(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
-) -> go.Heatmap:
+) -> dict[str, Any]:
     """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
-    return go.Heatmap(
+    hatch = {"texttemplate": MASK_SIGN} if max(allowed.shape) <= MOST_HATCHED else {}
+    return hatch | {
+        "type": "heatmap",
         # A list instead of an array in single precision, because its JSON is a third shorter.
-        z=[[None if may else 1 for may in row] for row in allowed.tolist()],
-        x=numbered(keys),
-        y=numbered(queries),
-        colorscale=[[0, MASKED], [1, MASKED]],
-        showscale=False,
-        texttemplate=MASK_SIGN if max(allowed.shape) <= MOST_HATCHED else None,
-        textfont={"color": LINE},
-        hovertemplate=hover(labels, labels["masked_cell"]),
+        "z": [[None if may else 1 for may in row] for row in allowed.tolist()],
+        "x": numbered(keys),
+        "y": numbered(queries),
+        "colorscale": [[0, MASKED], [1, MASKED]],
+        "showscale": False,
+        "textfont": {"color": LINE},
+        "hovertemplate": hover(labels, labels["masked_cell"]),
         # Hovering over a cell that is not masked must not show this layer's text.
-        hoverongaps=False,
-    )
+        "hoverongaps": False,
+    }
 
 
 def in_cells(
@@ -234,15 +240,21 @@ def unsigned_zero(written: str) -> str:
 
 
 def token_map(
-    figure: go.Figure,
+    layers: Sequence[dict[str, Any]],
     queries: Sequence[str],
     keys: Sequence[str],
     wide: bool = False,
     labels: Mapping[str, str] = LABELS,
     no_bar: bool = False,
+    frames: Sequence[dict[str, Any]] = (),
 ) -> go.Figure:
-    """The figure with tokens on both axes of its map of queries × keys. The cells are square unless `wide` is True. With
-    `no_bar`, there is no space for a colour bar."""
+    """A figure of a map of queries × keys, with tokens on both axes. The cells are square unless `wide` is True. With `no_bar`,
+    there is no space for a colour bar.
+
+    Args:
+        layers: the layers of the map, as `pair_cells` returns them.
+        frames: shapes above the map.
+    """
     longer = max(len(queries), len(keys))
     across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
     down = token_axis(labels["query_axis"], queries, MOST_LABELLED, autorange="reversed")
@@ -251,8 +263,9 @@ def token_map(
     else:
         down |= {"scaleanchor": "x", "constrain": "domain"}
         across["constrain"] = "domain"
-    return finished(
-        figure,
+    return built(
+        layers,
+        _framed(frames),
         height=150 + len(queries) * int(np.clip(460 / longer, 11, 46)),
         xaxis=across,
         yaxis=down,

@@ -159,8 +159,7 @@ def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: lis
             "colorbar": {"x": DOMAINS[index][1] + 0.005, "xanchor": "left", "thickness": 10, "nticks": 5},
         }
     keys = frame.columns or [""] * count
-    figure: Any = pair_cells(shown, run.allowed | ~run.present, frame.rows, keys, text, frame.labels, scale, **more)
-    *masked, numbers = (trace.to_plotly_json() for trace in figure.data)
+    *masked, numbers = pair_cells(shown, run.allowed | ~run.present, frame.rows, keys, text, frame.labels, scale, **more)
     for layer in masked:  # the layer above it has the hover texts of all cells, and a cell without a token is not hatched
         layer |= {"hovertemplate": None, "hoverinfo": "skip"}
         if "texttemplate" in layer:

@@ -97,8 +97,8 @@ def difference_map(
         scale |= in_cells(values, "{:+.2f}", SIGNED, scale["zmin"], scale["zmax"])
     hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
     more = {"showscale": False} if small else {"colorbar": bar | {"thickness": 12}}
-    figure = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, **more)
-    return small_token_map(figure, queries, keys) if small else token_map(figure, queries, keys, labels=labels)
+    layers = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, **more)
+    return small_token_map(layers, queries, keys) if small else token_map(layers, queries, keys, labels=labels)
 
 
 def importance_map(
