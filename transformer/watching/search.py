@@ -199,7 +199,8 @@ class Compared:
                 if option.reached.place >= furthest.reached.place and option.steps:
                     furthest = option if option.reached.place > furthest.reached.place else furthest
         steps = [*furthest.steps]
-        while steps and steps[-1].progress < LEAST_PROGRESS:  # what moved the difference only a little is a guess
+        # What moved the first difference only a little, or left the logits farther from theirs than they were, is a guess.
+        while steps and (steps[-1].progress < LEAST_PROGRESS or steps[-1].remaining >= base.logits):
             steps.pop()
         return Found(tuple(steps), furthest.reached)
 

@@ -293,6 +293,15 @@ def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
     assert "No mistake that was tried" in str(found)
 
 
+def test_an_unknown_mistake_is_not_explained_by_others() -> None:
+    """Without the residual sum and the norm, some tensors of ours are those of theirs, but the logits are farther away."""
+    subtracted = "        return norm(x - function(x))\n\n    def forward(self, x: Tensor, memory"
+    found = compare(*both(edited(Classic, (subtracted.replace(" - ", " + "), subtracted)), layers=1), SOURCE, TARGET)
+    assert found.first == "encoder.layers.0.self_attention_add_norm.sum"
+    assert not found.explained
+    assert not found.reasons
+
+
 def test_another_way_to_call_and_a_mapping() -> None:
     mine, ours = both(Torch)
     calls = []
