@@ -5,9 +5,8 @@ It is one line high whatever it says, so that a note never pushes the pictures o
 
 import streamlit as st
 
-from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import available
-from pages.shell.view.text_notes import Note, text_notes
+from pages.shell.view.text_notes import NOTED, Note, can_tell, text_notes, unreadable_note
 from pages.shell.view.turns import turn
 from pages.shell.view.view import current_view
 from pages.ui.escaping import literal
@@ -34,9 +33,9 @@ def show_note_row(limit: str) -> None:
             st.caption(literal(limit))
         return
     words, first = text("common"), notes[0]
-    label = words["other_model"].format(note=first.short, model=READS_ANY) if suited else first.short
+    label = words["other_model"].format(note=first.short, model=READS_ANY) if suited and first.strange else first.short
     if len(notes) > 1:
-        label = words["more_notes"].format(note=label, count=len(notes) - 1)
+        label = words["several_notes"].format(note=label, count=len(notes))
     with st.container(key=NOTES), st.popover(f"{first.icon} **{label}**", type="tertiary", wrap=False):
         for note in notes:
             st.markdown(f"{note.icon} {note.full}")
@@ -49,10 +48,10 @@ def _notes() -> tuple[tuple[Note, ...], bool]:
     """The notes about the typed texts, and whether the translator that reads any text would suit the first one better."""
     try:
         view = current_view()
-        notes = text_notes(view)
+        st.session_state[NOTED] = can_tell(view)
+        notes = text_notes(view) if st.session_state[NOTED] else ()
     except InputError as error:
-        problem = literal(sentence(error))
-        return (Note(problem, problem, ":material/error:"),), False
+        return (unreadable_note(error),), False
     except HeadlightError:  # not about a text, so the page says it
         return (), False
     strange = any(note.strange for note in notes)

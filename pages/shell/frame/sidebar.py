@@ -77,7 +77,7 @@ def _read_anew() -> None:
     """Draw the page for changed texts, and only those parts of the sidebar that depend on the texts."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
     if trained(st.session_state["model"]):
-        draw_alone(LOOK_FOR, CHIPS, BODY, ROW)
+        draw_alone(LOOK_FOR, CHIPS, ROW, BODY)
 
 
 def _language() -> None:

@@ -10,9 +10,10 @@ from jaxtyping import Float
 
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.models.folders import FolderModel
-from pages.shell.view.run_of_view import Run, of_view_or_last, run_of, texts_of, unreadable
+from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, run_of, texts_of, unreadable
 from pages.shell.view.runs import right_answer
-from pages.shell.view.view import View, current_view
+from pages.shell.view.text_notes import NOTED
+from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import number, share, whole
 from pages.ui.later import draw_later
@@ -75,23 +76,24 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
 def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result:
     """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). Draws that
     an untrained model is untrained, and an error that is not said beside the text box already (`text_notes`)."""
-    view = current_view()
+    view, problem = present_view()
     # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
     # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
     note = st.empty()
     with note:
         _note_untrained(view)
     try:
-        result, computed, problem = of_view_or_last(view, compute)
+        result, computed, failed = of_view_or_last(view, compute)
     except HeadlightError:
         note.empty()
         raise
-    if problem is not None:
+    st.session_state[SHOWS_LAST] = problem is not None or failed is not None
+    if failed is not None:
         note.empty()
         with note:
             _note_untrained(computed)
-        if view.heavy or not unreadable(view, batch):
-            st.error(literal(sentence(problem)), icon=":material/error:")
+        if not (st.session_state.get(NOTED) and unreadable(view, batch)):
+            st.error(literal(sentence(failed)), icon=":material/error:")
     return result
 
 
@@ -150,10 +152,10 @@ def show_answer(
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
     # One text stands in its box, right above.
     name = "answer" if len(view.sources) > 1 else "answer_labelled" if labelled else "answer_alone"
-    if (view.model, view.source) != (st.session_state["model"], st.session_state["source"]):
-        name = "last_answer"
+    last = st.session_state.get(SHOWS_LAST)
+    name = "last_answer" if last else name
     line, doubt = [words[name].format(source=source, answer=written, model=literal(view.model))], None
-    if view.pipeline.trained:
+    if view.pipeline.trained and not last:
         doubt = _doubt(view, probabilities)
         line += [*_faults(view, answer, item), *([] if doubt is None else [words["doubt"]])]
         line += _hesitation(view, probabilities, "unsure" if doubt is None else "least_sure")

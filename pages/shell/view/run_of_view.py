@@ -6,14 +6,14 @@ from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
-from pages.shell.view.view import View
+from pages.shell.view.view import View, current_view
 from transformer import HeadlightError, InputError, Trace
 from transformer.pipeline.pipeline import Answer, Encoding, Side
 
 Result = TypeVar("Result")
 
-# Session key of the last view that could be computed.
-LAST = "last_drawn"
+# Session keys: the last view that could be computed, and whether the page shows it instead of the present one.
+LAST, SHOWS_LAST = "last_drawn", "shows_last"
 
 
 class Texts(NamedTuple):
@@ -102,6 +102,21 @@ def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
         if side == "source":
             raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
         raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+
+
+def present_view() -> tuple[View, InputError | None]:
+    """The view of the sidebar, and None. If its numbers are not valid ids: the last view of this session, and the error.
+
+    Raises:
+        InputError: there is no last view.
+    """
+    try:
+        return current_view(), None
+    except InputError as error:
+        last = st.session_state.get(LAST)
+        if last is None:
+            raise
+        return last, error
 
 
 def of_view_or_last(view: View, compute: Callable[[View], Result]) -> tuple[Result, View, HeadlightError | None]:

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+import streamlit as st
+
 from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
-from pages.shell.view.run_of_view import read_text
+from pages.shell.view.run_of_view import LAST, read_text
+from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.escaping import filled, literal, quoted_token
@@ -17,6 +20,8 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS, find_task
 from transformer.text.vocabulary import Unknown
 
+# Session key: whether the notes could be computed, so that the page need not say again what cannot be read.
+NOTED = "noted"
 # So many unknown tokens are named one by one. Of the others, only the number is shown.
 MOST_UNKNOWN = 4
 
@@ -38,35 +43,46 @@ class Note(NamedTuple):
 
 
 def text_notes(view: View) -> tuple[Note, ...]:
-    """The notes about all typed texts of a view, text after text.
-
-    A large model is not asked, because it may have to be built first; the page says what it cannot read.
+    """The notes about all typed texts of a view: what cannot be read, then text after text.
 
     Raises:
         HeadlightError: the model cannot be built.
     """
-    if view.heavy:
-        return ()
-    notes, words = [], text("common")
+    errors, notes, words = [], [], text("common")
     if view.problem:
         problem = words["first_alone"].format(problem=literal(sentence(view.problem)))
-        notes.append(Note(problem, problem, ":material/view_agenda:"))
+        errors.append(Note(problem, problem, ":material/view_agenda:"))
     for item in range(view.typed):
         try:
-            notes += _of_text(view, item)
+            notes += _of_text(view, item, first=not notes)
         except InputError as error:
-            problem = literal(sentence(error))
-            notes.append(Note(problem, f"{problem} {words['last_drawn']}" if item == 0 else problem, ":material/error:"))
-    return tuple(notes)
+            errors.append(unreadable_note(error, item))
+    return (*errors, *notes)
 
 
-def _of_text(view: View, item: int) -> list[Note]:
-    """The notes about one text and its target. Raises an `InputError` if they cannot be read."""
+def unreadable_note(error: InputError, item: int = 0) -> Note:
+    """The note about a text that cannot be read, and what the page shows meanwhile, if it showed anything yet."""
+    problem, meanwhile = literal(sentence(error)), text("common")["last_drawn" if item == 0 else "last_batch"]
+    return Note(problem, f"{problem} {meanwhile}" if LAST in st.session_state else problem, ":material/error:")
+
+
+def can_tell(view: View) -> bool:
+    """Whether the notes can be computed at once. A large model may have to be built first; then the page says what it cannot
+    read."""
+    return not view.heavy or runs().kept_pipeline(view.key) is not None
+
+
+def _of_text(view: View, item: int, first: bool) -> list[Note]:
+    """The notes about one text and its target. `first`: whether they say which texts the model was trained on.
+
+    Raises:
+        InputError: a text cannot be read.
+    """
     words, pipeline, number = text("common"), view.pipeline, item + 1 if view.typed > 1 else None
     source = read_text(view, "source", item, batch=True)
     target = None if view.targets[item] is None else read_text(view, "target", item, batch=True)
     # The training texts of a model from a folder are not known.
-    read = accepts(view.model) if pipeline.card.accepts else ""
+    read = accepts(view.model) if first and pipeline.card.accepts else ""
     remark = remark_on(pipeline.card.task, view.sources[item]) if pipeline.trained else None
     notes = []
     if source.unknown and not (remark and _names_all(remark, source.unknown)):
@@ -89,7 +105,8 @@ def _about_unknown(side: Side, unknown: tuple[Unknown, ...], read: str, number: 
     named = {"token": quoted_token(unknown[0].token, words["invisible"]), "count": str(len(unknown) - 1)}
     short = filled(words["unknown_one" if len(unknown) == 1 else "unknown_several"], **named)
     if side == "target" or number is not None:
-        short = f"{_where(side, number)}: {short}"
+        where = _where(side, number)
+        short = f"{where[:1].upper()}{where[1:]}: {short}"
     return Note(short, say_unknown(side, unknown, read, number), ":material/help:", strange)
 
 

@@ -52,4 +52,4 @@ def test_several_notes_are_counted_in_the_row() -> None:
     app = on_page("pages/attention/page.py", model="reverse", source="1" + "abcdefghijklmn")
     assert len(notes(app)) == 2
     labels = [block.proto.popover.label for block in app.main.get("popover")]
-    assert any(label.endswith("**“1” is unknown to this model, and 1 more**") for label in labels)
+    assert any(label.endswith("**2 notes: “1” is unknown to this model**") for label in labels)

@@ -139,6 +139,43 @@ def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     assert answered(app, "dba")
 
 
+@pytest.mark.parametrize(
+    ("model", "wrong", "says"),
+    [
+        ("own-sizes", "-5", "There is no token id '-5' here; allowed are 0 to 999."),
+        ("shared_heads", "1 " * 80, "Your text has 80 ids"),
+        ("own-sizes", " ", "There is nothing to read in your text"),
+    ],
+)
+def test_unreadable_text_of_an_untrained_model_is_said_beside_its_box(model: str, wrong: str, says: str) -> None:
+    app = on_page(ATTENTION, model=model, source="1 2 3")
+    before = pictures(app)
+    app.text_area(key="source").set_value(wrong).run()
+    assert not shown_errors(app)
+    assert pictures(app) == before
+    (note,) = notes(app)
+    assert note.startswith(says)
+    assert any("the last text read" in line.value for line in app.main.markdown)
+
+
+def test_an_unreadable_target_leaves_the_last_run_and_its_line_says_so() -> None:
+    app = on_page(ATTENTION, model="english-french", source="the cat is tired")
+    assert not any("the last text read" in line.value for line in app.main.markdown)
+    app.sidebar.text_input(key="target").set_value("le " * 80).run()
+    assert not shown_errors(app)
+    assert any("the last text read" in line.value for line in app.main.markdown)
+
+
+def test_what_cannot_be_read_comes_before_other_notes() -> None:
+    app = on_page(
+        "pages/masks/page.py", model="english-french", source="the zorglub is tired", batch="the flub\n" + "the " * 80
+    )
+    first, *others = notes(app)
+    assert first.startswith("Text 3 cannot be read. Your text has 80 words")
+    assert ["zorglub" in other for other in others] == [True, False]
+    assert sum("It was trained on source texts of this kind" in note for note in notes(app)) == 1
+
+
 def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
     app = on_page("pages/home/page.py", model="reverse", source=" ")
     assert "nothing to read" in shown_errors(app)
@@ -202,7 +239,7 @@ def test_a_wrong_answer_is_shown_with_the_right_one() -> None:
 
 def test_an_uncertain_answer_is_marked() -> None:
     def said(model: str) -> list[str]:
-        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "not sure of" in m.value]
+        return [m.value for m in on_page(ATTENTION, model=model, source="abc").main.markdown if "not sure:" in m.value]
 
     assert not said("reverse")
     assert len(said("reverse@000168")) == 1
