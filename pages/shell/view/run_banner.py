@@ -153,7 +153,8 @@ def show_answer(
     # One text stands in its box, right above.
     name = "answer" if len(view.sources) > 1 else "answer_labelled" if labelled else "answer_alone"
     last = st.session_state.get(SHOWS_LAST)
-    name = "last_answer" if last else name
+    if last:
+        name = "last_answer" if view.model == st.session_state["model"] else "last_answer_of"
     line, doubt = [words[name].format(source=source, answer=written, model=literal(view.model))], None
     if view.pipeline.trained and not last:
         doubt = _doubt(view, probabilities)
