@@ -33,15 +33,14 @@ def show_note_row(limit: str) -> None:
             st.caption(literal(limit))
         return
     words, first = text("common"), notes[0]
-    label = words["other_model"].format(note=first.short, model=READS_ANY) if suited and first.strange else first.short
-    if len(notes) > 1:
-        label = words["several_notes"].format(note=label, count=len(notes))
-    with st.container(key=NOTES), st.popover(f"{first.icon} **{label}**", type="tertiary", wrap=False):
-        for note in notes:
-            st.markdown(f"{note.icon} {note.full}")
+    label = first.short if len(notes) == 1 else words["several_notes"].format(note=first.short, count=len(notes))
+    with st.container(key=NOTES, horizontal=True, vertical_alignment="center", gap="small"):
+        with st.popover(f"{first.icon} **{label}**", type="tertiary", wrap=False):
+            for note in notes:
+                st.markdown(f"{note.icon} {note.full}")
         if suited:
             reads_any = words["reads_any"].format(model=READS_ANY)
-            st.button(reads_any, key="reads_any", on_click=_open_reads_any, icon=":material/translate:")
+            st.button(reads_any, key="reads_any", on_click=_open_reads_any, type="tertiary", icon=":material/translate:")
 
 
 def _notes() -> tuple[tuple[Note, ...], bool]:

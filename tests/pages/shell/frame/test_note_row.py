@@ -30,17 +30,18 @@ def test_a_note_does_not_move_the_page(visitor: Visitor, page: str, size: tuple[
         box.fill(source)
         box.press("Enter")
         visitor.settle()
-        note = opened.locator(".st-key-notes button")
+        note = opened.locator(".st-key-notes button").first
         note.get_by_text(says).wait_for()
         assert note.evaluate("(button) => button.offsetHeight") < 50  # one line
         assert 0 <= opened.evaluate(TOP) - top <= line
 
 
 @pytest.mark.browser
-def test_a_note_opens_and_its_button_opens_the_model_that_reads_any_words(visitor: Visitor) -> None:
+def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_words(visitor: Visitor) -> None:
     page = visitor.open("attention?source=the+zorglub+is+big")
-    page.locator(".st-key-notes button").click()
+    page.locator(".st-key-notes button").first.click()
     page.get_by_text("The source has “zorglub”, which this model does not know; it reads it as <unk>.").wait_for()
+    page.keyboard.press("Escape")
     page.locator(".st-key-reads_any button").click()
     page.wait_for_url("**model=everyday**")
     visitor.settle()
