@@ -53,6 +53,7 @@ STYLE_COLORS = {
     "edge": "rgba(128, 128, 128, 0.55)",
     "shadow": "rgba(0, 0, 0, 0.25)",
     "unknown": "#D55E00",
+    "warning": "light-dark(#9A4300, #F0A070)",
     "chosen": KIND_COLORS["decoder"],
     "other": KIND_COLORS["encoder"],
     "page": "light-dark(#FFFFFF, #11161D)",  # as backgroundColor in .streamlit/config.toml

@@ -159,15 +159,17 @@ def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor)
     assert answer.inner_text() == "the :material/home: :streamlit: -> cat"
     assert answer.locator("img, [role=img]").count() == 0
     page = visitor.open(f"masks?model=english-french&source={quote(f'the {OVERRIDE}cat sleeps .')}")
-    assert page.get_by_role("alert").count() == 0  # the model reads the text without the character
+    assert page.locator(".st-key-notes").count() == 0  # the model reads the text without the character
     assert page.locator("strong", has_text="cat").first.inner_text() == "the cat sleeps ."
     for typed in (f"{HEBREW} the", f"the {HEBREW}"):
         page = visitor.open(f"attention?model=english-french&source={quote(typed)}")
+        page.locator(".st-key-notes button").first.click()
+        page.get_by_text("The source has").first.wait_for()
         assert order(page, "The source has|which this model|reads it as") == [
             "The source has",
             "which this model",
             "reads it as",
         ]
-        warned = page.get_by_role("alert").first.inner_text()
+        warned = page.get_by_test_id("stPopoverBody").inner_text()
         assert not [sign for sign in warned.replace("\n", "") if unseen(sign) and not sign.isspace()]
         assert page.evaluate("() => document.body.innerText.includes('→')")
