@@ -24,7 +24,7 @@ def show_note_row(limit: str) -> None:
     """Draw the row. Call it after all text boxes.
 
     Args:
-        limit: a sentence on the texts that the model reads, which is drawn if there is no note.
+        limit: a sentence that says which texts the model reads. It is drawn if there is no note.
     """
     with turn():
         notes, suited = _notes()
