@@ -176,9 +176,14 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
 def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights, if all numbers in them are finite."""
     for key, tensor in weights.items():
-        if tensor.numel() and tensor.dtype in FLOATS and not tensor.isfinite().all():
+        if tensor.numel() and tensor.dtype in FLOATS and not _is_finite(tensor):
             raise CheckpointError("In {folder!r}, {key} holds values that are not finite.", folder=folder.name, key=key)
     return weights
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether all numbers are finite. Their sum tells it in a tenth of the time, unless a sum of finite numbers overflows."""
+    return bool(tensor.sum().isfinite()) or bool(tensor.isfinite().all())
 
 
 def _check_types(folder: Folder, weights: dict[str, Tensor], parameters: list[str]) -> None:

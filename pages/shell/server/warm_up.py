@@ -10,6 +10,7 @@ import numpy as np
 
 import pages
 from pages.shell.models.catalogue import available
+from pages.shell.models.folders import folders
 from pages.shell.view.runs import runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
@@ -31,9 +32,17 @@ def get_ready() -> None:
     for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         if not module.name.endswith(".page"):  # the script of a page draws when it is imported
             importlib.import_module(module.name)
+    import_for_folders()
     for name in available():
         task = TASKS.get(runs().pipeline(name).card.task)
         first = task.examples[0].source if task else ANY_TEXT
         runs().trace(name, (first,), (None,), ())
     chart(head_map, np.eye(2), np.ones((2, 2), dtype=bool), ("a", "b"), ("a", "b"))
     ignore_present_objects()
+
+
+def import_for_folders() -> None:
+    """If the operator named models of Hugging Face, import the packages that open them. This takes seconds, for which the first
+    visitor who picks one would wait."""
+    if any(each.model for each in folders().values()):
+        importlib.import_module("transformer.huggingface.hf_opening")

@@ -205,11 +205,14 @@ def generate(
     with torch.inference_mode(), watched():
         encoded = (None, None) if source is None else model.encode(source)
 
+    # Traces and edits see the logits of every position. Nobody else does, and for a long prompt they are dear.
+    rows = None if traced or edits else 1
+
     def steps() -> Iterator[DecodingStep]:
         (memory, mask), target, kv_cache = encoded, start, cache
         for index in range(max_new_tokens + 1):
             with torch.inference_mode(), watched():
-                logits = model.decode(target, memory, mask, kv_cache)[:, -1]
+                logits = model.decode(target, memory, mask, kv_cache, rows)[:, -1]
                 stages, own = _stages(logits, excluded, logits_processors), logits.log_softmax(-1)
                 if suppress and index not in forced:  # a forced token may be one that the model must not generate
                     own = own.index_fill(-1, excluded, -math.inf)
