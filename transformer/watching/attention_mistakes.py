@@ -24,6 +24,7 @@ def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
     yield from axes(setting)
     yield from projections(setting)
     yield from heads(setting)
+    yield from activations(setting)
     yield from memories(setting)
 
 
@@ -90,6 +91,19 @@ def projections(setting: Setting) -> Iterator[Candidate]:
             parts = [(owner, branch.rpartition(".")[2], nn.Identity()) for owner in owners]
             words = f"the {part} is not projected" if "." in branch else "the output projection after the heads is left out"
             yield Candidate((f"no {part}",), (words,), where, paths, partial(Alteration, (), tuple(parts)))
+
+
+def activations(setting: Setting) -> Iterator[Candidate]:
+    """An activation function in an attention, which has none."""
+    functions: dict[str, Callable[[Tensor], Tensor]] = {"ReLU": torch.relu, "GELU": nn.functional.gelu, "tanh": torch.tanh}
+    for name, function in functions.items():
+        for tap, place in (("output", "after the output projection"), ("concatenated", "before the output projection")):
+            words = f"the attention has an activation function, {name}, {place}"
+            yield from _each(setting, "activation in the attention", words, tap, partial(_applied, function), *Kind)
+
+
+def _applied(function: Callable[[Tensor], Tensor], values: Tensor, _scope: Scope) -> Tensor:
+    return function(values)
 
 
 def heads(setting: Setting) -> Iterator[Candidate]:

@@ -20,6 +20,7 @@ Layer = Callable[..., Tensor]
 
 def layers(setting: Setting) -> Iterator[Candidate]:
     """Every mistake in what layers and sub-layers read."""
+    yield from skipped_layers(setting)
     yield from stacks(setting)
     yield from memories_by_layer(setting)
     words = "cross-attention takes its queries from the input of the layer, so they skip self-attention"
@@ -126,6 +127,21 @@ def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
     if len(given) == 1:
         return x
     return layer.cross_attention_add_norm(x, lambda x: layer.cross_attention(x, given[0], given[2]))
+
+
+def skipped_layers(setting: Setting) -> Iterator[Candidate]:
+    """Layers that do not run. The weights of theirs are placed in the order in which they run, so the last ones are missing."""
+    for stack, ran in setting.layers.items():
+        skipped = [*setting.module(f"{stack}.layers").children()][ran:]
+        if skipped:
+            words = f"only {ran} of the {ran + len(skipped)} layers of the {stack} {'run' if ran > 1 else 'runs'}"
+            words = words if ran else f"no layer of the {stack} runs"
+            make = partial(Alteration, (), tuple((layer, "forward", _identity) for layer in skipped))
+            yield Candidate(("layer skipped",), (words,), f"the {stack}", _parts_of(setting, [stack]), make)
+
+
+def _identity(x: Tensor, *_: object) -> Tensor:
+    return x
 
 
 # --- a stack of layers ------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.network.masks import causal, padding_keys, padding_queries, source_mask, target_mask
 from transformer.network.tap import Scope
@@ -160,6 +160,10 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
             "softmax is applied twice",
             lambda scores, keep: scores.masked_fill(~keep, LOW).softmax(-1).softmax(-1),
         ),
+        "1 added in softmax": (
+            "the exponentials are divided by their sum plus 1, so that the weights of a query do not sum to 1",
+            lambda scores, keep: _with_a_score_of_0(scores.masked_fill(~keep, LOW)),
+        ),
         "no mask": ("no mask is applied", lambda scores, _: scores.softmax(-1)),
     }
     for fill in dict.fromkeys((*SMALL_FILLS, *setting.hidden)):
@@ -169,6 +173,11 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
         )
     for name, (words, way) in ways.items():
         yield from _weighed(setting, name, words, way, tuple(Kind))
+
+
+def _with_a_score_of_0(scores: Tensor) -> Tensor:
+    """The weights beside one more key, whose score is 0 and which is left out of the result."""
+    return nn.functional.pad(scores, (0, 1)).softmax(-1)[..., :-1]
 
 
 def after_softmax(setting: Setting) -> Iterator[Candidate]:

@@ -143,6 +143,11 @@ def residuals(setting: Setting) -> Iterator[Candidate]:
             "sum",
             lambda path, values, scope: values + scope.values[f"{path}.output"],
         ),
+        "sub-layer subtracted": (
+            "the result of the sub-layer is subtracted from its input instead of added",
+            "sum",
+            lambda path, values, scope: values - 2 * scope.values[f"{path}.output"],
+        ),
     }
     if setting.config.norm_first:
         sums["residual of the normalised"] = (

@@ -21,6 +21,7 @@ from transformer.watching.operations import (
 # Operations that take vectors apart or put them together, but mix no numbers.
 PARTS = {"chunk", "split", "split_with_sizes", "select", "index", "cat", "stack", "unbind", "tensor_split", "repeat", "roll"}
 PASSING = (POINTWISE | RESHAPES | TRANSPOSES | PARTS) - {"add", "sub"}
+ACTIVATIONS = {"relu", "gelu", "silu", "leaky_relu", "elu", "sigmoid"}
 CONVOLUTIONS = ("conv1d", "convolution")
 
 
@@ -123,6 +124,9 @@ class Pass(Operations):
                 self._averages[result] = frozenset([number])
 
     def _pass_on(self, name: str, given: list[Tensor], output: Tensor) -> None:
+        averages = frozenset[int]().union(*(self._averages.get(each, frozenset()) for each in given))
+        if averages and name in PASSING | ACTIVATIONS:
+            self._averages[output] = averages
         if name not in PASSING:
             return
         norm = next((self._norm_of[each] for each in given if each in self._norm_of), None)
@@ -131,9 +135,6 @@ class Pass(Operations):
         use = next((self._made_by[each] for each in given if each in self._made_by), None)
         if use is not None and output not in self._made_by:
             self._made_by[output] = use
-        averages = frozenset[int]().union(*(self._averages.get(each, frozenset()) for each in given))
-        if averages:
-            self._averages[output] = averages
 
     def _is_parameter(self, tensor: Any) -> bool:
         return isinstance(tensor, Tensor) and bool(self.parameters.get(tensor)) and not self.origin(tensor)

@@ -18,7 +18,7 @@ class Placed:
         names: name of ours → names of theirs.
         extra_norms: LayerNorms of theirs that ours has no place for: name of the place → weight and bias.
         eps: path of a norm of ours → ε of theirs, as far as it is seen.
-        no_encoder: whether the encoder of theirs did not run.
+        layers: stack → how many of its layers theirs ran, the first ones of ours.
         left: names of their parameters without a place.
     """
 
@@ -27,7 +27,7 @@ class Placed:
     names: dict[str, frozenset[str]] = field(default_factory=dict)
     extra_norms: dict[str, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
     eps: dict[str, float] = field(default_factory=dict)
-    no_encoder: bool = False
+    layers: dict[str, int] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
 
     def put(self, name: str, values: Tensor | None, names: Iterable[str]) -> None:

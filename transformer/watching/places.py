@@ -26,6 +26,7 @@ class Setting:
         source, target: the ids that ours reads.
         extra_norms: LayerNorms of theirs that ours has no place for.
         eps: path of a norm of ours → ε of theirs, as far as it is seen.
+        layers: stack → how many of its layers theirs runs.
         fills: numbers that theirs writes into its weights after softmax.
         hidden: numbers that theirs writes into its scores before softmax, if they are not low enough to hide a key.
     """
@@ -35,6 +36,7 @@ class Setting:
     target: Tensor
     extra_norms: Mapping[str, tuple[Tensor, Tensor | None]]
     eps: Mapping[str, float]
+    layers: Mapping[str, int]
     fills: tuple[float, ...] = ()
     hidden: tuple[float, ...] = ()
 

@@ -15,7 +15,7 @@ from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.embedding import sinusoid
 from transformer.network.model import Transformer
-from transformer.tracing.paths import Kind
+from transformer.tracing.paths import Kind, TensorPath
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placed import Placed, copy_config
 from transformer.watching.placing_attentions import ALL_LAYOUTS, Layout, attention_groups, place_attention
@@ -68,19 +68,15 @@ def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
 def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind, Layout]) -> None:
     config = placed.config
     groups = attention_groups(run, config.d_model)
-    placed.no_encoder = len(groups) == 2 * config.decoder_layers != 0
-    encoder_layers = 0 if placed.no_encoder else config.encoder_layers
-    layers = [(kind, layer) for layer in range(encoder_layers) for kind in (Kind.ENCODER,)]
-    layers += [(kind, layer) for layer in range(config.decoder_layers) for kind in (Kind.DECODER, Kind.CROSS)]
-    _same_number(config, "attentions", len(groups), len(layers))
     in_groups = {id(use) for group in groups for uses in group.branches.values() for use in uses}
     in_groups |= {id(group.output) for group in groups}
     others = [use for use in run.uses if use.kind == "linear" and id(use) not in in_groups]
-    _same_number(config, "linear layers outside of attentions", len(others), 2 * (encoder_layers + config.decoder_layers) + 1)
+    placed.layers = _layers(config, len(groups), len(others))
+    layers = [(kind, layer) for layer in range(placed.layers["encoder"]) for kind in (Kind.ENCODER,)]
+    layers += [(kind, layer) for layer in range(placed.layers["decoder"]) for kind in (Kind.DECODER, Kind.CROSS)]
     for (kind, layer), group in zip(layers, groups, strict=True):
         place_attention(placed, str(kind.path(layer)), group, *layouts.get(kind, ALL_LAYOUTS[0]))
-    networks = [f"encoder.layers.{layer}" for layer in range(encoder_layers)]
-    networks += [f"decoder.layers.{layer}" for layer in range(config.decoder_layers)]
+    networks = [f"{stack}.layers.{layer}" for stack, ran in placed.layers.items() for layer in range(ran)]
     for path, up, down in zip(networks, others[0::2], others[1::2], strict=False):
         _put_linear(placed, f"{path}.feed_forward.up_projection", up)
         _put_linear(placed, f"{path}.feed_forward.down_projection", down)
@@ -89,9 +85,22 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
     place_norms(placed, run, mine, layers, groups, others)
 
 
-def _same_number(config: TransformerConfig, what: str, mine: int, ours: int) -> None:
-    if mine != ours:
-        raise InputError(COUNTS, mine=mine, what=what, ours=ours, encoder=config.encoder_layers, decoder=config.decoder_layers)
+def _layers(config: TransformerConfig, attentions: int, linear_layers: int) -> dict[str, int]:
+    """How many layers of each stack theirs ran: those of ours, or fewer if it skips some.
+
+    Raises:
+        InputError: what theirs ran makes up no such layers.
+    """
+    both = (linear_layers - 1) // 2  # each layer has two of them, and the last one makes the logits
+    decoder = attentions - both  # a layer of the decoder has two attentions
+    encoder = both - decoder
+    ours = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    if linear_layers % 2 and 0 <= encoder <= ours["encoder"] and 1 <= decoder <= ours["decoder"]:
+        return {"encoder": encoder, "decoder": decoder}
+    what, mine, needed = "attentions", attentions, ours["encoder"] + 2 * ours["decoder"]
+    if mine == needed:
+        what, mine, needed = "linear layers outside of attentions", linear_layers, 2 * sum(ours.values()) + 1
+    raise InputError(COUNTS, mine=mine, what=what, ours=needed, **ours)
 
 
 def _put_linear(placed: Placed, path: str, use: Use) -> None:
@@ -127,6 +136,13 @@ def is_sinusoid(table: Tensor) -> bool:
     return any(torch.allclose(table.double(), sinusoid(len(table), table.shape[1], order), atol=1e-4) for order in orders)
 
 
+def _is_skipped(placed: Placed, name: str) -> bool:
+    """Whether a tensor of ours belongs to a layer that theirs did not run, or to a stack of which it ran none."""
+    path = TensorPath.parse(name)
+    ran = placed.layers.get(path.stack)
+    return ran == 0 or (ran is not None and path.layer is not None and path.layer >= ran)
+
+
 def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: Any, ours: Any) -> None:
     """Put one tensor where the caller says."""
     if not isinstance(name, str) or name not in theirs:
@@ -149,7 +165,7 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     placed.left = [name for name, _ in mine.named_parameters() if name not in known]
     optional = (".bias", ".positions.table.weight", "attention.output_projection.weight", ".projection.weight")
     missing = [name for name in shapes if name not in placed.tensors and not name.endswith(optional)]
-    missing = [name for name in missing if not (placed.no_encoder and name.startswith("encoder."))]
+    missing = [name for name in missing if not _is_skipped(placed, name)]
     if missing:
         raise InputError(
             "These tensors of our network got no weights of yours: {missing}. Of yours are left: {left}. {problem}"

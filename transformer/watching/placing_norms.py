@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.network.config import TransformerConfig
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placed import Placed
 from transformer.watching.placing_attentions import Group
@@ -23,22 +22,21 @@ def place_norms(
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
     in_decoder = frozenset[str]().union(*(use.names for use in norms if "target" in run.origin(use.output)))
-    for stack in ("decoder",) if placed.no_encoder else ("encoder", "decoder"):
+    for stack in [stack for stack, ran in placed.layers.items() if ran]:
         own = [use for use in norms if ("target" in run.origin(use.output)) == (stack == "decoder")]
-        sublayers = _sublayers(placed.config, stack, layers, groups, others)
+        sublayers = _sublayers(placed, stack, layers, groups, others)
         if stack == "encoder" and len(own) > len(sublayers) + placed.config.final_norm:
             own = [use for use in own if not use.names & in_decoder]  # a layer of the decoder may normalise the memory
         _fill_stack(placed, stack, sublayers, own, unused)
 
 
 def _sublayers(
-    config: TransformerConfig, stack: str, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
+    placed: Placed, stack: str, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> dict[str, tuple[int, int]]:
     """Path of each sub-layer of a stack → the numbers of the operations with which it begins and ends."""
     result = {}
-    of_stack = config.encoder_layers if stack == "encoder" else config.decoder_layers
-    first = 0 if stack == "encoder" else len(others) // 2 - config.decoder_layers
-    for layer in range(of_stack):
+    first = 0 if stack == "encoder" else placed.layers["encoder"]
+    for layer in range(placed.layers[stack]):
         for (kind, number), group in zip(layers, groups, strict=True):
             if kind.stack == stack and number == layer:
                 begin = min(use.order for use in group.branches["query"] or group.branches["key"])

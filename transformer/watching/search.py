@@ -149,7 +149,7 @@ class Compared:
     @property
     def attentions(self) -> Iterable[str]:
         """The paths of the attentions of ours."""
-        return Setting(self.model, self.source, self.target, {}, {}).attentions
+        return Setting(self.model, self.source, self.target, {}, {}, {}).attentions
 
     @cached_property
     def milestones(self) -> list[str]:
@@ -251,6 +251,7 @@ class Compared:
             target,
             self.placed.extra_norms,
             self.placed.eps,
+            self.placed.layers,
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
             tuple(dict.fromkeys(number for each in self.recorder.attentions for number in _hidden(each.scores))),
         )
@@ -264,7 +265,7 @@ class Compared:
 
     def _near(self, path: str) -> set[str]:
         """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
-        sublayers = Setting(self.model, self.source, self.target, {}, {}).sublayers
+        sublayers = Setting(self.model, self.source, self.target, {}, {}, {}).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
         own = part_of(path)

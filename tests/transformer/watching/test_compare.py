@@ -108,6 +108,7 @@ CLASSIC_SOFTMAX = 'axis = -2 if "softmax over queries" in wrong else 1 if "softm
 CLASSIC_WEIGHTS = "weights = scores.masked_fill(mask == 0, -1e9).softmax(axis)"
 CLASSIC_CAUSAL = "causal = torch.ones(length, length).tril() > 0"
 CLASSIC_JOINED = "return self.w_o(heads.transpose(1, 2).contiguous().view(query.shape))"
+CLASSIC_SUM = "return norm(x + function(x))\n\n    def forward(self, x: Tensor, memory"
 CLASSIC_CROSS = "self.cross_attn(x, memory, memory, other)"
 SPREAD = "torch.exp(torch.arange(0, width, 2).float() * (-math.log(10000.0) / width))"
 HEADS_PRODUCT = "scores = q @ k.transpose(-2, -1)\n        scores = scores if"
@@ -157,6 +158,19 @@ EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
     (Classic, BATCH_NORM, "BatchNorm", "every norm"),
     (Classic, [("self.dropout(x + positions", "self.dropout(x + x + positions")], "token added twice", "both embeddings"),
     (Classic, [(CLASSIC_WEIGHTS, f"{CLASSIC_WEIGHTS} / math.sqrt(self.d_k)")], "scaling also after softmax", "every attention"),
+    (Classic, [(CLASSIC_SUM, CLASSIC_SUM.replace("x + f", "x - f"))], "sub-layer subtracted", "every sub-layer"),
+    (
+        Classic,
+        [("return self.w_o(heads.t", "return self.w_o(torch.relu(heads).t")],
+        "activation in the attention",
+        "every attention",
+    ),
+    (
+        Classic,
+        [(CLASSIC_WEIGHTS, CLASSIC_WEIGHTS.replace("softmax(axis)", "exp(); weights = weights / (1 + weights.sum(-1, True))"))],
+        *("1 added in softmax", "every attention"),
+    ),
+    (Classic, [("layer in self.encoder_layers:", "layer in []:")], "layer skipped", "the encoder"),
     (
         Classic,
         [(CLASSIC_CROSS, CLASSIC_CROSS.replace("other", "other & (torch.ones(7, 6).tril() > 0)"))],
@@ -200,6 +214,17 @@ def test_a_mistake_in_one_place_has_this_place(wrong: str, name: str, where: str
     assert found.first == first
     assert [reason.name for reason in found.reasons] == [name]
     assert where in found.reasons[0].where
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_layer_that_never_runs_is_named(stack: str) -> None:
+    loop = f"for layer in self.{stack}_layers:"
+    found = compare(*both(edited(Classic, (loop, loop.replace(":", "[1:]:"))), layers=2), SOURCE, TARGET)
+    assert found.explained
+    assert [(each.name, each.where) for each in found.reasons] == [("layer skipped", f"the {stack}")]
+    assert found.reasons[0].words == f"only 1 of the 2 layers of the {stack} runs"
+    assert found.first == f"{stack}.layers.1.self_attention.query.heads"
+    assert f"{stack}_layers.0.self_attn.w_q.weight" in found.notes[0]  # which of theirs it was
 
 
 @pytest.mark.parametrize(
@@ -295,8 +320,8 @@ def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
 
 def test_an_unknown_mistake_is_not_explained_by_others() -> None:
     """Without the residual sum and the norm, some tensors of ours are those of theirs, but the logits are farther away."""
-    subtracted = "        return norm(x - function(x))\n\n    def forward(self, x: Tensor, memory"
-    found = compare(*both(edited(Classic, (subtracted.replace(" - ", " + "), subtracted)), layers=1), SOURCE, TARGET)
+    squared = CLASSIC_SUM.replace("function(x)", "function(x) ** 2")
+    found = compare(*both(edited(Classic, (CLASSIC_SUM, squared)), layers=1), SOURCE, TARGET)
     assert found.first == "encoder.layers.0.self_attention_add_norm.sum"
     assert not found.explained
     assert not found.reasons
