@@ -240,7 +240,10 @@ class Compared:
             if after.place > reached.place:
                 options.append(option)
         most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
-        return [each for each in options if (each.reached.place, each.reached.present) == most][:MOST_OPTIONS]
+        furthest = [each for each in options if (each.reached.place, each.reached.present) == most]
+        # Two with the same logits are one change, made at a larger and at a smaller number of places.
+        different = {each.reached.logits: each for each in reversed(furthest)}
+        return [each for each in furthest if each in different.values()][:MOST_OPTIONS]
 
     def _candidates(self, alterations: Sequence[Alteration], part: str) -> Iterator[Candidate]:
         target = next((each.target for each in reversed(alterations) if each.target is not None), self.target)
