@@ -1,6 +1,6 @@
 """`compare`: two runs, or somebody's module and our network."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, overload
 
 from jaxtyping import Int
@@ -27,6 +27,7 @@ def compare(
     mapping: Mapping[str, str] | None = None,
     run: modules.Run | None = None,
     tolerance: float = modules.TOLERANCE,
+    report: Callable[[str], object] | None = None,
 ) -> Comparison: ...
 
 

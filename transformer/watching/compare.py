@@ -47,6 +47,7 @@ def compare(
     mapping: Mapping[str, str] | None = None,
     run: Run | None = None,
     tolerance: float = TOLERANCE,
+    report: Callable[[str], object] | None = None,
 ) -> Comparison:
     """Where somebody's encoder–decoder Transformer first differs from ours, and why.
 
@@ -64,19 +65,21 @@ def compare(
             enough.
         run: called as `run(mine, source, target)` if the module is called in another way, for example with masks.
         tolerance: differences of up to this part of the largest number are none.
+        report: called with a sentence each time that some hundred changes were tried, such as `print`: a search that finds
+            nothing takes a minute.
 
     Raises:
         InputError: an argument has another form, the module fails, it returns no logits, or its weights cannot be placed; the
             message names the tensors that are left. If the module fails because two axes are exchanged, and runs where all have
             one size, the message names the mistake.
     """
-    _check(mine, ours, source, target, mapping, run, tolerance)
+    _check(mine, ours, source, target, mapping, run, tolerance, report)
     try:
         compared, notes = _compared(mine, ours, source, target, mapping, run, tolerance), []
     except InputError as failure:
         if len(source) == source.shape[1] == target.shape[1]:
             raise
-        raise _explained(failure, mine, ours, source, target, mapping, run, tolerance) from failure
+        raise _explained(failure, mine, ours, source, target, mapping, run, tolerance, report) from failure
     with torch.no_grad():
         base = compared.standing(())
         searched, start = compared, base
@@ -88,6 +91,7 @@ def compare(
                 searched, start = varied, reached
         found = Found((), base)
         if start.path is not None:
+            searched.report = report
             start, found = searched.explained(start)
         if base.path is None and start.path is not None:
             notes.append("With your present weights the logits agree, but not with other norms and biases.")
@@ -177,7 +181,7 @@ def _randomness(
     return []
 
 
-def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: Any, tolerance: Any) -> None:
+def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: Any, tolerance: Any, report: Any) -> None:
     check_module("mine", mine)
     check_model(ours)
     check_id_tensor("source", source, "batch source")
@@ -192,6 +196,8 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
         raise InputError("mapping is {mapping!r}; it must map names of yours to names of ours.", mapping=mapping)
     if run is not None and not callable(run):
         raise InputError("run is {run!r}; it must be a function of the module, the source and the target.", run=run)
+    if report is not None and not callable(report):
+        raise InputError("report is {report!r}; it must be a function of a sentence, such as print.", report=report)
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
         raise InputError("tolerance is {tolerance!r}; it must be a number between 0 and 1.", tolerance=tolerance)
 

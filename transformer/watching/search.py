@@ -32,6 +32,7 @@ MOST_SETTINGS = 3
 WHOLE = ("both embeddings", "every sub-layer", "both stacks")
 # A mistake that does not explain everything must move the first difference by at least this many tensors of ours.
 LEAST_PROGRESS = 6
+REPORT_EVERY = 500
 # Hidden scores above this number leave a weight that differs from 0.
 VISIBLE = -50.0
 
@@ -73,6 +74,8 @@ class Compared:
     place: Callable[[Mapping[Kind, Layout] | None], Placed]
     recorder: Pass
     tolerance: float
+    report: Callable[[str], object] | None = None
+    tried: int = 0
     _matched: tuple[Tensor, Matching] | None = None
 
     @classmethod
@@ -128,6 +131,9 @@ class Compared:
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
         """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
+        self.tried += 1
+        if self.report and reached and self.tried % REPORT_EVERY == 0:
+            self.report(f"{self.tried} changes of ours were tried. The first difference is at {reached.path}.")
         matching = self._matching(self._source(alterations))
         stops = [] if reached is None else [stopped(matching, self.milestones, reached)]
         try:

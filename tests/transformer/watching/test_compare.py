@@ -318,13 +318,18 @@ def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
     assert "No mistake that was tried" in str(found)
 
 
-def test_an_unknown_mistake_is_not_explained_by_others() -> None:
+def test_an_unknown_mistake_is_not_explained_by_others_and_the_search_says_how_far_it_is() -> None:
     """Without the residual sum and the norm, some tensors of ours are those of theirs, but the logits are farther away."""
     squared = CLASSIC_SUM.replace("function(x)", "function(x) ** 2")
-    found = compare(*both(edited(Classic, (CLASSIC_SUM, squared)), layers=1), SOURCE, TARGET)
+    said: list[str] = []
+    found = compare(*both(edited(Classic, (CLASSIC_SUM, squared)), layers=1), SOURCE, TARGET, report=said.append)
     assert found.first == "encoder.layers.0.self_attention_add_norm.sum"
     assert not found.explained
     assert not found.reasons
+    assert len(said) > 1
+    assert said[0] == f"500 changes of ours were tried. The first difference is at {found.first}."
+    with pytest.raises(InputError, match="such as print"):
+        compare(*both(Classic), SOURCE, TARGET, report="yes")  # pyright: ignore[reportArgumentType]
 
 
 def test_another_way_to_call_and_a_mapping() -> None:
