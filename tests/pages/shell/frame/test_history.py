@@ -88,14 +88,18 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     addresses.append(page.url)
     visitor.choose("encoder", "encoder")
     addresses.append(page.url)
-    # A click on another widget ends the typing and sends the text. Both are one choice, because the click interrupts its run.
+    # A click on another widget ends the typing and sends the text. They are one choice if the click interrupts the text's run,
+    # and two if the run was done by then.
     page.get_by_label("Source text", exact=True).fill("lamp")
     visitor.choose("decoder", "decoder")
     page.wait_for_url(re.compile("kind=decoder.*source=lamp"))
     visitor.settle()
-    undo.click()
-    page.wait_for_url(addresses[-1])
-    visitor.settle()
+    for _ in range(2):
+        if (after := page.url) != addresses[-1]:
+            undo.click()
+            page.wait_for_function("after => location.href !== after", arg=after)
+            visitor.settle()
+    assert page.url == addresses[-1]
     page.mouse.move(700, 400)
     page.mouse.wheel(0, 10)  # after this, the page no longer scrolls by itself
     visitor.see_all()
