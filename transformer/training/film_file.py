@@ -65,11 +65,11 @@ class OwnRun(NamedTuple):
         return float(self.losses[between].mean()) if between.any() else float("nan")
 
 
-def run_bytes(run: OwnRun) -> bytes:
-    """The contents of the file. More than `MOST_LOSSES` losses are averaged in equal groups."""
+def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
+    """The contents of the file. More losses than `most_losses` are averaged in equal groups."""
     steps, losses = run.loss_steps, run.losses
-    if len(losses) > MOST_LOSSES:
-        groups = np.array_split(np.arange(len(losses)), MOST_LOSSES)
+    if len(losses) > most_losses:
+        groups = np.array_split(np.arange(len(losses)), most_losses)
         steps = np.array([steps[group[-1]] for group in groups])
         losses = np.array([losses[group].mean() for group in groups], np.float32)
     paths = [*run.levels]

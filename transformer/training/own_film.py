@@ -12,6 +12,7 @@ module whose attentions `transformer.watch` recognises.
 
 import math
 import time
+import warnings
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,10 +25,11 @@ from torch import Tensor, nn
 
 from transformer.errors import InputError
 from transformer.pipeline.checkpoint import as_path, write_whole
-from transformer.training.film_file import MOST_PARTS, OwnRun, run_bytes
+from transformer.training.film_file import MOST_LOSSES, MOST_PARTS, OwnRun, run_bytes
 from transformer.watching.watch import check_module, watch
 from transformer.watching.watched import Watched
 
+LOSS_BYTES, STEP_BYTES = 12, 12  # in the file: of a loss with the number of its step; of the number of a frame's step
 LEVELS = 255  # a weight from 0 to 1 is stored as a whole number from 0 to this one
 NONE = "This module has no attention that is recognised; name its weights with names={{'path': 'batch head query key'}}."
 
@@ -37,7 +39,9 @@ class Film:
 
     The first frame is taken at once. Afterwards a frame is taken every `every` steps, as long as all frames together have taken
     at most `share` of the run's time. If the next frame would make the file too large, every second frame is dropped, and
-    frames are taken half as often. The last frame is taken by `save`.
+    frames are taken half as often. The losses get a quarter of the file at most; more of them are averaged. The last frame is
+    taken by `save`. If a frame fails, for example because memory is short, a warning says why, no more are taken, and the
+    training goes on.
 
     Args:
         model: the module that is trained. It is run in evaluation mode for a frame, and gets its mode back.
@@ -54,6 +58,7 @@ class Film:
         frame_bytes: bytes of one frame.
         most_frames: how many frames fit into the file.
         seconds: time that the frames have taken so far.
+        failed: whether a frame after the first failed.
 
     Raises:
         InputError: the module fails on the texts, or has no attention that is recognised; an argument is not valid; or fewer
@@ -78,6 +83,8 @@ class Film:
         self.step, self.seconds = 0, 0.0
         self._started, self._due = time.perf_counter(), every
         self._loss_steps, self._losses = array("q"), array("f")
+        self._most_losses = max(1, min(MOST_LOSSES, int(megabytes * 2**18 // LOSS_BYTES)))
+        self.failed = False
         self._steps: list[int] = []
         self._weights: list[dict[str, UInt8[np.ndarray, "text head query key"]]] = []
         self._norms: list[list[float]] = []
@@ -85,7 +92,9 @@ class Film:
         if not self.first.attentions:
             raise InputError(NONE)
         self.frame_bytes = sum(weights.nbytes for weights in self._weights[0].values()) + 4 * len(self._norms[0])
-        self.most_frames = int(megabytes * 2**20 // self.frame_bytes)
+        heading = len(run_bytes(self.run(), 0)) - self.frame_bytes
+        room = megabytes * 2**20 - heading - LOSS_BYTES * self._most_losses
+        self.most_frames = int(room // (self.frame_bytes + STEP_BYTES))
         if self.most_frames < 2:
             template = (
                 "A frame takes {size:.1f} MB and the file may take {most} MB; give fewer or shorter texts, or allow more."
@@ -114,8 +123,7 @@ class Film:
             self.note_loss(loss)
         elapsed = time.perf_counter() - self._started
         if count >= self._due and may_record(self.seconds, len(self._steps), elapsed, self.share):
-            self._record()
-            self._thin()
+            self._record_or_warn()
             self._due = count + self.every
 
     def note_loss(self, loss: Any) -> None:
@@ -155,11 +163,22 @@ class Film:
             CheckpointError: the file cannot be written.
         """
         if self._steps[-1] != self.step:
-            self._record()
-            self._thin()
-        write_whole(self.path if path is None else as_path(path), run_bytes(self.run()))
+            self._record_or_warn()
+        write_whole(self.path if path is None else as_path(path), run_bytes(self.run(), self._most_losses))
 
     # --- one frame -----------------------------------------------------------------------------------------------------------
+
+    def _record_or_warn(self) -> None:
+        """Record a frame. A training of hours must not end because of a picture of it."""
+        if self.failed:
+            return
+        try:
+            self._record()
+        except Exception as error:  # noqa: BLE001 (the module, or memory, may fail in any way)
+            self.failed = True
+            warnings.warn(f"The film stops at step {self.step}: {error}", RuntimeWarning, stacklevel=3)
+        else:
+            self._thin()
 
     def _record(self) -> None:
         start = time.perf_counter()
@@ -167,11 +186,13 @@ class Film:
         if not self._steps:
             self.first = watched
             self._parts = [name for name, _ in self.model.named_parameters()][:MOST_PARTS]
-        self._weights.append({path: _levels(watched.weights(path)) for path in self.first.attentions})
+        weights = {path: _levels(watched.weights(path)) for path in self.first.attentions}
         parameters = dict(self.model.named_parameters())
         with torch.no_grad():
-            self._norms.append([float(parameters[name].float().norm()) for name in self._parts])
+            norms = [float(parameters[name].float().norm()) for name in self._parts]
         self._steps.append(self.step)
+        self._weights.append(weights)
+        self._norms.append(norms)
         self.seconds += time.perf_counter() - start
 
     def _watched(self) -> Watched:
@@ -179,7 +200,9 @@ class Film:
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()
         try:
-            given, named = self._inputs
+            parameter = next(self.model.parameters(), None)
+            # The model may have moved since the film began.
+            given, named = self._inputs if parameter is None else _moved(self._inputs, parameter.device)
             return watch(self.model, *given, names=self._names, tokens=self._tokens, **named)
         finally:
             for module in training:
@@ -215,6 +238,15 @@ def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
 def _levels(weights: Tensor) -> UInt8[np.ndarray, "text head query key"]:
     """Weights from 0 to 1 as whole numbers from 0 to `LEVELS`; 0 for a number that is not finite."""
     return (weights.float().nan_to_num(0.0, 0.0, 0.0).clamp(0, 1) * LEVELS).round().to(torch.uint8).cpu().numpy()
+
+
+def _moved(values: Any, device: torch.device) -> Any:
+    """The values, with all tensors in them on a device."""
+    if isinstance(values, Tensor):
+        return values.to(device)
+    if isinstance(values, Mapping):
+        return {name: _moved(each, device) for name, each in values.items()}
+    return tuple(_moved(each, device) for each in values) if isinstance(values, tuple | list) else values
 
 
 def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -141,10 +141,15 @@ def unchanged(module: nn.Module) -> Iterator[None]:
 def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any]) -> Any:
     """What `call` returns, with every tensor in the recorder.
 
+    The module runs twice. What it keeps from its first pass for later ones, such as a table of positions in a dictionary, is
+    then made of ordinary tensors. Those of the recorded pass, in inference mode, would make its next training step fail.
+
     Raises:
         InputError: the module fails.
     """
     try:
+        with torch.no_grad(), unchanged(module):
+            call()
         with torch.inference_mode(), unchanged(module), hooked(module, recorder), recorder:
             return call()
     except HeadlightError:
