@@ -244,6 +244,8 @@ REFUSED = {
     "next(reverse.generate('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
     "next(reverse.generate('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
     "logit_lens(5, {})": "The model must be a Transformer, not 5.",
+    "logit_lens(reverse.readout, None)": "values must be a Trace, or map paths to tensors",
+    "logit_contributions(reverse.readout, 5, 0)": "values must be a Trace, or map paths to tensors",
     "logit_contributions(None, {}, 0)": "The model must be a Transformer, not None.",
     "forcing(5, None)": "The pipeline must be a Pipeline",
     "parting(5, [1])": "Two rows of tokens are compared, not 5 and [1].",

@@ -1,7 +1,7 @@
 """Checks of arguments that several analyses share. Each raises an error that names the argument and what is allowed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -37,6 +37,20 @@ def as_readout(model: object) -> Readout:
         InputError: `model` is neither a Readout nor a Transformer.
     """
     return model if isinstance(model, Readout) else readout_of(model)
+
+
+def pass_values(values: object) -> Mapping[str, Tensor]:
+    """Path → tensor of one pass: of a trace, or as they are given.
+
+    Raises:
+        InputError: `values` is neither a Trace nor such a mapping.
+    """
+    if isinstance(values, Trace):
+        return {path: activation.values for path, activation in values.activations.items()}
+    if not isinstance(values, Mapping):
+        template = "values must be a Trace, or map paths to tensors as `DecodingStep.values` does, not {values!r}."
+        raise InputError(template, values=values)
+    return values
 
 
 def check_network(network: object) -> None:
@@ -148,9 +162,9 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
     """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
 
     Raises:
-        InputError: it is not a tensor of int64 or int32, or has another number of axes.
+        InputError: it is not a tensor of int64 or int32, has another number of axes, or is on the device meta.
     """
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+    if not isinstance(ids, Tensor) or ids.is_meta or ids.dtype not in (torch.int64, torch.int32):
         template = "{name} must be a tensor of int64 or int32 with axes {axes}, not {ids!r}."
         raise InputError(template, name=name, axes=axes, ids=ids)
     _check_axes(name, ids, axes)

@@ -35,7 +35,8 @@ def measure(
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
     - `distance`: mean distance between query and key, in tokens.
     - `self`, `previous`, `next`, `first`, `last`: share of the weight on the key at the query's own position, one position
-      before, one position after, at the start, at the end.
+      before, one position after, at the start, at the end. A query without such a key counts as 0, so a head that always
+      attends to the previous of four tokens has 0.75.
     - `diagonal`, `anti-diagonal`: share of the weight within one token of a line. The diagonal runs from the first query and
       first key to the last query and last key, the anti-diagonal from the first query and last key to the last query and first
       key.

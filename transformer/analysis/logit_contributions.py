@@ -17,11 +17,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import as_readout, check_number
+from transformer.analysis.checks import as_readout, check_number, pass_values
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.tracing.paths import Kind
 from transformer.tracing.readout import Norm, Readout, Sublayer
+from transformer.tracing.trace import Trace
 
 # Names of the parts of the sum that are not heads of an attention.
 TOKEN, POSITION, FEED_FORWARD = "token", "position", "feed_forward"
@@ -59,22 +60,23 @@ class Contributions(NamedTuple):
 
 @torch.inference_mode()
 def logit_contributions(
-    model: Readout | Transformer, values: Mapping[str, Tensor], token: int, against: int | None = None, row: int = 0
+    model: Readout | Transformer, values: Trace | Mapping[str, Tensor], token: int, against: int | None = None, row: int = 0
 ) -> Contributions:
     """The contributions at the last position of a pass.
 
     Args:
         model: `pipeline.readout` of the model that ran, or our own network. The run may have edits that remove a residual
             connection. After any other edit of the residual stream itself, the sum is not the logit.
-        values: path → tensor of the pass, such as `DecodingStep.values`.
+        values: a trace, or path → tensor of the pass, such as `DecodingStep.values`.
         token: id of the token.
         against: id of a second token, whose logit is subtracted; None for the logit alone.
         row: row of the batch.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, there is no such token or row, or the pass was not traced.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, there is no such token or
+            row, or the pass was not traced.
     """
-    readout = as_readout(model)
+    readout, values = as_readout(model), pass_values(values)
     if "logits" not in values:
         raise InputError("There is no tensor logits; contributions need a traced pass of the decoder.")
     for name, given in (("token", token), ("against", against)):

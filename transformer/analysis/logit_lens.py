@@ -14,26 +14,28 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import as_readout
+from transformer.analysis.checks import as_readout, pass_values
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.generation import Generation
 from transformer.tracing.readout import Readout
+from transformer.tracing.trace import Trace
 
 
 @torch.inference_mode()
-def logit_lens(model: Readout | Transformer, values: Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
+def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
     """The logits that the output layer computes at each point of the decoder's residual stream: at its start, then after each
     layer. If the model has a norm after the last layer, it is applied first. The last point has the logits of the model itself.
 
     Args:
         model: the model whose output layer is applied: `pipeline.readout`, or our own network.
-        values: path → tensor of one pass of the model, such as `DecodingStep.values`.
+        values: a trace, or path → tensor of one pass of the model, such as `DecodingStep.values`.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, or a tensor of the stream is missing.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or a tensor of the stream
+            is missing.
     """
-    readout = as_readout(model)
+    readout, values = as_readout(model), pass_values(values)
     for path in readout.stream:
         if path not in values:
             raise InputError("There is no tensor {path}; the logit lens needs a traced pass of the decoder.", path=path)

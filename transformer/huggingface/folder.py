@@ -110,7 +110,8 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tupl
         raise _cannot_build(folder, error) from None
     missing, base = report["missing_keys"], f"{model.base_model_prefix}."
     if family.output.kind == "tokens" and missing and not any(key.startswith(base) for key in missing):
-        return read_model(folder, config, without_head(family, config.model_type))
+        named = next(iter(config.architectures or ()), family.model_class)
+        return read_model(folder, config, without_head(family, config.model_type, "" if named == family.model_class else named))
     for problem in ("mismatched_keys", "missing_keys", "unexpected_keys"):
         wrong = sorted(key if isinstance(key, str) else key[0] for key in report[problem])
         wrong = [key for key in wrong if problem != "unexpected_keys" or not SPARE.search(key)]

@@ -33,6 +33,9 @@ OF_STACKS: Mapping[tuple[str, ...], tuple[OutputKind, ...]] = {
     ("encoder",): ("label", "labels", "span"),
     ("decoder",): ("label", "labels"),
 }
+UNSHOWN = (
+    "Its output layer, of the class {name}, is not shown here, so its last vectors are its result, and it writes no answer."
+)
 HEADLESS = "It has no output layer, so its last vectors are its result, and it writes no answer."
 ENCODER_ONLY = "Only its encoder is in the folder."
 
@@ -68,9 +71,9 @@ def base_class(model_type: str) -> str:
     return BASES.get(model_type, "")
 
 
-def without_head(family: Family, model_type: str) -> Family:
-    """The family of a base model."""
-    return _bare(family, base_class(model_type), HEADLESS)
+def without_head(family: Family, model_type: str, name: str = "") -> Family:
+    """The family of a base model, or of a model whose own class, of this name, has an output layer that is left out."""
+    return _bare(family, base_class(model_type), UNSHOWN.format(name=name) if name else HEADLESS)
 
 
 def _encoder_class(model_type: str) -> str:

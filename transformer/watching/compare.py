@@ -1,6 +1,7 @@
 """`compare`: the first difference between somebody's Transformer and ours, and its reason, which is found by trying."""
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -69,9 +70,9 @@ def compare(
             nothing takes a minute.
 
     Raises:
-        InputError: an argument has another form, the module fails, it returns no logits, or its weights cannot be placed; the
-            message names the tensors that are left. If the module fails because two axes are exchanged, and runs where all have
-            one size, the message names the mistake.
+        InputError: an argument has another form, the weights are in half precision, the module fails, it returns no logits, or
+            its weights cannot be placed; the message names the tensors that are left. If the module fails because two axes are
+            exchanged, and runs where all have one size, the message names the mistake.
     """
     _check(mine, ours, source, target, mapping, run, tolerance, report)
     try:
@@ -105,7 +106,7 @@ def compare(
         notes.append("Your logits contain NaN, for example because a softmax row had every key hidden by −∞.")
     return Comparison(
         agrees=base.path is None and not reasons,
-        difference=base.logits,
+        difference=base.logits if compared.logits.isfinite().all() else math.nan,
         first=base.path,
         first_difference=base.difference,
         place=_place_words(base.path),
@@ -184,6 +185,9 @@ def _randomness(
 def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: Any, tolerance: Any, report: Any) -> None:
     check_module("mine", mine)
     check_model(ours)
+    if rough := next((each.dtype for each in mine.parameters() if each.dtype in (torch.float16, torch.bfloat16)), None):
+        template = "mine has weights of the type {dtype}, whose numbers are too rough to compare; give mine.float()."
+        raise InputError(template, dtype=str(rough).removeprefix("torch."))
     check_id_tensor("source", source, "batch source")
     check_id_tensor("target", target, "batch target")
     ours.source_embedding.check(source)

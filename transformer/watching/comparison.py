@@ -37,7 +37,8 @@ class Comparison:
 
     Attributes:
         agrees: whether the logits agree, nothing in theirs is random, and no two layers share weights.
-        difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ.
+        difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ, NaN
+            if some of theirs are not finite.
         first: path of the first tensor of ours that theirs does not have; None if the logits agree.
         first_difference: how far the nearest tensor of theirs is from it, in units of its largest number.
         place: the first difference in words; empty if there is none.
@@ -85,9 +86,11 @@ class Comparison:
         if self.first is None:
             lines = ["With the same weights, both networks give the same logits. But:"]
         else:
-            logits = (
-                "have another shape" if math.isinf(self.difference) else f"differ by {_size(self.difference)} of the largest"
-            )
+            logits = f"differ by {_size(self.difference)} of the largest"
+            if math.isinf(self.difference):
+                logits = "have another shape"
+            elif math.isnan(self.difference):
+                logits = "of yours are not all finite"
             lines = [
                 f"The logits {logits}.",
                 f"The first tensor of ours that yours does not have is {self.first}: {self.place}.",

@@ -223,6 +223,7 @@ def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
     if left_out:
         return nn.Identity()
     norm = nn.LayerNorm(setting.config.d_model, eps=next(iter(setting.eps.values()), 1e-5))
+    norm = norm.to(next(setting.model.parameters()).dtype)
     weight, bias = setting.extra_norms.get(name, (None, None))
     with torch.no_grad():
         for parameter, values in ((norm.weight, weight), (norm.bias, bias)):

@@ -43,6 +43,8 @@ def feed_forwards(setting: Setting) -> Iterator[Candidate]:
     """Another activation, or one at another place."""
     for where, paths in setting.feed_forward_places():
         for name, function in ACTIVATIONS.items():
+            if name.lower() == setting.config.activation:
+                continue
             parts = tuple((setting.module(path), "activation", function) for path in paths)
             own = setting.config.activation
             words = (

@@ -18,7 +18,7 @@ from transformer.network.model import Transformer
 from transformer.tracing.paths import Kind, TensorPath
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placed import Placed, copy_config
-from transformer.watching.placing_attentions import ALL_LAYOUTS, Layout, attention_groups, place_attention
+from transformer.watching.placing_attentions import ALL_LAYOUTS, Layout, attention_groups, is_unread, place_attention
 from transformer.watching.placing_norms import place_norms
 
 COUNTS = "Your module has {mine} {what}; our network of {encoder} + {decoder} layers has {ours}."
@@ -71,6 +71,7 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
     in_groups = {id(use) for group in groups for uses in group.branches.values() for use in uses}
     in_groups |= {id(group.output) for group in groups}
     others = [use for use in run.uses if use.kind == "linear" and id(use) not in in_groups]
+    others = [use for use in others if not any(is_unread(use, group) for group in groups)]
     placed.layers = _layers(config, len(groups), len(others))
     layers = [(kind, layer) for layer in range(placed.layers["encoder"]) for kind in (Kind.ENCODER,)]
     layers += [(kind, layer) for layer in range(placed.layers["decoder"]) for kind in (Kind.DECODER, Kind.CROSS)]

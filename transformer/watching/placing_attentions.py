@@ -81,6 +81,19 @@ def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) ->
     return inner is not None and rows + len(inner.weight) <= width and run.attentions[group.attentions[-1]].weights.ndim == 3
 
 
+def is_unread(use: Use, group: Group) -> bool:
+    """Whether a linear layer is a projection that an attention computes, while it reads another one twice: a slip of the pen
+    such as `q, k, v = q, k, k`."""
+    read = [each for uses in group.branches.values() for each in uses]
+    twice = len({id(each) for each in read}) < len(read) and len({each.names for each in read}) > 1
+    return twice and any(use.weight.shape == each.weight.shape and _owner(use) == _owner(each) for each in read)
+
+
+def _owner(use: Use) -> frozenset[str]:
+    """The modules that hold the linear layer of a use: `layers.0.attention` for `layers.0.attention.to_v.weight`."""
+    return frozenset(name.rsplit(".", 2)[0] if name.count(".") > 1 else "" for name in use.names)
+
+
 def _by_name(group: Group) -> None:
     """Let names decide which layers are query, key and value, if they do. An exchange of them is then a difference."""
     if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
@@ -129,6 +142,8 @@ def _branch_rows(
 ) -> tuple[Tensor, Tensor | None]:
     """The rows of one branch in a linear layer that may have those of several."""
     parts = [other for other in BRANCHES if use in group.branches[other]]
+    if len(use.weight) * len(group.branches[branch]) == config.d_model:  # a whole projection, which several branches read
+        parts = [branch]
     heads = config.heads if len(group.branches[branch]) == 1 else 1
     sizes = {"part": len(parts), "head": heads, "d_head": len(use.weight) // (len(parts) * heads) if heads else 0}
     fused = sizes["part"] * sizes["head"] * sizes["d_head"] == len(use.weight)

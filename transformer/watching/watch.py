@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
@@ -59,8 +60,13 @@ def check_module(name: str, module: object) -> None:
     """
     if not isinstance(module, nn.Module):
         raise InputError("{name} must be a torch.nn.Module, not {module!r}.", name=name, module=module)
-    if any(map(is_lazy, (*module.parameters(), *module.buffers()))):
+    if isinstance(module, torch.jit.ScriptModule):
+        raise InputError("{name} is compiled by torch.jit; give the module that it was compiled from.", name=name)
+    tensors = (*module.parameters(), *module.buffers())
+    if any(map(is_lazy, tensors)):
         raise InputError("{name} has parameters without values (a lazy module); run it once before.", name=name)
+    if any(each.is_meta for each in tensors):
+        raise InputError("{name} is on the device meta, so it has no numbers.", name=name)
 
 
 def as_labels(tokens: Any) -> dict[str, Tokens]:

@@ -44,7 +44,7 @@ def test_the_lens_is_the_output_layer_on_the_hidden_states(name: str, norm: str)
         output = model(torch.tensor(trace.target_ids), output_hidden_states=True)
         # The last of these states is already normalised.
         expected = [model.lm_head(model.get_submodule(norm)(state)) for state in output.hidden_states[:-1]]
-    lens = logit_lens(pipeline.readout, {step.path: step.values for step in trace})
+    lens = logit_lens(pipeline.readout, trace)
     torch.testing.assert_close(lens[:-1], torch.stack(expected), atol=1e-5, rtol=1e-5)
 
 

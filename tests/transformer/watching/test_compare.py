@@ -159,6 +159,7 @@ EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
     (Classic, [("self.dropout(x + positions", "self.dropout(x + x + positions")], "token added twice", "both embeddings"),
     (Classic, [(CLASSIC_WEIGHTS, f"{CLASSIC_WEIGHTS} / math.sqrt(self.d_k)")], "scaling also after softmax", "every attention"),
     (Classic, [(CLASSIC_SUM, CLASSIC_SUM.replace("x + f", "x - f"))], "sub-layer subtracted", "every sub-layer"),
+    (Classic, [("        scores = q @ k", "        v = k\n        scores = q @ k")], "shared query, key and value", ""),
     (
         Classic,
         [("return self.w_o(heads.t", "return self.w_o(torch.relu(heads).t")],
@@ -214,6 +215,32 @@ def test_a_mistake_in_one_place_has_this_place(wrong: str, name: str, where: str
     assert found.first == first
     assert [reason.name for reason in found.reasons] == [name]
     assert where in found.reasons[0].where
+
+
+def test_a_mistake_of_a_part_is_not_undone_by_another() -> None:
+    """No activation in the encoder, and no scaling in cross-attention; the first could also be everywhere, and undone later."""
+    mine, ours = both(
+        edited(
+            Classic, ('"no activation" in self.wrong', "not self.decoder"), ('"no scaling" not in', "not self.cross or 1 in")
+        )
+    )
+    found = compare(mine, ours, SOURCE, TARGET)
+    assert found.explained
+    assert [reason.name for reason in found.reasons] == ["no activation", "no scaling"]
+    assert [reason.where for reason in found.reasons] == ["the feed-forward networks of the encoder", "cross-attention"]
+
+
+def test_other_precisions_and_numbers_that_are_not_finite() -> None:
+    mine, ours = both(Classic, wrong=["no final norm", "no scaling"])
+    assert [reason.name for reason in compare(mine.double(), ours, SOURCE, TARGET).reasons] == ["no scaling"]
+    with pytest.raises(InputError, match=r"give mine\.float\(\)"):
+        compare(mine.bfloat16(), ours, SOURCE, TARGET)
+    said = str(
+        compare(
+            *both(edited(Classic, ("return logits.softmax(-1)", "return logits.log() * 0 if 1 else logits"))), SOURCE, TARGET
+        )
+    )
+    assert said.startswith("The logits of yours are not all finite.")
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])

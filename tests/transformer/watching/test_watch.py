@@ -224,6 +224,7 @@ def test_errors_say_what_is_allowed() -> None:
     model, x = Attention(by_matmul), torch.randn(2, 5, 12)
     for wrong in (
         lambda: watch(nn.LazyLinear(3), x),
+        lambda: watch(nn.Linear(12, 3, device="meta"), x),
         lambda: watch(model, None),
         lambda: watch(model, x, names={"weights": "query key"}),
         lambda: watch(model, x, tokens="abcde"),
