@@ -1,0 +1,73 @@
+"""The logit lens and the contributions to a logit over many texts: their means, with one trace in memory at a time."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer.analysis.checks import check_language_head
+from transformer.analysis.logit_contributions import Part, logit_contributions
+from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.traced_texts import Text, check_texts, text_count, traced_texts
+from transformer.errors import InputError
+from transformer.pipeline.protocol import TextPipeline
+from transformer.tracing.readout import Readout
+from transformer.tracing.trace import Trace
+
+
+class LogitScores(NamedTuple):
+    """What leads to the next token after each text, on average over the texts that have been read so far.
+
+    Attributes:
+        done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
+        lens: the log-probability of the next token at each point of the residual stream, in nats (`logit_lens`).
+        contributions: part of the model → what it adds to the logit of the next token (`logit_contributions`).
+    """
+
+    done: int
+    total: int | None
+    lens: Float[np.ndarray, " point"]
+    contributions: dict[Part, float]
+
+
+def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[LogitScores]:
+    """The means of the logit lens and of the contributions over texts, reported text by text. They are those of the token that
+    the model holds for the most probable after the last token of the decoder's input.
+
+        for scores in logit_scores(pipeline, [("the cat sleeps .", "le chat")]):
+            print(scores.done, scores.lens)
+
+    Args:
+        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
+            model's own answer; a decoder alone reads only the text.
+
+    Raises:
+        InputError: an argument has a wrong type, there are no texts, the model cannot read a text, or its logits are not read
+            from the residual stream of a decoder.
+    """
+    check_texts(pipeline, texts)
+    check_language_head(pipeline.network)
+    if pipeline.readout is None:
+        raise InputError("The logits of this model are not read from the residual stream of a decoder.")
+    return _reports(pipeline, pipeline.readout, texts)
+
+
+def _reports(pipeline: TextPipeline, readout: Readout, texts: Iterable[Text]) -> Iterator[LogitScores]:
+    points: list[Float[np.ndarray, " point"]] = []
+    parts: list[dict[Part, float]] = []
+    # `map` lets go of each trace before the next text is traced.
+    for lens, contributions in map(partial(_scored, readout), traced_texts(pipeline, texts)):
+        points.append(lens)
+        parts.append(contributions)
+        means = {part: float(np.mean([each[part] for each in parts])) for part in contributions}
+        yield LogitScores(len(points), text_count(texts), np.mean(points, axis=0), means)
+
+
+def _scored(readout: Readout, trace: Trace) -> tuple[Float[np.ndarray, " point"], dict[Part, float]]:
+    token = int(trace.logits[0, -1].argmax())
+    lens = logit_lens(readout, trace)[:, 0, -1].double().log_softmax(-1)[:, token]
+    given = logit_contributions(readout, trace, token)
+    return lens.numpy(), dict(zip(given.parts, given.values.tolist(), strict=True))
