@@ -20,7 +20,8 @@ def test_each_report_is_the_mean_over_the_texts_so_far(name: str) -> None:
     texts = PAIRS if shipped else ["the cat sees the dog .", "a man runs ."]
     lenses, sums, own = [], [], []
     for text in texts:
-        trace = pipeline.trace(*text) if shipped else pipeline.trace(text, "" if name == "gpt2" else None)
+        source, target = text if isinstance(text, tuple) else (text, "" if name == "gpt2" else None)
+        trace = pipeline.trace(source, target)
         token = int(trace.logits[0, -1].argmax())
         assert pipeline.readout
         lenses.append(logit_lens(pipeline.readout, trace)[:, 0, -1].double().log_softmax(-1)[:, token].numpy())
