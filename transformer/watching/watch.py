@@ -39,7 +39,7 @@ def watch(
         names: path of a tensor → the names of its axes, separated by spaces: `{"attn.output.1": "batch head query key"}`. If
             they end in `query key`, the tensor is an attention, also one that was not recognised.
         tokens: labels of the tokens: a list of texts, or one list for each text of the batch, or `{"source": …, "target": …}`
-            with such lists.
+            with such lists. A row is as long as the text is in the module, with padding.
 
     Raises:
         InputError: the value is not a module, the module fails, or the tokens or names have another form.
@@ -47,6 +47,10 @@ def watch(
     """
     check_module("module", module)
     labels, given = as_labels(tokens), main_inputs(module, inputs, keywords)
+    sizes = sorted({size for tensor in given.values() for size in tensor.shape})
+    if sizes and (wrong := [len(row) for rows in labels.values() for row in rows if len(row) not in sizes]):
+        template = "tokens has a row of {count} tokens; the inputs of the module have axes of the sizes {sizes}."
+        raise InputError(template, count=wrong[0], sizes=sizes)
     recorder = Recorder(given)
     run_recorded(module, recorder, lambda: module(*inputs, **keywords))
     return watched_of(module, recorder, given, labels, as_names(names))

@@ -229,6 +229,7 @@ def test_errors_say_what_is_allowed() -> None:
         lambda: watch(model, x, names={"weights": "query key"}),
         lambda: watch(model, x, tokens="abcde"),
         lambda: watch(model, x, tokens={"left": ["a"]}),
+        lambda: watch(model, x, tokens=["a", "b", "c", "d"]),
     ):
         with pytest.raises(InputError):
             wrong()
