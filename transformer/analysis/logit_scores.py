@@ -56,14 +56,12 @@ def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Logi
 
 
 def _reports(pipeline: TextPipeline, readout: Readout, texts: Iterable[Text]) -> Iterator[LogitScores]:
-    points: list[Float[np.ndarray, " point"]] = []
-    parts: list[dict[Part, float]] = []
+    points, sums = 0.0, dict[Part, float]()
     # `map` lets go of each trace before the next text is traced.
-    for lens, contributions in map(partial(_scored, readout), traced_texts(pipeline, texts)):
-        points.append(lens)
-        parts.append(contributions)
-        means = {part: float(np.mean([each[part] for each in parts])) for part in contributions}
-        yield LogitScores(len(points), text_count(texts), np.mean(points, axis=0), means)
+    for done, (lens, contributions) in enumerate(map(partial(_scored, readout), traced_texts(pipeline, texts)), 1):
+        points = points + lens
+        sums = {part: sums.get(part, 0.0) + value for part, value in contributions.items()}
+        yield LogitScores(done, text_count(texts), points / done, {part: total / done for part, total in sums.items()})
 
 
 def _scored(readout: Readout, trace: Trace) -> tuple[Float[np.ndarray, " point"], dict[Part, float]]:
