@@ -1,6 +1,6 @@
 """Models of Hugging Face in folders of the server, which its operator names in `HEADLIGHT_MODELS`.
 
-The folders are read once, when the first page asks for them. Nothing is opened before a visitor picks a model.
+The folders are read once, when the server starts. Nothing is opened before a visitor picks a model.
 """
 
 import importlib.util
