@@ -189,7 +189,9 @@ def masked_cells(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> dict[str, Any]:
     """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
-    hatch = {"texttemplate": MASK_SIGN} if max(allowed.shape) <= MOST_HATCHED else {}
+    # Only in these cells: a sign in the others would lie unseen below the map, and takes as long to draw as a number.
+    signs = [["" if may else MASK_SIGN for may in row] for row in allowed.tolist()]
+    hatch = {"text": signs, "texttemplate": "%{text}"} if max(allowed.shape) <= MOST_HATCHED else {}
     return hatch | {
         "type": "heatmap",
         # A list instead of an array in single precision, because its JSON is a third shorter.

@@ -141,7 +141,8 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
                 "colorscale": [[0, MASKED], [1, MASKED]],
                 # Text instead of numbers, because JSON has no −∞.
                 "customdata": np.where(masked, _written(values), ""),
-                "texttemplate": MASK_SIGN if hatched else None,
+                "text": np.where(masked, MASK_SIGN, "") if hatched else None,  # only here, as in `masked_cells`
+                "texttemplate": "%{text}" if hatched else None,
                 "textfont": {"color": LINE},
                 "hovertemplate": f"{cell}{labels['masked_value']}<extra></extra>".replace("{value}", "%{customdata}"),
             }
