@@ -1,7 +1,7 @@
 """Checks of arguments that several analyses share. Each raises an error that names the argument and what is allowed."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,11 +11,11 @@ from torch import Tensor
 
 from transformer.errors import InputError
 from transformer.network.model import Transformer
-from transformer.network.tap import Taps
+from transformer.network.tap import Recording, Taps
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.difference import Difference
 from transformer.tracing.readout import Readout, readout_of
-from transformer.tracing.trace import Activation, Trace
+from transformer.tracing.trace import Trace
 
 NUMBER_KINDS = "biuf"  # kinds of NumPy's dtypes: truth values, whole numbers with and without a sign, floating-point numbers
 
@@ -39,25 +39,6 @@ def as_readout(model: object) -> Readout:
     return model if isinstance(model, Readout) else readout_of(model)
 
 
-class _TensorsOfTrace(Mapping[str, Tensor]):
-    """Path → tensor of a trace. A tensor that the trace computes again is computed only if it is read."""
-
-    def __init__(self, activations: Mapping[str, Activation]) -> None:
-        self.activations = activations
-
-    def __getitem__(self, path: str) -> Tensor:
-        return self.activations[path].values
-
-    def __contains__(self, path: object) -> bool:
-        return path in self.activations
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.activations)
-
-    def __len__(self) -> int:
-        return len(self.activations)
-
-
 def pass_values(values: object) -> Mapping[str, Tensor]:
     """Path → tensor of one pass: of a trace, or as they are given.
 
@@ -65,7 +46,7 @@ def pass_values(values: object) -> Mapping[str, Tensor]:
         InputError: `values` is neither a Trace nor such a mapping.
     """
     if isinstance(values, Trace):
-        return _TensorsOfTrace(values.activations)
+        return Recording({path: activation.stored for path, activation in values.activations.items()})
     if not isinstance(values, Mapping):
         template = "values must be a Trace, or map paths to tensors as `DecodingStep.values` does, not {values!r}."
         raise InputError(template, values=values)

@@ -66,8 +66,8 @@ def compare(
             enough.
         run: called as `run(mine, source, target)` if the module is called in another way, for example with masks.
         tolerance: differences of up to this part of the largest number are none.
-        report: called with a sentence each time that some hundred changes were tried, such as `print`: a search that finds
-            nothing takes a minute.
+        report: a function such as `print`, called with a sentence after every 500 changes that were tried, because a search
+            that finds nothing takes up to a minute.
 
     Raises:
         InputError: an argument has another form, the weights are in half precision, the module fails, it returns no logits, or

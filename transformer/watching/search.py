@@ -247,8 +247,9 @@ class Compared:
                 options.append(option)
         most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
         furthest = [each for each in options if (each.reached.place, each.reached.present) == most]
-        # Two with the same logits are one change, made at a larger and at a smaller number of places.
-        different = {each.reached.logits: each for each in reversed(furthest)}
+        # Two with the same difference of the logits are one change, made at a larger and at a smaller number of places. An
+        # infinite difference, of logits of another shape, tells nothing.
+        different = {each.reached.logits if math.isfinite(each.reached.logits) else each: each for each in reversed(furthest)}
         return [each for each in furthest if each in different.values()][:MOST_OPTIONS]
 
     def _candidates(self, alterations: Sequence[Alteration], part: str) -> Iterator[Candidate]:

@@ -10,7 +10,7 @@ import numpy as np
 
 import pages
 from pages.shell.models.catalogue import available
-from pages.shell.models.folders import folders
+from pages.shell.models.folders import LOG, folders
 from pages.shell.view.runs import runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
@@ -45,4 +45,8 @@ def import_for_folders() -> None:
     """If the operator named models of Hugging Face, import the packages that open them. This takes seconds, for which the first
     visitor who picks one would wait."""
     if any(each.model for each in folders().values()):
-        importlib.import_module("transformer.huggingface.hf_opening")
+        try:
+            importlib.import_module("transformer.huggingface.hf_opening")
+        except ImportError:
+            # The shipped models need none of these packages, so the server starts. Whoever picks such a model is told.
+            LOG.exception("The packages for models of Hugging Face cannot be imported")
