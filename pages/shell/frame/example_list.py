@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shell.models.folders import folder_models, open_folder
-from pages.shell.models.model_examples import TEXTS, Start, starts
+from pages.shell.models.model_examples import TEXTS, Start, starts, take
 from pages.ui.escaping import literal
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -37,12 +37,6 @@ def show_look_for(offered: tuple[Start, ...]) -> None:
     for start in offered:
         if start.now and st.session_state.get("page") in start.pages:
             st.info(start.look_for, icon=":material/visibility:")
-
-
-def take(start: Start) -> None:
-    """Put the texts of an example into the sidebar. Call it from a callback only."""
-    for name in TEXTS:
-        st.session_state[name] = getattr(start, name)
 
 
 def start_anew() -> None:

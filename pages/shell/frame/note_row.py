@@ -50,6 +50,7 @@ def _notes() -> tuple[tuple[Note, ...], bool]:
         st.session_state[NOTED] = can_tell(view)
         notes = text_notes(view) if st.session_state[NOTED] else ()
     except InputError as error:
+        st.session_state[NOTED] = True
         return (unreadable_note(error),), False
     except HeadlightError:  # not about a text, so the page says it
         return (), False

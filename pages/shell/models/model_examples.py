@@ -68,6 +68,12 @@ def starts(model: str) -> tuple[Start, ...]:
     return (*alone, Start(alone[0].source, words["batch_look_for"], batch=batch, pages=words["batch_pages"]))
 
 
+def take(start: Start) -> None:
+    """Put the texts of an example into the sidebar. Call it from a callback only."""
+    for name in TEXTS:
+        st.session_state[name] = getattr(start, name)
+
+
 def _with_tokens(source: str, tokens: Mapping[str, str]) -> str:
     """An example with the special tokens of a model in the place of their names."""
     for name, token in tokens.items():

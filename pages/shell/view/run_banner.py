@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -10,11 +10,13 @@ from jaxtyping import Float
 
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.models.folders import FolderModel
+from pages.shell.models.model_examples import starts, take
 from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, run_of, texts_of, unreadable
 from pages.shell.view.runs import right_answer
 from pages.shell.view.text_notes import NOTED
 from pages.shell.view.view import View
-from pages.ui.escaping import literal, quoted
+from pages.ui.compat import PageEnd
+from pages.ui.escaping import filled, literal, quoted
 from pages.ui.format import number, share, whole
 from pages.ui.later import draw_later
 from pages.ui.text import text
@@ -47,7 +49,9 @@ def show_run(
         labelled: whether the line with an answer says what it is. It then takes one line more on a phone.
 
     Raises:
-        HeadlightError: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before.
+        PageEnd: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before; an example is
+            offered.
+        HeadlightError: the model cannot be opened or run.
     """
     run = _with_note(partial(run_of, batch=batch, beside=beside), batch)
     for item in range(len(run.answers) if with_answer else 0):
@@ -76,7 +80,10 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
 def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result:
     """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). Draws that
     an untrained model is untrained, and an error that is not said beside the text box already (`text_notes`)."""
-    view, problem = present_view()
+    try:
+        view, problem = present_view()
+    except InputError as error:
+        _end_with_example(error)
     # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
     # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
     note = st.empty()
@@ -84,8 +91,10 @@ def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result
         _note_untrained(view)
     try:
         result, computed, failed = of_view_or_last(view, compute)
-    except HeadlightError:
+    except HeadlightError as error:
         note.empty()
+        if isinstance(error, InputError) and unreadable(view, batch):
+            _end_with_example(error)
         raise
     st.session_state[SHOWS_LAST] = problem is not None or failed is not None
     if failed is not None:
@@ -95,6 +104,22 @@ def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result
         if not (st.session_state.get(NOTED) and unreadable(view, batch)):
             st.error(literal(sentence(failed)), icon=":material/error:")
     return result
+
+
+def _end_with_example(error: InputError) -> NoReturn:
+    """End a page that has nothing to draw, because the first text that a visitor opened cannot be read: offer an example.
+
+    Raises:
+        PageEnd: always.
+    """
+    words = text("common")
+    start, *_ = starts(st.session_state["model"])
+    if not st.session_state.get(NOTED):
+        st.error(literal(sentence(error)), icon=":material/error:")
+    st.caption(words["nothing_drawn"])
+    label = filled(words["open_example"], source=literal(start.source))
+    st.button(label, key="open_example", icon=":material/lightbulb:", on_click=take, args=(start,))
+    raise PageEnd
 
 
 def _note_untrained(view: View) -> None:

@@ -21,7 +21,7 @@ from pages.shell.frame.navigation import page_files, tour
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.text import text
-from tests.pages.apps import HOME, charts, is_chart, on_page, shown
+from tests.pages.apps import HOME, charts, is_chart, notes, on_page, shown
 from tests.pages.visitor import Visitor
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
 from transformer.figures.decoding_figures import percent
@@ -281,8 +281,8 @@ def test_a_block_of_the_decoder_opens_the_side_of_the_decoder() -> None:
 @pytest.mark.parametrize("source", ["", " "])
 def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
     app = on_page(HOME, model="reverse", source=source)
-    assert len(app.error) == 1
-    assert "There is nothing to read" in app.error[0].value
+    (note,) = notes(app)
+    assert "There is nothing to read" in note
     headings = [header.value for header in app.header]
     assert WORDS["starts_heading"] in headings
     assert WORDS["map_heading"] not in headings

