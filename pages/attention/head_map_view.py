@@ -27,7 +27,7 @@ from pages.ui.pickers import unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.figures import head_map, small_head_map
-from transformer.figures.attention_figures import has_numbers
+from transformer.figures.attention_figures import LEAST_WRITTEN, has_numbers
 from transformer.figures.reduction import reduced_map
 from transformer.pipeline.trace_export import trace_file
 from transformer.tracing.paths import Kind, Side
@@ -81,8 +81,11 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
     with picture:
         show(figure, KEY, says, name, asks=asks, tells=True, table=table, narrow=narrow)
-        if asks:
-            st.caption(words["click"])
+        unwritten = has_numbers(*weights.shape) and (weights[allowed] < LEAST_WRITTEN).any()
+        says = [words["unwritten"].format(least=LEAST_WRITTEN)] if unwritten else []
+        says += [words["click"]] if asks else []
+        if says:
+            st.caption(" ".join(says))
     if large:
         _show_row(weights, allowed, queries, keys)
     if marks and marks.keys:

@@ -15,6 +15,8 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, 
 LEVELS = 254
 MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # a map with up to this many tokens on its longer side has a number in each cell
+# Smaller weights would be written as 0.00. Most of a trained head are, and the others are found more easily without them.
+LEAST_WRITTEN = 0.005
 MOST_LABELLED = 32  # an axis with up to this many tokens has a label for each; a longer one for every second, third, … token
 # px: side of a cell with a number in it, of a cell with a label beside it, of other cells; space beside the cells, and the part
 # of this space for the title of the rows.
@@ -66,14 +68,14 @@ def head_map(
         row: the query whose row is framed; None for none.
     """
     values = np.where(allowed, weights, np.nan)
-    written = in_cells(values, "{:.2f}", WEIGHTS) if has_numbers(*weights.shape) else {}
+    written = in_cells(values, "{:.2f}", WEIGHTS, least=LEAST_WRITTEN) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
     layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
     return token_map(layers, queries, keys, wide, labels, bool(written), _frames(marks, earlier_marks, row, len(keys)))
 
 
 def has_numbers(queries: int, keys: int) -> bool:
-    """Whether a map of so many queries and keys has a number in each cell."""
+    """Whether a map of so many queries and keys has numbers in its cells."""
     return max(queries, keys) <= MOST_WRITTEN
 
 
@@ -208,7 +210,12 @@ def masked_cells(
 
 
 def in_cells(
-    values: Float[np.ndarray, "row column"], form: str, scale: str | list[Any], low: float = 0.0, high: float = 1.0
+    values: Float[np.ndarray, "row column"],
+    form: str,
+    scale: str | list[Any],
+    low: float = 0.0,
+    high: float = 1.0,
+    least: float = 0.0,
 ) -> dict[str, object]:
     """The number in each cell, as arguments of `go.Heatmap`. Short numbers are black if black has more contrast than white.
 
@@ -221,8 +228,9 @@ def in_cells(
         form: a format for `str.format`; a zero never has a sign.
         scale, low, high: the colour scale of the heatmap, by name or as pairs of place and colour, and the values at its two
             ends.
+        least: cells with a smaller magnitude stay empty.
     """
-    written = [["" if np.isnan(value) else unsigned_zero(form.format(value)) for value in row] for row in values.tolist()]
+    written = [[unsigned_zero(form.format(value)) if abs(value) >= least else "" for value in row] for row in values.tolist()]
     if max((len(cell) for row in written for cell in row), default=0) > SHORT:
         return {"text": written, "texttemplate": "%{text}"}
     places = np.nan_to_num((np.clip(values, low, high) - low) / (high - low)).astype(float)

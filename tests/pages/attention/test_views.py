@@ -43,6 +43,12 @@ def alerts(app: AppTest) -> str:
     return " ".join(shown(alert.value) for alert in (*app.error, *app.warning, *app.info))
 
 
+def test_the_page_says_why_cells_have_no_number_if_any_has_none() -> None:
+    says = text("attention")["unwritten"].format(least=0.005)
+    assert says in texts(opened(source="abcd", kind="cross", layer="2", head="1"))
+    assert says not in texts(opened(source="a", model="own-sizes", kind="cross"))  # untrained: no weight is small
+
+
 def test_the_page_opens_on_the_head_that_the_card_names_and_describes_its_picture_in_words() -> None:
     """First the head that attends most along the diagonal; a button opens the one that finds what *it* refers to."""
     app = on_page(PAGE, model="english-french")

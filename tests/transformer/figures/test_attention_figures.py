@@ -51,7 +51,7 @@ def test_a_head_map_has_the_exact_weights_and_every_token() -> None:
     assert picture["layout"]["xaxis"]["title"]["text"].startswith("key")
     assert picture["layout"]["yaxis"]["title"]["text"].startswith("query")
     assert (heatmap["zmin"], heatmap["zmax"]) == (0, 1)
-    assert heatmap["showscale"] is False  # each cell has its number
+    assert heatmap["showscale"] is False  # the numbers are in the cells
     tokens = tuple("abcdefghijklmnopqrstuvwxyz")
     (large,) = sent(head_map(np.eye(26), np.ones((26, 26), dtype=bool), tokens, tokens))["data"]
     assert large["colorbar"]["title"]["text"] == "weight"
@@ -97,3 +97,15 @@ def test_masked_cells_are_empty() -> None:
     _, shown = head_map(exact, allowed, QUERIES, QUERIES).data
     assert [[bool(text) for text in row] for row in shown.text] == allowed.tolist()
     assert f"{exact[1, 0]:.2f}" in shown.text[1][0]
+
+
+def test_weights_that_round_to_nothing_have_no_number() -> None:
+    exact = np.array([[0.0, 0.0049, 0.9951], [0.0051, 0.0, 0.9949], [0.2, 0.3, 0.5]], np.float32)
+    (shown,) = head_map(exact, np.ones((3, 3), dtype=bool), QUERIES, QUERIES).data
+    assert [[bool(text) for text in row] for row in shown.text] == (exact >= 0.005).tolist()
+
+
+def test_the_sign_of_masked_cells_is_in_no_other_cell() -> None:
+    allowed = np.tril(np.ones((3, 3), dtype=bool))
+    below, _ = head_map(weights(1, 1, 3, 3)[0, 0], allowed, QUERIES, QUERIES).data
+    assert [[bool(text) for text in row] for row in below.text] == (~allowed).tolist()
