@@ -1,5 +1,6 @@
 """Tests of `open_model`: it opens a model by name or path."""
 
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,12 @@ def test_a_path_opens_a_checkpoint(tmp_path: Path, kind: type) -> None:
     assert open_model(kind(tmp_path / "mine.safetensors")).answer("abc") == shipped.answer("abc")
 
 
-def test_a_name_comes_before_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_comes_before_a_folder(tmp_path: Path) -> None:
     (tmp_path / "reverse").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert open_model("reverse").name == "reverse"
-    with pytest.raises(HeadlightError):
-        open_model(Path("reverse"))
+    with chdir(tmp_path):
+        assert open_model("reverse").name == "reverse"
+        with pytest.raises(HeadlightError):
+            open_model(Path("reverse"))
 
 
 @pytest.mark.parametrize("name", ["", "nowhere", "a\0", "a" * 5000, Path("nowhere"), Path("a\0")])

@@ -62,11 +62,11 @@ def weights_of(model: Transformer) -> reference.Weights:
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("depths", [(2, 2), (1, 3), (3, 1)])
-def test_the_network_equals_torch(depths: tuple[int, int], norm_first: bool, monkeypatch: pytest.MonkeyPatch):
+def test_the_network_equals_torch(depths: tuple[int, int], norm_first: bool):
     model = small("pytorch", **ODD | {"encoder_layers": depths[0], "decoder_layers": depths[1]}, norm_first=norm_first)
     randomize(model)
     theirs = torch_twin(model)
-    torch_weights = record_torch_attention(monkeypatch)
+    torch_weights = record_torch_attention(theirs)
     ours = run_traced(model, SOURCE, TARGET)
     with torch.no_grad():
         source, target = ours["source_embedding.sum"].values, ours["target_embedding.sum"].values
@@ -132,17 +132,14 @@ def copy_attention(mine: nn.Module, its: nn.Module) -> None:
     its.out_proj.load_state_dict(mine.output_projection.state_dict())
 
 
-def record_torch_attention(monkeypatch: pytest.MonkeyPatch) -> dict[nn.Module, Tensor]:
-    """Make every PyTorch attention compute its weights for each head, and record them."""
+def record_torch_attention(model: nn.Module) -> dict[nn.Module, Tensor]:
+    """Make every attention of a PyTorch model compute its weights for each head, and record them."""
     weights: dict[nn.Module, Tensor] = {}
-    forward = nn.MultiheadAttention.forward
-
-    def recording(self: nn.MultiheadAttention, *tensors: Tensor, **options: object) -> tuple[Tensor, Tensor | None]:
-        options |= {"need_weights": True, "average_attn_weights": False}
-        output, weights[self] = forward(self, *tensors, **options)
-        return output, weights[self]
-
-    monkeypatch.setattr(nn.MultiheadAttention, "forward", recording)
+    asked = {"need_weights": True, "average_attn_weights": False}
+    for module in model.modules():
+        if isinstance(module, nn.MultiheadAttention):
+            module.register_forward_pre_hook(lambda _, given, options: (given, options | asked), with_kwargs=True)
+            module.register_forward_hook(lambda module, _, outputs: weights.update({module: outputs[1]}))
     return weights
 
 

@@ -9,7 +9,6 @@ import torch
 from tests.transformer.small import SOURCE, TARGET, small
 from tests.transformer.tracing.edits import CROSS, DECODER, ENCODER
 from transformer.errors import PathError
-from transformer.network.model import Transformer
 from transformer.tracing.interventions import Ablate, Block, Intervention, Patch, Replace, Scale
 from transformer.tracing.trace import run_traced
 
@@ -100,9 +99,9 @@ def test_an_edit_cannot_be_changed():
     ],
     ids=str,
 )
-def test_an_edit_that_does_not_fit_the_model_is_refused_before_it_runs(edit: Intervention, message: str, monkeypatch):
+def test_an_edit_that_does_not_fit_the_model_is_refused_before_it_runs(edit: Intervention, message: str):
     model = small("vanilla")
-    monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
+    model.register_forward_pre_hook(lambda *_: pytest.fail("the model ran"))
     with pytest.raises(PathError, match=message):
         run_traced(model, SOURCE, TARGET, [edit])
     # The same error if the edit comes after one that fits.

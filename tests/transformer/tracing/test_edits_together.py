@@ -159,9 +159,9 @@ class Elsewhere(Intervention):
 
 
 @pytest.mark.parametrize("path", ["nothing", "", f"{CROSS}.masks"])
-def test_an_edit_without_a_tap_is_refused_before_the_model_runs(model: Transformer, path: str, monkeypatch):
-    monkeypatch.setattr(Transformer, "forward", lambda *_: pytest.fail("the model ran"))
-    with pytest.raises(PathError, match="which is no tap of this model"):
+def test_an_edit_without_a_tap_is_refused_before_the_model_runs(model: Transformer, path: str):
+    ran = model.register_forward_pre_hook(lambda *_: pytest.fail("the model ran"))
+    with ran, pytest.raises(PathError, match="which is no tap of this model"):
         edited(model, Elsewhere(path))
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from torch import Tensor
 
 from tests.transformer.pipeline.decoding.small_answers import (
     EOS,
@@ -175,10 +176,14 @@ def test_draws_follow_their_probabilities() -> None:
     assert chi_squared < 20.5  # 5 degrees of freedom: exceeded once in a thousand
 
 
-def test_a_draw_of_almost_one_takes_the_last_allowed_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Sample, "uniforms", lambda _, __, count: torch.full((count,), 1.0, dtype=torch.float64))
+class Ones(Sample):
+    def uniforms(self, index: int, count: int) -> Tensor:
+        return torch.ones(count, dtype=torch.float64)
+
+
+def test_a_draw_of_almost_one_takes_the_last_allowed_token() -> None:
     logits = torch.tensor([0.0, 1.0, 2.0, -math.inf])
-    assert Sample(0).samples(logits, 0, 2).tolist() == [2, 2]
+    assert Ones(0).samples(logits, 0, 2).tolist() == [2, 2]
 
 
 # --- forced tokens ----------------------------------------------------------------------------------------------------
