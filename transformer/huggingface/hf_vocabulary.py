@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.tokenizer_rules import caught_panics
-from transformer.text.pieces import CONTINUES, SPACE, goes_on, readable
+from transformer.text.pieces import BYTE_SPACE, CONTINUES, SPACE, readable, word_numbers
 from transformer.text.vocabulary import NO_SUCH_ID, PAD, Unknown, as_ids
 from transformer.tracing.paths import Side
 
@@ -163,26 +163,26 @@ class PieceVocabulary:
         labels = [token for token in self.tokens if len(token) > 2]
         return next((mark for mark in (CONTINUES, SPACE) if any(label.startswith(mark) for label in labels)), "")
 
+    @cached_property
+    def _byte_letters(self) -> bool:
+        """Whether the tokenizer writes bytes as letters, as that of GPT-2 does."""
+        return any(piece.startswith(BYTE_SPACE) for piece in self.tokenizer.get_vocab())
+
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
         """The number of the word that each id is a piece of, counted from 0; None for special tokens. A sign of punctuation is
         a word of its own."""
-        special, numbers, word, before = set(self.specials), [], -1, ""
-        for index in ids:
-            if index < 0 or index in special:
-                numbers.append(None)
-                before = ""
-                continue
-            label = self.tokens[index]
-            goes_on = bool(before) and self._goes_on(label, before)
-            word, before = word + (not goes_on), label
-            numbers.append(word)
+        special = set(self.specials)
+        labels = [None if index < 0 or index in special else self.tokens[index] for index in ids]
+        if self._marks == SPACE:
+            return word_numbers(labels, self._byte_letters)
+        numbers: list[int | None] = []
+        word, before = -1, None
+        for label in labels:
+            if label is not None:
+                word += not (before is not None and self._marks == CONTINUES and label.startswith(CONTINUES))
+            numbers.append(None if label is None else word)
+            before = label
         return tuple(numbers)
-
-    def _goes_on(self, label: str, before: str) -> bool:
-        """Whether a piece continues the word of the piece before it."""
-        if self._marks == CONTINUES:
-            return label.startswith(CONTINUES)
-        return self._marks == SPACE and goes_on(label, before)
 
     def closest_to(self, token: str) -> tuple[str, ...]:
         """Empty, because the spellings of pieces are not compared."""

@@ -1,7 +1,8 @@
 """Labels of pieces of words: the marks for a piece that starts or continues a word, and the letters that stand for bytes."""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 
 CONTINUES = "##"  # at the start of a label: the piece continues a word
 SPACE = "▁"  # at the start of a label: the piece starts with a space, so it starts a word
@@ -19,6 +20,8 @@ def _byte_letters() -> dict[str, int]:
 BYTE = re.compile("<0x([0-9A-F]{2})>")
 BYTES = _byte_letters()
 BYTE_SPACE = "Ġ"
+# The parts of an emoji: what joins two to one, the colours of skin, and the two letters of a flag.
+JOINER, SKIN, FLAGS = "\u200d", "🏻🏼🏽🏾🏿", "".join(map(chr, range(0x1F1E6, 0x1F200)))
 # Control characters → their pictures, such as `␛`. Control characters are invisible, and an SVG file must not contain them.
 PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F: "␡"}
 
@@ -38,8 +41,9 @@ def readable(piece: str) -> str:
 
 
 def joined_label(pieces: Sequence[str]) -> str:
-    """The pieces of a word as one label, without the marks for the start and the continuation of a word."""
-    if len(pieces) > 1 and any(map(BYTE.fullmatch, pieces)):
+    """The pieces of a word as one label, without the marks for the start and the continuation of a word. A piece that is only
+    part of a character keeps its name."""
+    if any(map(BYTE.fullmatch, pieces)) and (len(pieces) > 1 or "\ufffd" not in text_of_pieces(pieces)):
         return text_of_pieces(pieces)
     return readable("".join(piece.removeprefix(CONTINUES).removeprefix(SPACE) for piece in pieces)) or "".join(pieces)
 
@@ -53,14 +57,63 @@ def text_of_pieces(pieces: Sequence[str]) -> str:
     return written.decode(errors="replace").removeprefix(" ")
 
 
-def goes_on(piece: str, before: str) -> bool:
-    """Whether a piece continues the word of the piece before it, in a vocabulary that marks a space with `▁`. A sign of
-    punctuation is a word of its own."""
-    return before == SPACE or (not piece.startswith((SPACE, BYTE_SPACE)) and _is_letter(piece, 0) and _is_letter(before, -1))
+def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tuple[int | None, ...]:
+    """The number of the word that each piece belongs to, counted from 0, in a vocabulary that marks a space with `▁`. A sign of
+    punctuation is a word of its own.
+
+    Args:
+        pieces: the pieces of a text; None for a special token, which belongs to no word.
+        byte_letters: whether a piece may have letters that stand for bytes. Then any sign outside ASCII counts as a letter,
+            because it may be half of one.
+    """
+    listed = [*pieces]
+    numbers: list[int | None] = []
+    number, before = -1, ""
+    for piece, (text, is_inside) in zip(listed, _characters(listed), strict=True):
+        if piece is None:
+            numbers.append(None)
+        else:
+            number += not (before and (is_inside or _goes_on(text, before, byte_letters)))
+            numbers.append(number)
+        before = text
+    return tuple(numbers)
 
 
-def _is_letter(piece: str, place: int) -> bool:
-    """Whether a piece has part of a word at its start (0) or at its end (−1). A byte, and any sign outside ASCII, counts as a
-    letter, because it may be half of one. False for an empty piece."""
-    sign = piece[place : place + 1 or None]
-    return bool(BYTE.fullmatch(piece)) or sign.isalnum() or sign > "\x7f"
+def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
+    """The text of each piece, and whether it lies inside a character that an earlier piece begins: several pieces that are one
+    byte each are one character. A special token has no text."""
+    found: list[tuple[str, bool]] = []
+    while len(found) < len(pieces):
+        run = bytearray()
+        for piece in pieces[len(found) :]:
+            byte = BYTE.fullmatch(piece or "")
+            if not byte:
+                break
+            run.append(int(byte[1], 16))
+        if not run:
+            found.append((pieces[len(found)] or "", False))
+        for character in run.decode(errors="surrogateescape"):  # a byte that is no character becomes a sign
+            found += [(character, place > 0) for place in range(len(character.encode(errors="surrogateescape")))]
+    return found
+
+
+def _goes_on(piece: str, before: str, byte_letters: bool) -> bool:
+    """Whether a piece continues the word of the piece before it: a letter after a letter, or what is written upon the sign
+    before it, such as an accent or the parts of an emoji."""
+    if before == SPACE:
+        return True
+    if not piece or piece.startswith((SPACE, BYTE_SPACE)):
+        return False
+    first, last = piece[0], before[-1]
+    if all(_is_letter(sign) or (byte_letters and sign > "\x7f") for sign in (first, last)):
+        return True
+    return first == JOINER or last == JOINER or first in SKIN or _is_mark(first) or (first in FLAGS and last in FLAGS)
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() or _is_mark(sign)
+
+
+def _is_mark(sign: str) -> bool:
+    """Whether a sign is written upon the one before it, such as an accent or the choice of how an emoji looks."""
+    return unicodedata.category(sign).startswith("M")

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from transformer.errors import ConfigError, InputError
-from transformer.text.pieces import SPACE, goes_on, text_of_pieces
+from transformer.text.pieces import SPACE, text_of_pieces, word_numbers
 from transformer.text.tokenizer import APOSTROPHES, Tokenizer, a_text, unseen
 from transformer.text.vocabulary import EOS, PAD, SOS, Unknown, Vocabulary, as_ids, as_tokens
 
@@ -113,15 +113,9 @@ class Subwords(Vocabulary):
         Raises:
             InputError: an id is not in the vocabulary, or is not a whole number.
         """
-        numbers: list[int | None] = []
-        number, before = -1, ""
         listed = as_ids(ids)
-        for index, piece in zip(listed, self.tokens_of(listed), strict=True):
-            special = index in self.specials
-            number += not special and not (before and goes_on(piece, before))
-            numbers.append(None if special else number)
-            before = "" if special else piece
-        return tuple(numbers)
+        pieces = zip(listed, self.tokens_of(listed), strict=True)
+        return word_numbers(None if index in self.specials else piece for index, piece in pieces)
 
     def _pieces_of(self, word: str) -> tuple[str, ...]:
         """The pieces of a word without spaces. Digits and signs of punctuation are pieces of their own."""

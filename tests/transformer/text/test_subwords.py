@@ -116,3 +116,26 @@ def test_wrong_vocabularies_and_tokens_are_refused():
         Subwords(("<pad>", "<sos>", "<eos>", "<unk>"))
     with pytest.raises(InputError, match="There is no token 'zz'"):
         PIECES.ids(["zz"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("“Hello” she said…", "“ Hello ” she said …"),
+        ("<b>=1+1</b>", "< b > = 1 + 1 < / b >"),
+        ("*bold* #7", "* bold * # 7"),
+        ("«là» — l’ami", "« là » — l ' ami"),
+        ("👩🏽‍💻🇫🇷❤️ 日本 🙂🙂", "👩🏽‍💻 🇫🇷 ❤️ 日本 🙂 🙂"),
+        ("हिन्दी ñ", "हिन्दी ñ"),
+    ],
+)
+def test_bytes_are_words_as_the_characters_that_they_make_up(text: str, words: str):
+    pieces = PIECES.split(text)
+    numbers = PIECES.words_of(PIECES.ids(pieces))
+    grouped = [[piece for piece, of in zip(pieces, numbers, strict=True) if of == number] for number in dict.fromkeys(numbers)]
+    assert list(map(joined_label, grouped)) == words.split()
+
+
+def test_a_byte_alone_keeps_its_name_only_if_it_is_no_character():
+    assert joined_label(["<0x3E>"]) == ">"
+    assert joined_label(["<0xC3>"]) == "<0xC3>"
