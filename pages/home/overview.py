@@ -14,10 +14,11 @@ from pages.shell.models.model_texts import description
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
-from pages.ui.format import share, whole
+from pages.ui.format import fixed, share, whole
 from pages.ui.presenting import presenting
 from pages.ui.text import text
 from transformer import PRESETS, Trace
+from transformer.pipeline.card import POOR
 
 
 def show_numbers(view: View, trace: Trace) -> None:
@@ -31,17 +32,26 @@ def show_numbers(view: View, trace: Trace) -> None:
         words["parameters"]: whole(view.pipeline.parameters),
         words["tensors"]: str(len(trace)),
     }
+    helps = {words["width"]: words["width_help"]}
     if card.tested_on:
+        translation = card.measures.get("translation")
         numbers[words["exact"]] = share(card.accuracy, 1)
+        helps[words["exact"]] = words["exact_help_translation" if translation else "exact_help"]
+        for name in ("bleu", "chrf") if translation else ():
+            numbers[words[name]] = fixed(translation["beam"][name], 1)
+            helps[words[name]] = words[f"{name}_help"].format(width=translation["beam"]["width"])
     with st.container(horizontal=True):
         for label, value in numbers.items():
-            st.metric(label, value, width="content", help=words["width_help"] if label == words["width"] else None)
+            st.metric(label, value, width="content", help=helps.get(label))
     if view.pipeline.note:
         st.caption(view.pipeline.note)
     if card.tested_on:
         st.caption(
             literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
         )
+    if doubt := card.measures.get("doubt"):
+        shares = {name: share(doubt[name]) for name in ("marked", "poor_of_marked", "poor_of_others")}
+        st.caption(words["card_doubt"].format(poor=whole(POOR), **shares))
 
 
 def show_starts() -> None:

@@ -95,7 +95,7 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
             "frame": frame,
             "row": _row(len(expected)),
             "grid": head_grid.grid_data(levels.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),
-            "text": text("training")["film"],
+            "text": _words(film, view),
         }
         _mount(
             key=KEY,
@@ -105,6 +105,13 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
             on_row_change=_picked_row,
             on_pick_change=_picked_head,
         )
+
+
+def _words(film: Film, view: View) -> dict[str, str]:
+    """The words of the film. They name its target: the right answer, the typed target, or the trained model's own answer."""
+    words = text("training")["film"]
+    whose = "" if film.target == film.right else "_own" if view.target is None else "_typed"
+    return words | {name: words[name + whose] for name in ("tokens", "bars")}
 
 
 def _row(rows: int) -> int:

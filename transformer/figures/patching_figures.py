@@ -13,8 +13,8 @@ from transformer.figures.theme import SIGNED, built, escaped, numbered, token_ax
 
 MOST_HEADS_WRITTEN = 8
 # px: height of a row of cells with numbers and of other rows; height above the cells with tokens and without; width beside the
-# cells with tokens; width of the names of the rows; least width of a cell.
-WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, NAMES, CELL = 24, 12, 78, 34, 110, 70, 30
+# cells with tokens; width of the names of the rows; least width of a cell of maps of tokens, and of maps of heads.
+WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, NAMES, CELL, HEAD_CELL = 24, 12, 78, 34, 110, 70, 30, 26
 LEAST_HEIGHT = 120  # px of maps side by side, so that a thumb finds the cells of a few layers
 BAR = 90  # px below maps side by side, for the colour bar
 BETWEEN = 40  # px between two maps side by side
@@ -114,8 +114,7 @@ def patch_grids(
         layout["annotations"].append(_title(grid.title, across, down, tokens))
         if picked and picked[0] == grid.name:
             layout["shapes"] += _frame(picked[1], picked[2], axes)
-    widest = CELL * longest
-    width = BESIDE + widest if tokens else NAMES + len(grids) * (widest + BETWEEN)
+    width = BESIDE + CELL * longest if tokens else NAMES + len(grids) * (HEAD_CELL * longest + BETWEEN)
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
     above, below = (ABOVE, 10) if tokens else (TITLE, BAR)
     return built(traces, layout, height + above + below + 50, meta=meta, margin={"t": above, "l": NAMES, "b": below})

@@ -10,7 +10,7 @@ from transformer.tracing.trace import Trace
 
 LENGTHS = (
     "The {side} of one run has {clean} tokens, and that of the other {corrupt}. Patching puts the vector of a token in the "
-    "place of another, so both need equally many: change one word, and keep the number of words."
+    "place of another, so both need equally many: change one word for one of as many tokens. A rare word can be several."
 )
 OTHER_TARGETS = "The two runs read different targets; give both the same one, because the tokens before the row must be equal."
 

@@ -9,6 +9,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from transformer.errors import CheckpointError
 
 MOST = 1 << 60  # upper limit of every number on a card, small enough to be formatted
+# An answer is poor, in the measure `doubt` of a translator, if its chrF against the nearest translation, 0 to 100, is below.
+POOR = 50.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -202,7 +202,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="other than the recipe's")
     parser.add_argument("--resume", action="store_true", help="go on from where Ctrl-C stopped")
     parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
-    parser.add_argument("--data", type=Path, help="the file of sentence pairs that everyday learns from")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("pairs.tsv"),
+        help="the file of sentence pairs that everyday learns from, English–French by manythings.org/anki (%(default)s)",
+    )
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the checkpoint (%(default)s)")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
     options = parser.parse_args(arguments)
@@ -221,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if chosen.pieces:
                 stored = Pipeline.load(options.out / f"{name}{SUFFIX}").source_vocabulary if options.test else None
                 pieces = stored if isinstance(stored, Subwords) else chosen.pieces
-                corpus = open_corpus(name, options.data or Path("pairs.tsv"), pieces)
+                corpus = open_corpus(name, options.data, pieces)
             if options.test:
                 tested = test_again(name, chosen, options.out, corpus)
             else:

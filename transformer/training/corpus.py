@@ -120,6 +120,8 @@ def read_corpus(path: Path) -> list[Sentence]:
     Raises:
         InputError: there is no such file; it cannot be read; or a line has no tab.
     """
+    if path.is_dir():
+        raise InputError("{name!r} is a folder; name the file of sentence pairs in it.", name=path.name)
     if not path.is_file():
         raise InputError(MISSING, name=path.name)
     translations: dict[str, dict[str, None]] = {}

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 from sacrebleu import corpus_bleu, corpus_chrf, sentence_chrf
 
 from transformer.pipeline.answer import Answer
+from transformer.pipeline.card import POOR
 from transformer.pipeline.decoding.generate import generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
@@ -22,7 +23,6 @@ from transformer.training.evaluation import Accuracy, batched
 
 BATCH = 64
 BEAM = Beam(width=4)
-POOR = 50.0  # an answer with a chrF below this, 0 to 100, against its nearest translation counts as poor
 
 
 class Translated(NamedTuple):

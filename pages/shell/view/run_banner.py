@@ -22,6 +22,7 @@ from pages.ui.later import draw_later
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.analysis.hesitation import hesitation
+from transformer.pipeline.card import POOR
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer
 from transformer.pipeline.untrained import Untrained
 from transformer.text.pieces import joined_label
@@ -212,7 +213,7 @@ def _doubt(view: View, probabilities: Probabilities | None) -> str | None:
     if float(np.log(probabilities.max(-1)).mean()) >= doubt["below"]:
         return None
     shares = {name: share(doubt[name]) for name in ("poor_of_marked", "poor_of_others")}
-    return text("common")["doubt_help"].format(sentences=whole(view.pipeline.card.tested_on), **shares)
+    return text("common")["doubt_help"].format(sentences=whole(view.pipeline.card.tested_on), poor=whole(POOR), **shares)
 
 
 def _hesitation(view: View, probabilities: Probabilities | None, name: str) -> list[str]:
