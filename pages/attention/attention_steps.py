@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.attention.attention_steps_words import say, source_of
+from pages.shell.frame.parts import scroll_to
 from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -100,6 +101,7 @@ def open_number(step: str, row: object, column: object, query: int | None = None
         for name, value in {"part": "steps", "step": step, "row": row, "column": column, "query": query}.items():
             if value is not None:
                 choose(name, option_id(value))
+        scroll_to("card-step", part="head")
 
 
 def _follow() -> None:

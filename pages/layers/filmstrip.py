@@ -9,6 +9,7 @@ from pages.layers.stops import group_title, heading
 from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers
 from pages.layers.walk_part import STOP
+from pages.shell.frame.parts import scroll_to
 from pages.shell.links.training_link import training_address
 from pages.shell.view.view import View
 from pages.ui.chart import event
@@ -82,3 +83,4 @@ def _open(paths: Collection[str]) -> None:
     if path in paths:
         st.session_state[STOP] = path
         st.session_state["part"] = "walk"
+        scroll_to("walk_picture")

@@ -58,6 +58,27 @@ export function arriveAtParts() {
 }
 
 /**
+ * Scroll to an element that a click has opened, and focus it, so that it is read aloud and the keys go on from there.
+ *
+ * @param {string} key the key of the element
+ */
+export function arriveAt(key) {
+  /** @type {HTMLElement | null} */
+  let focused = null;
+  keep(() => {
+    const element = elementWithKey(key);
+    if (!element) return null;
+    if (element !== focused) {
+      focused = element;
+      element.tabIndex = -1;
+      element.style.outline = "none"; // it is no place to press
+      element.focus({ preventScroll: true });
+    }
+    return topOf(element);
+  });
+}
+
+/**
  * Scroll to the part that the address names.
  *
  * @param {boolean} orTop whether to scroll to the top if the address names no part
@@ -100,7 +121,16 @@ function question() {
 /** The scroll position, in px, of the heading that the address names. It is null while the heading is not drawn. */
 function part() {
   const element = document.getElementById(location.hash.slice(1));
-  return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+  return element && topOf(element);
+}
+
+/**
+ * The scroll position, in px, with an element right below the header.
+ *
+ * @param {Element} element
+ */
+function topOf(element) {
+  return pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
 }
 
 /**

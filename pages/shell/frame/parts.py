@@ -27,6 +27,8 @@ from pages.ui.text import text
 PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
 # Widget key of the script that reports the parts on screen.
 WATCH = "parts"
+# Session key: the key of the element that a click has opened, and how many were opened before; None if none was.
+GOAL = "parts_goal"
 # Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"
 # Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
@@ -37,6 +39,7 @@ BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{
 _row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
 
 _mount = component("headlight_parts", js=importing(BROWSER / "parts.js"))
+_mount_goal = component("headlight_goal", js=importing(BROWSER / "goal.js"))
 _mount_anchor = component("headlight_anchor", html='<div class="anchor"></div>', js=importing(BROWSER / "anchor.js"))
 
 
@@ -125,6 +128,20 @@ def put_away(parts: Iterable[str]) -> None:
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 
+def scroll_to(key: str, part: str | None = None) -> None:
+    """Scroll to an element and focus it, as soon as it is drawn. Call it in the callback of the click that opens it.
+
+    Args:
+        key: the key of the element.
+        part: the part of the page that has the element, if it may not have been on screen yet.
+    """
+    state = st.session_state
+    _, count = state.get(GOAL, ("", 0))
+    state[GOAL] = (key, count + 1)
+    if part is not None and SEEN in state:
+        state[SEEN].add(part)
+
+
 def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequence[str]], first: str | None = None) -> str:
     """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
     of the picked part.
@@ -147,6 +164,11 @@ def watch_parts() -> None:
     """Mount the scripts that report the empty boxes on screen and, on a page that draws one part at a time, the anchor of the
     address. Call it after the page."""
     state = st.session_state
+    goal, count = state.get(GOAL, ("", 0))
+    if goal:
+        # Its data change with each click, so that the script runs again.
+        _mount_goal(key="goal", data={"key": goal, "count": count})
+        state[GOAL] = ("", count)
     if state[UNSEEN]:
         # The script runs again when its data change.
         _mount(key=WATCH, data=state[UNSEEN], on_seen_change=_note)

@@ -148,7 +148,7 @@ def test_a_head_is_switched_off_only_if_it_was_on() -> None:
 
 @pytest.mark.browser
 def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
-    page = visitor.open("attention?model=reverse&source=abc&kind=encoder&part=map", whole=True)
+    page = visitor.open("attention?model=reverse&source=abc&kind=encoder")  # the part with the computation is not drawn yet
     chart = page.locator(".st-key-head-map .chart")
     chart.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight"):  # row 2, column 1
@@ -156,7 +156,10 @@ def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
     expect(chart.locator(".hovertext")).to_contain_text("2: b")
     page.keyboard.press("Enter")
     visitor.settle()
-    assert "part=steps" in page.url
+    assert {"part=steps", "step=weights", "query=2", "column=1"} <= {*page.url.partition("?")[2].split("&")}
+    opened = page.locator(".st-key-card-step")
+    expect(opened).to_be_focused()
+    expect(opened.locator(".katex").first).to_be_in_viewport()
     weight = Pipeline.load("reverse").trace("abc").head("encoder", 0, 0)[2, 1]
     expect(page.get_by_text(f"{number(float(weight))}; the model computed").first).to_be_visible()
     # In the pictures of all steps, another number: the first of the first step.
