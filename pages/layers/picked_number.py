@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from markupsafe import Markup
 
+from pages.layers.tensors import binned, opened_columns
 from pages.shell.view.explained_number import formula_with_numbers, show_number
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.cards import card
-from pages.ui.escaping import literal
+from pages.ui.escaping import filled, literal
 from pages.ui.format import number, numbered_tokens, token_at
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
@@ -39,17 +40,19 @@ def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, in
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
 
 
-def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None) -> Picked | None:
+def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
     """Draw a line above the picture of a stop: what the picked number is, with a link to its computation below the picture,
     which can be higher than the screen; or what a click does. Returns the picked number.
 
     Args:
         views: the views of the picture.
         head: the head that the picture shows; None for all heads.
+        key: the key of the picture.
     """
     words, picked = text("walk")["number"], _picked(stop, views)
     if picked is None:
-        st.container(key="walk_hint").caption(words["hint"])  # not on a phone: app.css
+        hint = "hint_binned" if binned(views) and opened_columns(key, views) is None else "hint"
+        st.container(key="walk_hint").caption(words[hint])  # not on a phone: app.css
     else:
         index, *at = picked
         st.caption(f"{_said(stops, views[index], at, head)} · [{words['see']}](#{NUMBER})")
@@ -93,9 +96,26 @@ def show_picked(
         st.markdown(_said(stops, drawn, at, head))
         own = stops.get(drawn.path)
         if own is None:
+            if drawn.panel.scale == "ids":
+                st.markdown(text("walk")["number"]["read"]["ids"])
             return
         if not _explain(view, trace, own, (row, column), item, _head(trace, own, tile) if head is None else head):
-            st.caption(text("walk")["number"]["whole"])
+            st.markdown(_read_from(trace, own, (row, column), item))
+
+
+def _read_from(trace: Trace, stop: Stop, cell: tuple[int, int], item: int) -> str:
+    """Where a number comes from that is not computed from other numbers of the trace: the row of a table, or a mask. As
+    Markdown."""
+    words, (row, column) = text("walk")["number"], cell
+    says = words["read"].get(stop.operation)
+    if says is None or len([axis for axis in stop.axes if axis not in ("batch", "1")]) > 2:
+        return words["whole"]
+    (given,) = stop.inputs or ("",)
+    place = {"row": str(row), "column": str(column), "id": "", "token": ""}
+    if given in ("source_ids", "target_ids"):
+        side, at = ("source" if given == "source_ids" else "target"), (row if stop.operation == "look up" else column)
+        place |= {"id": str(trace.ids_of(side)[item][at]), "token": literal(trace.tokens_of(side)[item][at])}
+    return filled(says, **place)
 
 
 def _head(trace: Trace, stop: Stop, tile: int) -> int:

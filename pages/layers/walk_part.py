@@ -221,7 +221,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     views = [*before, result]
     # Between words, the picture shows sums and means of the numbers that were computed.
     on_number = None if isinstance(trace, WordTrace) else partial(pick_number, views)
-    picked = None if on_number is None else say_picked(stops, current, views, head)
+    picked = None if on_number is None else say_picked(stops, current, views, head, PICTURE)
     framed = None if picked is None else (views[picked[0]].path, picked[1:])
     picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number, framed=framed)
     if picked is not None:

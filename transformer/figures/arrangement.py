@@ -79,8 +79,8 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
     large = [chosen for good, chosen in choices if good >= 0.5 * best and chosen.cell[0] >= 0.8 and chosen.cell[1] >= 4]
     chosen = large[0] if large else next(chosen for good, chosen in choices if good == best)
     across, down = chosen.cell
-    # Cells need not be square, but a matrix must not shrink to a thin line.
-    down = min(down, max(6, 16 * across))
+    # Cells need not be square, but a matrix must not shrink to a thin line, and a token must fit beside each row.
+    down = min(down, max(LABELLED_ROW + 2, 16 * across))
     return Arrangement((min(across, 3 * down), down), chosen.across, chosen.stacked, narrow)
 
 

@@ -34,6 +34,7 @@ LABELS: Mapping[str, str] = {
     # the walk
     "head": "head {number}",
     "sized_axis": "{axis} {size}",
+    "part_axis": "{axis} {first}–{last} of {size}",
     "bin": "{axis} {first}–{last}, greatest of {count}",
     "masked": "masked",
     "masked_value": "masked: {value}",

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, UInt8
 
 from transformer.figures.panels import MOST_COLUMNS, TensorView
-from transformer.figures.theme import LINE, MASKED, SIGNED, WEIGHTS, escaped
+from transformer.figures.theme import LABEL, LINE, MASKED, SIGNED, WEIGHTS, escaped
 
 CLEAR = "rgba(0, 0, 0, 0)"
 
@@ -137,7 +137,8 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
         shown |= {"z": open_cells, "colorscale": [[0, view.color], [1, view.color]]}
         shown["hovertemplate"] = f"{place}<br>{labels['open']}<extra></extra>"
     elif panel.scale == "ids":
-        shown |= {"colorscale": [[0, MASKED], [1, MASKED]], "texttemplate": "%{z}", "xgap": 1, "ygap": 1}
+        shown |= {"colorscale": [[0, LABEL], [1, LABEL]], "texttemplate": "%{z}", "xgap": 1, "ygap": 1}
+        shown["textfont"] = {"color": "black"}
     elif coloraxis:
         shown["coloraxis"] = coloraxis
     else:

@@ -106,6 +106,7 @@ class TensorView:
         color: colour of the open cells of a mask, as hex.
         tokens: name of an axis → the tokens on the axis.
         first_column: number of the panel's first column; 0 unless the view shows only some columns.
+        all_columns: how many columns the tensor has if the view shows only some; None if it shows all.
         branch: the branch of an attention that the tensor belongs to; None if it belongs to no branch.
     """
 
@@ -117,6 +118,7 @@ class TensorView:
     color: str = KIND_COLORS["encoder"]
     tokens: Mapping[str, Sequence[str]] = field(default_factory=dict)
     first_column: int = 0
+    all_columns: int | None = None
     branch: Branch | None = None
 
     def labels(self, axis: int) -> Sequence[str] | None:
@@ -131,9 +133,8 @@ class TensorView:
         hidden = None if panel.hidden is None else panel.hidden[..., part]
         tokens = self.labels(2)
         shown = {**self.tokens, axis: tokens[part]} if tokens is not None else self.tokens
-        return replace(
-            self, panel=replace(panel, values=panel.values[..., part], hidden=hidden), tokens=shown, first_column=first
-        )
+        shown_panel = replace(panel, values=panel.values[..., part], hidden=hidden)
+        return replace(self, panel=shown_panel, tokens=shown, first_column=first, all_columns=panel.values.shape[2])
 
 
 def tensor_view(

@@ -20,6 +20,7 @@ from transformer.figures.arrangement import (
     placed,
     room,
 )
+from transformer.figures.attention_figures import unsigned_zero
 from transformer.figures.labels import LABELS
 from transformer.figures.mosaic import Mosaic, heatmaps, mosaic
 from transformer.figures.panels import TensorView
@@ -72,9 +73,9 @@ def stop_figure(
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         drawn = heatmaps(part, "coloraxis" if shared and index in colored else None, axes, labels)
         if index in bars and shared:
-            layout["coloraxis"] = _coloraxis(part.view) | {"colorbar": _colorbar(place, size)}
+            layout["coloraxis"] = _coloraxis(part.view) | {"colorbar": _colorbar(part.view, place, size)}
         elif index in bars:
-            drawn[1 if part.masked.any() else 0] |= {"showscale": True, "colorbar": _colorbar(place, size)}
+            drawn[1 if part.masked.any() else 0] |= {"showscale": True, "colorbar": _colorbar(part.view, place, size)}
         traces += drawn
         layout["annotations"] += _notes(part, place, size)
     about = {"least_width": int(size[0]), "path": result.path, "pictures": [view.path for view in views]}
@@ -135,7 +136,7 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
     # Ticks are moved a little, because a tick exactly on a row would make hovering show its label instead of the row's name.
     nudge = 0.0003 * len(names)
     titled = name not in ("", "1", "id") and not (axis == 2 and view.panel.scale == "ids")
-    title = {"text": labels["sized_axis"].format(axis=name, size=size), "standoff": 2, "font": {"size": WORDS}}
+    title = {"text": _axis_title(view, axis, name, size, labels), "standoff": 2, "font": {"size": WORDS}}
     return {
         "range": [len(names) - 0.5, -0.5] if axis == 1 else [-0.5, len(names) - 0.5],
         "fixedrange": axis == 1,  # so that dragging always enlarges columns
@@ -151,6 +152,14 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
         "zeroline": False,
         "ticks": "",
     }
+
+
+def _axis_title(view: TensorView, axis: int, name: str, size: int, labels: Mapping[str, str]) -> str:
+    """The name of an axis with its size, or with the columns that are shown if they are not all."""
+    if axis == 2 and view.all_columns is not None:
+        last = view.first_column + size - 1
+        return labels["part_axis"].format(axis=name, first=view.first_column, last=last, size=view.all_columns)
+    return labels["sized_axis"].format(axis=name, size=size)
 
 
 def _notes(part: Mosaic, place: Place, size: Size) -> Iterator[dict[str, Any]]:
@@ -196,14 +205,16 @@ def _coloraxis(view: TensorView) -> dict[str, Any]:
     return {"cmin": -view.limit if signed else 0, "cmax": view.limit, "colorscale": SIGNED if signed else WEIGHTS}
 
 
-def _colorbar(place: Place, size: Size) -> dict[str, Any]:
-    """A colour bar below the labels of the columns, at the left edge of the cells."""
+def _colorbar(view: TensorView, place: Place, size: Size) -> dict[str, Any]:
+    """A colour bar below the labels of the columns, at the left edge of the cells, with numbers at its ends."""
+    ends = [-view.limit, 0, view.limit] if view.panel.scale == "signed" else [0, view.limit]
     return {
         "orientation": "h",
         "thickness": 8,
         "lenmode": "pixels",
         "len": 110,
-        "nticks": 3,
+        "tickvals": ends,
+        "ticktext": [unsigned_zero(f"{end:.2g}") for end in ends],
         "tickfont": {"size": SMALL},
         "x": place.box[0] / size[0],
         "xanchor": "left",

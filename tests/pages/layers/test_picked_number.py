@@ -44,7 +44,10 @@ def test_every_stop_of_the_short_walk_explains_a_number(model: str) -> None:
         (above, beside) = said(app)
         assert above.startswith(beside)
         assert float(beside.split("= **")[1].strip("*").replace("−", "-")) == pytest.approx(value, rel=1e-4)
-        assert path.endswith(".token") == (WORDS["whole"] in [caption.value for caption in app.caption])
+        assert WORDS["whole"] not in [caption.value for caption in app.caption]
+        row = trace.ids_of("target" if path.startswith("target") else "source")[0][1]
+        is_read = any(f"in row {row} of the embedding table" in markdown.value for markdown in app.markdown)
+        assert path.endswith(".token") == is_read
         assert not app.warning
 
 
@@ -89,3 +92,12 @@ def test_a_click_on_a_cell_explains_its_number(walker: Walker) -> None:
     page.locator(".st-key-walk_Right button").click()
     expect(card).to_have_count(0)
     expect(page.locator(".st-key-walk_picture .shapelayer path")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [("0.0.1.0", "The id of a token is its place in the vocabulary"), ("1.0.1.7", "number 7 in row 4 of the embedding table")],
+)
+def test_an_id_and_a_row_of_the_table_say_where_they_come_from(number: str, says: str) -> None:
+    app = opened(model="own-sizes", source="the cat", stop="source_embedding.token", number=number)
+    assert any(says in markdown.value for markdown in app.markdown)
