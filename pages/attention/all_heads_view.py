@@ -11,7 +11,7 @@ from pages.attention.induction import induction_head
 from pages.attention.lines import LinesState
 from pages.attention.lines_link import THRESHOLD
 from pages.attention.offline_view import offline_view
-from pages.attention.weights_table import say_cells, weights_table
+from pages.attention.say_cells import say_cells
 from pages.shell.links.training_link import training_address
 from pages.shell.view.card_heads import turning_head
 from pages.shell.view.map_names import map_names
@@ -25,6 +25,7 @@ from pages.ui.limits import GRID_BYTES, SAVED_WEIGHTS, SMALL_MAP_TOKENS
 from pages.ui.pickers import pick
 from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
+from pages.ui.weights_table import weights_table
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace
 from transformer.figures import KIND_COLORS, small_head_map

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.attention.weights_table import say_cells
+from pages.attention.say_cells import say_cells
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show

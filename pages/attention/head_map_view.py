@@ -11,7 +11,6 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.attention.attention_steps import open_number
-from pages.attention.weights_table import weights_table
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.map_names import map_names
@@ -25,6 +24,7 @@ from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
 from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import unfolding
 from pages.ui.text import figure_labels, text
+from pages.ui.weights_table import weights_table
 from transformer import Trace
 from transformer.figures import head_map, small_head_map
 from transformer.figures.attention_figures import LEAST_WRITTEN, has_numbers

@@ -7,13 +7,13 @@ import streamlit as st
 from pages.attention.lines import heads_on, lines
 from pages.attention.lines_link import heads_in_url, locked_in_url, threshold_in_url, write_lines
 from pages.attention.offline_view import offline_view
-from pages.attention.weights_table import weights_table
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.export_menu import saving
 from pages.ui.format import whole
 from pages.ui.limits import LINES_WEIGHTS
 from pages.ui.text import text
+from pages.ui.weights_table import weights_table
 from transformer import Trace
 
 

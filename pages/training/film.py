@@ -7,9 +7,11 @@ stops, the browser sends the frame to the server.
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from pages.shell.error_boundary import explained
@@ -18,7 +20,7 @@ from pages.shell.view.turns import turn
 from pages.shell.view.view import View
 from pages.training import film_curves
 from pages.training.film_curves import show_curves
-from pages.training.films import Film, maps, sent_frames, table, tests
+from pages.training.films import Film, maps, sent_frames, tests
 from pages.training.frames import SNAPSHOT, pick_frame
 from pages.ui import head_grid
 from pages.ui.compat import key_class
@@ -29,6 +31,8 @@ from pages.ui.format import fixed
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from pages.ui.waiting import waited
+from pages.ui.weights_table import weights_table
+from transformer import Trace
 from transformer.analysis.label_smoothing import least_loss
 from transformer.figures import KIND_COLORS
 
@@ -47,7 +51,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
     # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.
     st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
     with st.container(horizontal=True):
-        saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}", lambda: table(film))
+        saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}-{kind}", lambda: _weights(film, frame, kind))
         st.download_button(
             words["card"],
             lambda: json.dumps(json.loads(frames.pipeline(-1).card.to_json()), ensure_ascii=False, indent=1),
@@ -59,6 +63,20 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
             on_click="ignore",
         )
     st.caption(_caption(film))
+
+
+def _weights(film: Film, frame: int, kind: str) -> pd.DataFrame:
+    """The weights in the pictures of a frame, a row for each."""
+    trace = film.trace(frame)
+    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
+    return weights_table(weights, allowed, *_axes(film, trace, kind))
+
+
+def _axes(film: Film, trace: Trace, kind: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of the queries and of the keys of a frame."""
+    vocabulary = film.frames.pipeline(-1).target_vocabulary
+    (end,) = vocabulary.tokens_of([vocabulary.eos])
+    return trace.query_names(kind, end=end), trace.tokens(kind)[1]
 
 
 def _caption(film: Film) -> str:
@@ -86,7 +104,7 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> Non
         # The ids of the tokens that the rows of the decoder should predict.
         expected = [*trace.target_ids[0][1:], vocabulary.eos]
         target = vocabulary.tokens_of(expected)
-        queries, keys = trace.query_names(kind, end=target[-1]), trace.tokens(kind)[1]
+        queries, keys = _axes(film, trace, kind)
         data = {
             "film": film.name,
             "frames": sent_frames(film, shown),

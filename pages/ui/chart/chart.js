@@ -287,7 +287,11 @@ class Chart {
    */
   async save({ format, name, background }) {
     this.plotly = await plotlyAt(this.figure.plotly);
-    const layout = { ...this.layout(), paper_bgcolor: background, width: this.plot.clientWidth };
+    /** @type {Record<string, any>} */
+    const shown = this.layout();
+    // A picture in a file has none of the page's fonts. In another font than it is measured in, a legend would be cut off.
+    const font = { ...shown.font, family: "sans-serif" };
+    const layout = { ...shown, font, height: shown.height, paper_bgcolor: background, width: this.plot.clientWidth };
     const { height } = layout;
     await this.plotly.downloadImage(
       { data: this.figure.data, layout },

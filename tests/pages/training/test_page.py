@@ -347,7 +347,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     canvas.click(position={"x": 0.9 * box["width"], "y": 0.3 * box["height"]})
     page.wait_for_url(re.compile("head=4"))
     assert "layer=1" in page.url
-    # The picture of the frame, the numbers of the curves, and the model's card can be saved.
+    # The picture of the frame, its weights, the numbers of the curves, and the model's card can be saved.
     page.get_by_role("button", name=re.compile("^Save")).nth(1).click()  # the first saves the curves
 
     def saved(button: str) -> tuple[str, bytes]:
@@ -356,9 +356,9 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
         return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
     name, data = saved("Picture as PNG")
-    assert (name, data[:4]) == (f"reverse-{steps[6]:06d}.png", b"\x89PNG")
+    assert (name, data[:4]) == (f"reverse-{steps[6]:06d}-cross.png", b"\x89PNG")
     name, data = saved("Picture as SVG")
-    assert name == f"reverse-{steps[6]:06d}.svg"
+    assert name == f"reverse-{steps[6]:06d}-cross.svg"
     assert f"step {steps[6]} of {steps[-1]}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
     # The buttons stay on the screen while the page is scrolled down, but in the picture the step is at the top.
@@ -366,6 +366,12 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     assert heights[f"step {steps[6]} of {steps[-1]}"] < min(y for words, y in heights.items() if words.startswith("Token "))
     # A line of text is as long as on the page, with any font.
     assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
+    _, data = saved("Numbers as CSV")
+    shown = Pipeline.load(f"reverse@{steps[6]:06d}").trace("abc", "cba").attention("cross")[:, 0]
+    assert pd.read_csv(io.BytesIO(data))["weight"].to_numpy() == pytest.approx(shown.flatten().numpy(), abs=1e-6)
+    page.keyboard.press("Escape")
+    visitor.settle()
+    page.get_by_role("button", name=re.compile("^Save")).first.click()
     _, data = saved("Numbers as CSV")
     numbers = pd.read_csv(io.BytesIO(data), keep_default_na=False)
     assert numbers["step"].tolist()[-len(steps) :] == list(steps)

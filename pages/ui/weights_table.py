@@ -1,14 +1,12 @@
-"""Weights of heads as a table to save, and how many values a cell of a reduced map stands for."""
+"""Weights of heads as a table to save."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.ui.format import linked_token
-from pages.ui.text import text
 
 
 def weights_table(
@@ -29,10 +27,3 @@ def weights_table(
         "weight": weights[allowed],
     }
     return pd.DataFrame(columns_by_name).rename_axis("number")
-
-
-def say_cells(shape: Sequence[int], most: int) -> None:
-    """Write how many values each cell of a map stands for, if the map was reduced to at most `most` cells on a side."""
-    if max(shape) > most:
-        rows, columns = (-(-count // most) for count in shape)
-        st.caption(text("attention")["cells"].format(rows=rows, columns=columns))
