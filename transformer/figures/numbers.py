@@ -23,7 +23,8 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
     """The numbers of a figure as a table, in single precision, as they are drawn.
 
     One heatmap, or several on the same axes, become a matrix as drawn: rows down, columns across, and masked cells empty. All
-    other figures become a list with a line for each cell, bar or point, and its subplot and series.
+    other figures become a list with a line for each cell, bar or point, and its subplot and series. Its columns have the titles
+    of the axes; `x` and `y` if they have none.
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
@@ -42,7 +43,14 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
             lines += [(picture, plain(trace.name or ""), x, "", y) for x, y in points(trace)]
     frame = pd.DataFrame(lines, columns=["picture", "series", "row", "column", "value"])
     frame = frame.loc[:, (frame != "").any()].rename_axis("number")
-    return frame if heatmaps else frame.rename(columns={"row": "x", "value": "y"})
+    return frame if heatmaps else frame.rename(columns={"row": _title(figure, "x"), "value": _title(figure, "y")})
+
+
+def _title(figure: go.Figure, axis: str) -> str:
+    """The title that all axes of a direction have; its letter if they have none, or several."""
+    titles = {plain(each.title.text) for each in getattr(figure, f"select_{axis}axes")() if each.title.text}
+    (title,) = titles if len(titles) == 1 else (axis,)
+    return title if title not in ("picture", "series", "column") else axis
 
 
 def traces(figure: go.Figure) -> list[Any]:

@@ -246,7 +246,8 @@ def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, "
             "marker": {"color": color},
             "x": numbered(tokens),
             "y": values.astype(np.float32),
-            "hovertemplate": f"%{{x}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>",
+            "hovertext": numbered(tokens),  # the axis has only the tokens
+            "hovertemplate": f"%{{hovertext}}<br>%{{y:.3~g}}<extra>{escaped(name)}</extra>",
         }
         for (name, values), color in zip(changes.items(), colors, strict=False)
     ]

@@ -54,7 +54,8 @@ def probability_change(
             "y": np.asarray(values, dtype=np.float32),
             "marker": {"color": color},
             "customdata": changes,
-            "hovertemplate": f"%{{x}}<br>{hover}<extra>{escaped(name)}</extra>",
+            "hovertext": numbered(tokens),  # the axis has only the tokens
+            "hovertemplate": f"%{{hovertext}}<br>{hover}<extra>{escaped(name)}</extra>",
         }
         for name, values, color in ((names[0], before, LINE), (names[1], after, KIND_COLORS["decoder"]))
     ]

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.masks.batch_table import batch_table
+from pages.ui.text import text
 from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
@@ -152,7 +153,7 @@ def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
 
 def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equals_two_runs() -> None:
     app = masks_page()  # the page opens on the part about the causal mask
-    moved, masked = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, text("masks")["largest"])
     assert masked == "0"
     assert "the same bit for bit" in page_text(app)
     pipeline = Pipeline.load("english-french")
@@ -176,7 +177,7 @@ def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equa
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
 def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)
-    moved, masked = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, text("masks")["largest"])
     assert masked == "0"
     assert moved != "0"
 
@@ -193,7 +194,7 @@ def test_the_page_says_what_the_model_has_learnt_of_the_future(model: str, says:
 
 def test_padding_changes_answer_only_without_padding_mask() -> None:
     app = masks_page("no padding mask", source="she left")
-    moved, masked = metrics(app, "Largest change of a probability")
+    moved, masked = metrics(app, text("masks")["largest"])
     assert masked == "0" or "10⁻" in masked
     assert float(moved) > 0.5
     shown = page_text(app)

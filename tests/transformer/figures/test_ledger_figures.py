@@ -80,7 +80,7 @@ def test_sizes_along_a_logarithmic_axis_are_written_out() -> None:
 
 def test_a_growth_figure_becomes_a_table() -> None:
     table = numbers(growth(SIZES, LINES, "length", "FLOPs", present=4, logarithmic=True))
-    values = table[table["series"] == "scores and weights"]["y"].tolist()
+    values = table[table["series"] == "scores and weights"]["FLOPs"].tolist()
     assert values == [1, 4, 16, 64]
     assert len(table) == 12
 

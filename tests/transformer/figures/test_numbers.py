@@ -40,9 +40,9 @@ def test_maps_that_share_an_axis_become_one_list():
     assert table[["picture", "value"]].to_numpy().tolist() == [["before", 1], ["before", -2], ["after", 3], ["after", 0]]
 
 
-def test_bars_become_a_list_with_their_series():
+def test_bars_become_a_list_with_their_series_named_as_their_axes():
     table = numbers(probability_change(["<eos>"], np.array([0.25]), np.array([0.5]), ("as it is", "edited")))
-    assert list(table.columns) == ["series", "x", "y"]
+    assert list(table.columns) == ["series", "x", "probability"]
     assert table.to_numpy().tolist() == [["as it is", "0: <eos>", 0.25], ["edited", "0: <eos>", 0.5]]
     assert list(numbers(terms_bars([("d_head 0", 2.0, 3.0, 6.0)], 6.0))["y"]) == [6, 6]
 

@@ -18,7 +18,7 @@ def test_lines_over_steps() -> None:
     assert (list(line.y), list(line.customdata)) == ([3.0, 2.0, 1.0], [0, 10, 100])
     assert figure.layout.xaxis.ticktext == ("0", "10", "100")
     assert figure.layout.shapes[0].x0 == math.log(2)
-    assert numbers(figure)["x"].tolist() == [0, 100, 0, 10, 100]  # the steps, not their places on the axis
+    assert numbers(figure)["steps"].tolist() == [0, 100, 0, 10, 100]  # the steps, not their places on the axis
     linear: Any = step_lines(series, "loss", "steps", limits=(0.0, 4.0), logarithmic=False)
     assert (list(linear.data[1].x), linear.layout.yaxis.range) == ([0, 10, 100], (0.0, 4.0))
 
