@@ -30,6 +30,7 @@ from transformer.figures import head_map, small_head_map
 from transformer.figures.attention_figures import LEAST_WRITTEN, has_numbers
 from transformer.figures.reduction import reduced_map
 from transformer.pipeline.trace_export import trace_file
+from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind, Side
 
 KEY = "head-map"
@@ -160,7 +161,7 @@ def _show_writing(view: View, trace: Trace) -> None:
     count = len(view.answer().tokens) + view.answer().ended
     written = vocabulary.tokens_of(view.expected(trace)[first : first + count])
     links = [
-        f"[{literal(token)}](decoding?{urlencode(query | {'step': index + 1})})"
+        f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': index + 1})})"
         for index, token in enumerate(written[:MOST_LINKS])
     ]
     st.caption(words["rows_wrote"].format(links=" · ".join(links)))

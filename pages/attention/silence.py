@@ -14,6 +14,7 @@ from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace, silence
 from transformer.analysis.query_to_show import cell_to_show
+from transformer.text.pieces import joined_label
 
 # Two heads clearly look at two tokens if the largest weight of each is at least this.
 CLEAR = 0.6
@@ -60,7 +61,7 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     losses = before - after.given
     most = int(losses.argmax())
     numbers = {
-        "token": quoted(vocabulary.tokens_of([ids[most]])[0]),
+        "token": quoted(joined_label(vocabulary.tokens_of([ids[most]]))),
         "before": share(float(before[most]), 1),
         "after": share(float(after.given[most]), 1),
     }
