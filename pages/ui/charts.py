@@ -28,8 +28,8 @@ CONFIG = {
     "scrollZoom": False,
     # Otherwise the cells at the edges could not be pointed at.
     "showAxisDragHandles": False,
-    "toImageButtonOptions": {"format": "png", "scale": 2},
-    "modeBarButtonsToRemove": ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
+    # The menu below each chart saves it, in the colours of the page.
+    "modeBarButtonsToRemove": ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
 }
 
 SCROLL_BAR = 16  # px of height for the bar of a chart that scrolls sideways
