@@ -64,9 +64,10 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
     figure, narrow = chart(head_map, *drawn, labels=figure_labels(), **cells), None
+    written = has_numbers(*weights.shape) and not is_narrow(KEY)
     if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
         narrow = figure.finished.least_width
-        figure = chart(small_head_map, *drawn, labels=figure_labels(), **cells) if is_narrow(KEY) else figure
+        figure = figure if written else chart(small_head_map, *drawn, labels=figure_labels(), **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     if marks:
@@ -82,11 +83,11 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
     with picture:
         show(figure, KEY, says, name, asks=asks, tells=True, table=table, narrow=narrow)
-        unwritten = has_numbers(*weights.shape) and (weights[allowed] < LEAST_WRITTEN).any()
-        says = [words["unwritten"].format(least=LEAST_WRITTEN)] if unwritten else []
-        says += [words["click"]] if asks else []
-        if says:
-            st.caption(" ".join(says))
+        unwritten = written and (weights[allowed] < LEAST_WRITTEN).any()
+        notes = [words["unwritten"].format(least=LEAST_WRITTEN)] if unwritten else []
+        notes += [words["click"]] if asks else []
+        if notes:
+            st.caption(" ".join(notes))
     if large:
         _show_row(weights, allowed, queries, keys)
     if marks and marks.keys:
