@@ -110,7 +110,7 @@ def _read_from(trace: Trace, stop: Stop, cell: tuple[int, int], item: int) -> st
     says = words["read"].get(stop.operation)
     if says is None or len([axis for axis in stop.axes if axis not in ("batch", "1")]) > 2:
         return words["whole"]
-    (given,) = stop.inputs or ("",)
+    given = stop.inputs[0] if len(stop.inputs) == 1 else ""
     place = {"row": str(row), "column": str(column), "id": "", "token": ""}
     if given in ("source_ids", "target_ids"):
         side, at = ("source" if given == "source_ids" else "target"), (row if stop.operation == "look up" else column)
