@@ -1,12 +1,17 @@
 """The command `headlight`, up to the point where it starts the app (`tests/pages/test_install.py` starts it)."""
 
+import os
 import re
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import transformer
+from benchmarks.app_server import free_port
 from headlight.__main__ import app_script, main
 
 
@@ -48,6 +53,26 @@ def test_a_taken_port_is_said_in_one_sentence() -> None:
 def test_wrong_arguments_are_refused(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ending(*arguments) == 2
     assert problem in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_the_app_without_an_error() -> None:
+    own = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "headlight", "--port", str(free_port())]
+    with subprocess.Popen(
+        command,
+        cwd=app_script().parent / "deploy",
+        env={**os.environ, **own},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as app:
+        assert app.stdout
+        said = next(line for line in app.stdout if "URL:" in line)
+        app.send_signal(signal.SIGINT)
+        said += app.stdout.read()
+    assert app.returncode == 0
+    assert said.endswith("headlight has stopped.\n")
+    assert "Traceback" not in said
 
 
 def test_in_the_repository_the_script_of_the_app_is_at_the_top() -> None:

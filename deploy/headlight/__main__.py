@@ -6,7 +6,6 @@ It imports nothing but the standard library before Streamlit runs, so that `app.
 import argparse
 import errno
 import os
-import runpy
 import socket
 import sys
 from collections.abc import Sequence
@@ -74,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
         "--models",
         type=model_folders,
         metavar="FOLDER",
+        default=os.environ.get(MODELS),
         help="a folder with a model of Hugging Face, or a folder of such folders: the app offers them beside its own models; "
         f"several are separated by {os.pathsep!r}",
     )
@@ -85,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. It ends when the app ends.
 
     Raises:
-        SystemExit: with the exit status; 2 and a message if the app cannot start as requested.
+        SystemExit: with the exit status: 0 after Ctrl-C; 2 and a message if an option is wrong; 1 and a message if the port
+            cannot be used.
     """
     line = parser()
     options = line.parse_args(arguments)
@@ -100,8 +101,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ[MODELS] = options.models
     # Streamlit asks for an e-mail address at its first start, and waits for it.
     settings = [f"--server.port={options.port}", "--server.showEmailPrompt=false"]
-    sys.argv = ["streamlit", "run", str(app_script()), *settings]
-    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+    try:
+        import click
+        from streamlit.web.cli import main as streamlit
+    except KeyboardInterrupt:
+        return
+    try:
+        streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        print("\nheadlight has stopped.")
 
 
 if __name__ == "__main__":

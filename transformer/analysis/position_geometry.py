@@ -25,6 +25,7 @@ Square = Float[np.ndarray, "position position"]
 TABLE_AXES = "position d_model"
 BASE = 10_000
 MOST_NUMBERS = 1 << 26  # largest size of a computed table; in double precision it takes half a gigabyte
+LARGEST_ROTATION = math.isqrt(MOST_NUMBERS)
 
 
 class Cell(NamedTuple):
@@ -189,10 +190,10 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
     If the width is odd, the last dimension is a sine without a cosine, so its row has only the first term of the sum.
 
     Raises:
-        InputError: `shift` is not a whole number, or `d_model` is not a whole number of at least 1.
+        InputError: `shift` is not a whole number, or `d_model` is not a whole number from 1 to `LARGEST_ROTATION`.
     """
     check_number("shift", shift, -math.inf)
-    check_number("d_model", d_model, 1)
+    check_number("d_model", d_model, 1, LARGEST_ROTATION)
     matrix = np.zeros((d_model, d_model))
     for sine in range(0, d_model, 2):
         turn = shift / _divisor(sine, d_model)

@@ -43,7 +43,7 @@ class Aligned(NamedTuple):
     possible: Links
 
 
-def read_alignments(path: Path | None = None) -> tuple[Aligned, ...]:
+def read_alignments(path: str | Path | None = None) -> tuple[Aligned, ...]:
     """The aligned sentences of a file: English, French and links, separated by tabs, below a line of headings. `2-3` is a sure
     link of source word 2 and target word 3, `2~3` a possible one; words are what `words` finds.
 
@@ -53,7 +53,7 @@ def read_alignments(path: Path | None = None) -> tuple[Aligned, ...]:
     Raises:
         InputError: the file cannot be read, or a line is not of this form.
     """
-    path = path or assets() / FILE
+    path = Path(path or assets() / FILE)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:

@@ -34,7 +34,7 @@ from transformer.text.vocabulary import UNK, Vocabulary, a_text
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
-from transformer.validation import as_list, checked
+from transformer.validation import as_list, checked, within
 
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
@@ -56,10 +56,13 @@ class Pipeline(TextPipeline):
     card: Card
     trained: bool = True
 
+    def __repr__(self) -> str:
+        return f"<Pipeline {self.name!r}, {self.parameters:,} parameters>"
+
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
         """The pipeline of a shipped model, if `name` is its name; of a snapshot from its training, if `name` has model and
-        step, such as `reverse@000316`; or of any checkpoint, if `name` is its path.
+        step, such as `reverse@000316`; or of any checkpoint, if `name` is its `Path`.
 
         Raises:
             InputError: no shipped model has that name, or there is no snapshot after that step.
@@ -348,6 +351,7 @@ class Pipeline(TextPipeline):
         vocabulary, limits = self.target_vocabulary, [self._max_new_tokens(row) for row in rows]
         if max_new_tokens is not None:
             most = checked("max_new_tokens", max_new_tokens, int)
+            within("max_new_tokens", most, 1)
             limits = [min(limit, most) for limit in limits]
         ids = self.batch(rows, "source")
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)

@@ -42,7 +42,7 @@ def typed(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", visible).translate(APOSTROPHES).split())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subwords(Vocabulary):
     """The pieces of a model in the order of their ids: `MARKS`, a piece for each byte, characters, then joined pieces.
 

@@ -80,6 +80,9 @@ class Vocabulary:
     # Whether `<sos>` and `<eos>` are added around a text. `transformer.pipeline.untrained.Ids` does not add them.
     framed: ClassVar[bool] = True
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.tokens):,} tokens, tokenizer {self.tokenizer_name!r}>"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", _texts(self.tokens))
         self._check_first()

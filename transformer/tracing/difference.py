@@ -28,7 +28,7 @@ Alignment = Literal["positions", "words"]
 NO_ID, NO_TOKEN = -1, "–"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlignedTrace(Trace):
     """A trace over the rows of an alignment, made by `Difference`: a run, or B − A. Its tensors are floating-point numbers, and
     NaN where a run has no token. The id of such a row is −1. All three have the same names of rows.

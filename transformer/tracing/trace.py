@@ -119,6 +119,11 @@ class Trace:
     _allowed: dict[Kind, Tensor] = field(default_factory=dict, init=False, repr=False)
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        sides = (f"{side} {' '.join(self.tokens_of(side)[0])!r}" for side in self.sides)
+        texts = f", the first of {self.batch_size} texts" if self.batch_size > 1 else ""
+        return f"<{type(self).__name__} of {len(self)} tensors: {', '.join(sides)}{texts}>"
+
     def __iter__(self) -> Iterator[Activation]:
         return iter(self.activations.values())
 

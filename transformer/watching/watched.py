@@ -38,6 +38,9 @@ class Watched:
     sides: Mapping[str, tuple[str, str]]
     tokens: Mapping[str, Tokens]
 
+    def __repr__(self) -> str:
+        return f"<Watched: {len(self)} tensors; attentions: {', '.join(map(repr, self.attentions)) or 'none'}>"
+
     def __iter__(self) -> Iterator[Activation]:
         return iter(self.activations.values())
 

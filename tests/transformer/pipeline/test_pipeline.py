@@ -377,3 +377,17 @@ def test_half_of_a_surrogate_pair_is_not_copied_into_an_answer() -> None:
     assert pipeline.answer("the blurb sleeps .") == "le blurb dort ."
     for source in ("\ud800", "the \udce9 sleeps ."):
         assert pipeline.answer(source).encode()
+
+
+def test_an_object_in_a_notebook_is_one_short_line():
+    pipeline = Pipeline.load("reverse")
+    assert repr(pipeline) == f"<Pipeline 'reverse', {pipeline.parameters:,} parameters>"
+    assert repr(pipeline.source_vocabulary) == "<Vocabulary of 30 tokens, tokenizer 'characters'>"
+    trace = pipeline.trace("ab")
+    assert repr(trace) == f"<Trace of {len(trace)} tensors: source '<sos> a b <eos>', target '<sos> b a'>"
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_an_answer_of_no_token_is_refused(most: int):
+    with pytest.raises(HeadlightError, match=f"max_new_tokens is {most}; it must be at least 1"):
+        Pipeline.load("reverse").answers(["ab"], max_new_tokens=most)

@@ -48,7 +48,7 @@ class TopK:
 
     def apply(self, logits: Logits) -> Logits:
         """The new logits."""
-        return _keep_first(logits, torch.full((len(logits), 1), self.count))
+        return _keep_first(logits, torch.full((len(logits), 1), min(self.count, logits.shape[-1])))
 
 
 @dataclass(frozen=True)

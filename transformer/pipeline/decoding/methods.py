@@ -17,7 +17,7 @@ from torch import Tensor
 
 from transformer.errors import InputError
 
-WIDEST = 8
+WIDEST, LARGEST_WIDTH = 8, 1_000
 LARGEST_SEED = 2**32 - 1
 LARGEST_PENALTY = 5.0
 # Each step of beam search returns `SHOWN * width` candidates. At most `width` of them are kept, the others are pruned.
@@ -140,7 +140,7 @@ class Beam:
     log-probabilities.
 
     Attributes:
-        width: number of hypotheses that are kept, at least 1; the app offers 1 to `WIDEST`. 1 is greedy decoding.
+        width: number of hypotheses that are kept, 1 to `LARGEST_WIDTH`; the app offers 1 to `WIDEST`. 1 is greedy decoding.
         length_penalty: the sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0 favours short
             answers, because each token makes the sum smaller; 1 compares the mean.
     """
@@ -149,8 +149,9 @@ class Beam:
     length_penalty: int | float = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or not isinstance(self.width, int) or self.width < 1:
-            raise InputError("The width is {width!r}; it must be a whole number of at least 1.", width=self.width)
+        if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= LARGEST_WIDTH:
+            template = "The width is {width!r}; allowed are whole numbers from 1 to {most}."
+            raise InputError(template, width=self.width, most=LARGEST_WIDTH)
         penalty = self.length_penalty
         if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty <= LARGEST_PENALTY:
             template = "The length penalty is {penalty!r}; allowed are 0 to {most}."

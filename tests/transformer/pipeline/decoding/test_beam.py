@@ -120,7 +120,7 @@ def test_a_longer_length_penalty_favours_longer_answers() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Beam(0), "The width is 0; it must be a whole number of at least 1."),
+        (lambda: Beam(0), "The width is 0; allowed are whole numbers from 1 to 1000."),
         (lambda: Beam(2, -1), "The length penalty is -1; allowed are 0 to 5.0."),
         (lambda: Generation(()), "An answer needs the steps of one source; there are 0."),
     ],
