@@ -13,7 +13,7 @@ from pages.attention.lines_link import THRESHOLD
 from pages.attention.offline_view import offline_view
 from pages.attention.say_cells import say_cells
 from pages.shell.links.training_link import training_address
-from pages.shell.view.card_heads import turning_head
+from pages.shell.view.card_heads import head_title, turning_head
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -51,7 +51,7 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
     """Draw the picked head as a small heatmap."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
-    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    title = head_title(kind, layer, head)
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
@@ -66,18 +66,18 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     layers, heads = shown.layers(kind), shown.heads(kind)
-    count, name = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
+    count, file = layers * heads * len(queries) * len(keys), f"{view.model}-{kind}-all-heads"
     small, few = None, most_cells(layers, heads, GRID_BYTES)
     if max(len(queries), len(keys)) > few:
         small = view.run(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
         if count > SAVED_WEIGHTS:
-            saving("overview", name)
+            saving("overview", file)
         else:
             saving(
                 "overview",
-                name,
+                file,
                 lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
                 view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
             )
@@ -108,20 +108,15 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
         }
         for name, (found, icon) in named.items():
             if found and found != (kind, layer + 1, head + 1):
-                st.button(words[name], key=name, icon=icon, on_click=_open_head, args=found)
+                st.button(words[name], key=name, icon=icon, on_click=found.choose)
 
 
 def _say_axes(view: View, kind: str, layer: int, head: int) -> None:
     """Write what the rows and columns of the picked head are, with a link to the training of the head."""
-    words = text("attention")
-    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    words, title = text("attention"), head_title(kind, layer, head)
     says = words["rows_write" if Kind.of(kind).queries == "target" else "rows_and_columns"].format(head=title)
     learnt = training_address(view.model, view.source, view.target, kind, layer, head)
     st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
-
-
-def _open_head(kind: str, layer: int, head: int) -> None:
-    st.session_state.update(kind=kind, layer=layer, head=head)
 
 
 def _open_tile() -> None:

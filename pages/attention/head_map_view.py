@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float
 from pages.attention.attention_steps import open_number
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
+from pages.shell.view.card_heads import head_title
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.chart import event, is_narrow
@@ -58,7 +59,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         if not weights.size:
             st.info(words["nothing_left"])
             return
-    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
+    title = head_title(kind, layer, head)
     large = max(weights.shape) > MAP_TOKENS
     marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}

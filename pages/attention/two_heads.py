@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shell.view.card_heads import CardHead
+from pages.shell.view.card_heads import CardHead, head_title
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
 from pages.shell.view.view import View
@@ -19,10 +19,9 @@ def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, laye
     Raises:
         HeadlightError: B has no such head.
     """
-    words, of = text("attention"), Kind.of(kind)
+    of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
     names = {"query": difference.query_names(kind), "key": difference.tokens(kind)[1]}
-    title = words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
     difference.head(kind, layer, head)  # raises a sentence if the head is not in both
     views = [
         tensor_view(
@@ -49,7 +48,7 @@ def _say_largest(difference: Difference, shown: CardHead) -> None:
     if most == shown:
         st.markdown(words["changes_most"].format(here=here))
         return
-    title = words["head_title"].format(kind=words["kinds"][most.kind], layer=most.layer, head=most.head)
+    title = head_title(most.kind, most.layer - 1, most.head - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words["changes_more"].format(here=here, head=title, most=fixed(changes[most], 2)), width="content")
         st.button(words["changes_open"], key="open_most_changed", on_click=most.choose)

@@ -37,9 +37,10 @@ def show_numbers(view: View, trace: Trace) -> None:
         translation = card.measures.get("translation")
         numbers[words["exact"]] = share(card.accuracy, 1)
         helps[words["exact"]] = words["exact_help_translation" if translation else "exact_help"]
-        for name in ("bleu", "chrf") if translation else ():
-            numbers[words[name]] = fixed(translation["beam"][name], 1)
-            helps[words[name]] = words[f"{name}_help"].format(width=translation["beam"]["width"])
+        if translation:
+            for name in ("bleu", "chrf"):
+                numbers[words[name]] = fixed(translation["beam"][name], 1)
+                helps[words[name]] = words[f"{name}_help"].format(width=translation["beam"]["width"])
     with st.container(horizontal=True):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=helps.get(label))

@@ -34,12 +34,12 @@ Points = Mapping[str, Point]
 
 
 def out(module: str, item: int = 0) -> Point:
-    """The output of a module, or one of its outputs."""
+    """The point at which a module returns its output, or one of its outputs."""
     return Point(module, "output", item=item)
 
 
 def into(module: str) -> Point:
-    """The input of a module."""
+    """The point at which a module gets its input."""
     return Point(module, "input")
 
 

@@ -10,7 +10,7 @@ from transformer.errors import CheckpointError
 
 MOST = 1 << 60  # upper limit of every number on a card, small enough to be formatted
 # An answer is poor, in the measure `doubt` of a translator, if its chrF against the nearest translation, 0 to 100, is below.
-POOR = 50.0
+POOR = 50
 
 
 @dataclass(frozen=True, kw_only=True)

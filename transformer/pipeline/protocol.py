@@ -181,7 +181,9 @@ class TextPipeline(ABC):
     def trace(
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
-        """A trace of one forward pass."""
+        """A trace of one forward pass over a text, or over several together. Without a target, the decoder reads the model's
+        own answer. Raises `InputError` for a text that the model cannot read, and `PathError` for an edit of a tensor that it
+        lacks."""
 
     @abstractmethod
     def check(self, trace: Trace) -> Agreement:

@@ -129,8 +129,8 @@ class EnglishFrench(Task):
         return self.split_key(rest) if rest.strip(" .?") else text
 
     def is_held_out(self, source: str) -> bool:
-        """As in every task, but fixed phrases and the shortest sentences are always trained on, because their meaning does not
-        follow from their words (`see you soon`)."""
+        """Whether a sentence is held out of training, by its hash as in every task. Fixed phrases and the shortest sentences
+        never are, because their meaning does not follow from their words (`see you soon`)."""
         key = self.split_key(source)
         if key == SIGNATURE:
             return True

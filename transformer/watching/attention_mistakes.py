@@ -94,7 +94,7 @@ def projections(setting: Setting) -> Iterator[Candidate]:
 
 
 def activations(setting: Setting) -> Iterator[Candidate]:
-    """An activation function in an attention, which has none."""
+    """Mistakes to try: an activation function in an attention, which has none."""
     functions: dict[str, Callable[[Tensor], Tensor]] = {"ReLU": torch.relu, "GELU": nn.functional.gelu, "tanh": torch.tanh}
     for name, function in functions.items():
         for tap, place in (("output", "after the output projection"), ("concatenated", "before the output projection")):

@@ -77,7 +77,7 @@ def _activated_first(forward: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def outputs() -> Iterator[Candidate]:
-    """A function of the logits."""
+    """Mistakes to try: a function of the logits in their place."""
     functions: dict[str, tuple[str, Callable[[Tensor], Tensor]]] = {
         "softmax of the logits": ("it returns probabilities: softmax of the logits", lambda logits: logits.softmax(-1)),
         "log-softmax of the logits": (

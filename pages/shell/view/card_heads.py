@@ -6,8 +6,15 @@ from typing import Any, NamedTuple
 from pages.shell.models.catalogue import available
 from pages.shell.view.runs import runs
 from pages.ui.link_values import choose
+from pages.ui.text import text
 from transformer import InputError
 from transformer.tracing.paths import Kind
+
+
+def head_title(kind: str, layer: int, head: int) -> str:
+    """The name of a head, such as `Cross-attention, layer 2, head 1`."""
+    words = text("attention")
+    return words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
 
 
 class CardHead(NamedTuple):

@@ -160,9 +160,6 @@ BY_POLARITY = {
 }
 DEFINITE = _table(("the", "this", "that", "these", "those", *POSSESSIVES), counts=False)
 OWNERS = Table([(word, DETERMINERS[word]) for word in ("the", *POSSESSIVES)], [1, 4, 2, 2, 2, 1.5, 1])
-BEFORE_REFERENCE = Table(
-    [(w, DETERMINERS[w]) for w in ("the", "this", "my", "your", "his", "her", "our", "their")], [8] + [0.5] * 7
-)
 
 DEGREES: Table[str] = Table(
     [("very", "très"), ("too", "trop"), ("so", "si"), ("really", "vraiment"), ("a little", "un peu")], [4, 2, 1, 1, 0.5]

@@ -38,7 +38,6 @@ FORMS_OF: dict[tuple[str, str], Table[NounForm]] = {
     for number in ("singular", "plural", "mass")
     if (chosen := [(e, form) for e, form in FORMS if (form.noun.kind, form.number) == (kind, number)])
 }
-BARE_FORMS = Table([(e, form) for e, form in FORMS if form.number != "singular"])
 NAME_TABLE = Table([(name, name) for name in NAMES])
 
 ATTRIBUTES = Table([(a.english, a) for a in ADJECTIVES if a.attributive])

@@ -51,7 +51,6 @@ from transformer.tasks.conversation.verbal import (
 )
 
 EST_CE_QUE = ["est-ce", "que"]
-SLOTS = {"am": 0, "are": 1, "is": 2}
 INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
 
 
