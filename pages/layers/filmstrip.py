@@ -8,7 +8,7 @@ import streamlit as st
 from pages.layers.stops import group_title, heading
 from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers
-from pages.layers.walk_part import STOP
+from pages.layers.walk_part import SHOWN, STOP
 from pages.shell.frame.parts import scroll_to
 from pages.shell.links.training_link import training_address
 from pages.shell.view.view import View
@@ -83,4 +83,4 @@ def _open(paths: Collection[str]) -> None:
     if path in paths:
         st.session_state[STOP] = path
         st.session_state["part"] = "walk"
-        scroll_to("walk_picture")
+        scroll_to(SHOWN)

@@ -33,6 +33,7 @@ from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
+SHOWN = "walk_shown"  # key of the container of the current stop
 # Session key: whether playing has moved the walk since the button Play was pressed.
 MOVED = "walk_moved"
 # The key of the switch between the short walk and all tensors.
@@ -66,7 +67,8 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     stops = stops_of(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
-    controls, shown, settings = st.container(), st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+    controls, shown = st.container(), st.container(key=SHOWN)
+    settings = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
         path, steps = _navigation(stops, short_walk(trace.config.decoder_layers, by_path), settings)
     current = by_path[path]

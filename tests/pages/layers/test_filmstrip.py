@@ -28,5 +28,5 @@ def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) ->
     walker.settle()
     assert f"stop={LAYER}.feed_forward.activated" in page.url
     assert "part=filmstrip" not in page.url
-    expect(page.locator(".st-key-walk_picture")).to_be_focused()
-    expect(page.locator(".st-key-walk_picture")).to_be_in_viewport()
+    expect(page.locator(".st-key-walk_shown")).to_be_focused()
+    expect(page.get_by_role("heading", name="after ReLU")).to_be_in_viewport()
