@@ -103,9 +103,14 @@ export class Sheet {
       this.text(left + width / 2, top + height / 2, words, style, turned, length);
       return;
     }
-    for (const line of linesOf(node)) {
-      const [from, down, long, tall] = this.place(line.range);
-      this.text(from + long / 2, down + tall / 2, line.words, style, 0, long);
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let text = node instanceof Text ? node : texts.nextNode(); text; text = texts.nextNode()) {
+      for (const { 0: word, index } of (text.textContent ?? "").matchAll(/\S+/g)) {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const [from, down, long, tall] = this.place(range);
+        this.text(from + long / 2, down + tall / 2, word, style, 0, long);
+      }
     }
   }
 
@@ -143,31 +148,6 @@ export class Sheet {
     const ground = `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${page}"/>`;
     return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${family}">${ground}${this.parts.join("")}</svg>`;
   }
-}
-
-/**
- * The lines in which the words of a node stand on the page.
- *
- * @param {Node} node
- */
-function linesOf(node) {
-  /** @type {{ words: string, top: number, range: Range }[]} */
-  const lines = [];
-  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  for (let text = node instanceof Text ? node : texts.nextNode(); text; text = texts.nextNode()) {
-    for (const { 0: word, index } of (text.textContent ?? "").matchAll(/\S+/g)) {
-      const range = document.createRange();
-      range.setStart(text, index);
-      range.setEnd(text, index + word.length);
-      const { top } = range.getBoundingClientRect();
-      const line = lines.at(-1);
-      if (line && Math.abs(line.top - top) < 2) {
-        line.words += ` ${word}`;
-        line.range.setEnd(text, index + word.length);
-      } else lines.push({ words: word, top, range });
-    }
-  }
-  return lines;
 }
 
 /** @type {Record<string, string>} */

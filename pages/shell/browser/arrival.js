@@ -58,25 +58,20 @@ export function arriveAtParts() {
 }
 
 /**
- * Scroll to an element that a click has opened, and focus it, so that it is read aloud and the keys go on from there.
+ * Scroll to an element that a click has opened (parts.py), and focus it, so that it is read aloud and the keys go on from there.
  *
- * @param {string} key the key of the element
+ * @param {import("../../ui/component.js").Mount<{ key: string, count: number }>} mount
  */
-export function arriveAt(key) {
-  /** @type {HTMLElement | null} */
-  let focused = null;
+export default ({ data }) =>
   keep(() => {
-    const element = elementWithKey(key);
-    if (!element) return null;
-    if (element !== focused) {
-      focused = element;
+    const element = elementWithKey(data.key);
+    if (element && element !== document.activeElement) {
       element.tabIndex = -1;
       element.style.outline = "none"; // it is no place to press
       element.focus({ preventScroll: true });
     }
-    return topOf(element);
+    return element && topOf(element);
   });
-}
 
 /**
  * Scroll to the part that the address names.

@@ -39,7 +39,7 @@ BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{
 _row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
 
 _mount = component("headlight_parts", js=importing(BROWSER / "parts.js"))
-_mount_goal = component("headlight_goal", js=importing(BROWSER / "goal.js"))
+_mount_goal = component("headlight_goal", js=importing(BROWSER / "arrival.js"))
 _mount_anchor = component("headlight_anchor", html='<div class="anchor"></div>', js=importing(BROWSER / "anchor.js"))
 
 
