@@ -64,24 +64,11 @@ export function svgRamp(pixels, id) {
 }
 
 /**
- * Red, green and blue (0 to 255) of a colour such as "#0072B2", "rgb(0, 114, 178)" or "rgba(0, 114, 178, 0.5)".
- *
- * @param {string} color
- * @returns {[red: number, green: number, blue: number]}
- */
-export function channels(color) {
-  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color.trim());
-  if (hex) return [parseInt(hex[1], 16), parseInt(hex[2], 16), parseInt(hex[3], 16)];
-  const [red, green, blue] = (color.match(/[\d.]+/g) ?? []).map(Number);
-  return [red ?? 0, green ?? 0, blue ?? 0];
-}
-
-/**
  * Whether a colour is nearer to white than to black.
  *
- * @param {string} color
+ * @param {string} color `rgb(…)` or `rgba(…)`
  */
 export function isLight(color) {
-  const [red, green, blue] = channels(color);
+  const [red, green, blue] = (color.match(/[\d.]+/g) ?? []).map(Number);
   return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
 }

@@ -70,7 +70,7 @@ export default ({ data }) =>
       element.style.outline = "none"; // it is no place to press
       element.focus({ preventScroll: true });
     }
-    return element && topOf(element);
+    return topOf(element);
   });
 
 /**
@@ -81,7 +81,7 @@ export default ({ data }) =>
  */
 function keepPart(orTop = false, search = location.search) {
   leave();
-  if (location.hash) keep(part);
+  if (location.hash) keep(() => topOf(document.getElementById(location.hash.slice(1))));
   else if (asked()) keep(question);
   else if (!lessonStop() && new URLSearchParams(search).has("part")) keep(choice);
   else if (orTop && (!lessonStop() || lessonStop() === stop)) pageScroller().scrollTo({ top: 0, behavior: "instant" });
@@ -113,19 +113,13 @@ function question() {
   return scrollTop + bottom <= clientHeight ? 0 : scrollTop + top - clientHeight / 2;
 }
 
-/** The scroll position, in px, of the heading that the address names. It is null while the heading is not drawn. */
-function part() {
-  const element = document.getElementById(location.hash.slice(1));
-  return element && topOf(element);
-}
-
 /**
- * The scroll position, in px, with an element right below the header.
+ * The scroll position, in px, with an element right below the header. It is null while the element is not drawn.
  *
- * @param {Element} element
+ * @param {Element | null} element
  */
 function topOf(element) {
-  return pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+  return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
 }
 
 /**

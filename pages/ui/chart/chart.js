@@ -291,12 +291,9 @@ class Chart {
     const shown = this.layout();
     // A picture in a file has none of the page's fonts. In another font than it is measured in, a legend would be cut off.
     const font = { ...shown.font, family: "sans-serif" };
-    const layout = { ...shown, font, height: shown.height, paper_bgcolor: background, width: this.plot.clientWidth };
-    const { height } = layout;
-    await this.plotly.downloadImage(
-      { data: this.figure.data, layout },
-      { format, filename: name, scale: 2, width: layout.width, height },
-    );
+    const width = this.plot.clientWidth;
+    const figure = { data: this.figure.data, layout: { ...shown, font, width, paper_bgcolor: background } };
+    await this.plotly.downloadImage(figure, { format, filename: name, scale: 2, width, height: shown.height });
   }
 
   /**

@@ -53,26 +53,6 @@ export function themed(layout, { ink, page, family, scale }) {
     yaxis: { ...axis, title: { font: large, standoff: 24 } },
   };
   const own = layout.template ?? {};
-  return { ...layout, template: { ...own, layout: merged(own.layout ?? {}, template) } };
-}
-
-/**
- * Nested objects, merged. Those of `more` win.
- *
- * @param {Record<string, any>} base
- * @param {Record<string, any>} more
- * @returns {Record<string, any>}
- */
-function merged(base, more) {
-  const result = { ...base };
-  for (const [name, value] of Object.entries(more)) {
-    const both = isObject(result[name]) && isObject(value);
-    result[name] = both ? merged(result[name], value) : value;
-  }
-  return result;
-}
-
-/** @param {unknown} value */
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const merged = Object.entries(template).map(([part, words]) => [part, { ...own.layout?.[part], ...words }]);
+  return { ...layout, template: { ...own, layout: { ...own.layout, ...Object.fromEntries(merged) } } };
 }
