@@ -137,7 +137,10 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     if masked.any():
         clear = {"colorscale": [[0, "rgba(0, 0, 0, 0)"], [1, MASKED]], "zmin": 0, "zmax": 1}
         yield grid | clear | {"z": masked.astype(np.uint8), "hovertemplate": f"{name}<br>{labels['masked']}<extra></extra>"}
-    shown = {"z": np.where(masked, np.float32(np.nan), values)}
+    shown: dict[str, Any] = {"z": np.where(masked, np.float32(np.nan), values)}
+    if names := _row_names(view, len(values), labels):
+        shown["customdata"] = [[row] * values.shape[1] for row in names]
+        name += "<br>%{customdata}"
     if panel.scale in ("signed", "weights"):
         signed = panel.scale == "signed"
         shown |= {"zmin": -view.limit if signed else 0, "zmax": view.limit, "colorscale": SIGNED if signed else WEIGHTS}
@@ -152,6 +155,19 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         strokes["x"] = spot.left + (strokes["x"] + 0.5) * across
         strokes["y"] = spot.top + (strokes["y"] + 0.5) * down
         yield strokes
+
+
+def _row_names(view: TensorView, count: int, labels: Mapping[str, str]) -> list[str]:
+    """A name for each row that is drawn, such as `head 2, query 3: cat`. Empty if the rows have no names, or if one that is
+    drawn stands for several."""
+    tiles, rows, _ = view.panel.values.shape
+    axis, tokens = view.panel.axes[1], view.labels(1) or [""] * rows
+    stacked = 1 if view.panel.strip else tiles
+    if count != stacked * rows or axis in ("", "1"):
+        return []
+    names = [f"{axis} {row}{token and ': '}{escaped(token)}" for row, token in enumerate(tokens)]
+    heads = [f"{labels['head'].format(number=head + 1)}, " if stacked > 1 else "" for head in range(stacked)]
+    return [head + name for head in heads for name in names]
 
 
 def _flat(panel: Panel, values: Float[np.ndarray, "tile row column"]) -> Float[np.ndarray, "down across"]:

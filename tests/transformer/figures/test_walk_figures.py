@@ -210,3 +210,14 @@ def test_token_ids_have_cells_wide_enough_to_be_read(width: int) -> None:
     figure = stop_figure([ids], "look up rows", table, width)
     across, _ = cell(figure, 0)
     assert across * figure.layout.meta["least_width"] >= 30
+
+
+def test_a_row_of_a_small_tensor_is_named_when_it_is_pointed_at() -> None:
+    tokens = {"query": ("the", "<b>")}
+    heads = tensor_view("Q", np.ones((1, 2, 2, 3)), ("batch", "head", "query", "d_head"), tokens=tokens)
+    many = tensor_view("many", np.ones((1, 400, 3)), ("batch", "query", "d_model"))
+    first, second = drawn(layer_figure([Part("", (), [[[heads, many]]])]))
+    names = ["head 1, query 0: the", "head 1, query 1: &lt;b&gt;", "head 2, query 0: the", "head 2, query 1: &lt;b&gt;"]
+    assert [{*row} for row in first.customdata] == [{name} for name in names]
+    assert "%{customdata}" in first.hovertemplate
+    assert second.customdata is None  # a row that is drawn stands for several
