@@ -26,7 +26,7 @@ def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
 def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> None:
     """Draw the run with this one place patched: its next token, its answer, and all measures."""
     words = text("patching")
-    st.header(words["opened"].format(place=literal(_place_name(runs, choice, place))), anchor="opened")
+    st.header(words["opened"].format(place=literal(place_name(runs, choice, place))), anchor="opened")
     logits = runs.clean.run(_logits, runs, choice, place)
     pair, vocabulary = runs.pair, runs.clean.pipeline.vocabulary("target" if runs.clean.trace().target_ids else "source")
     rows = [view.trace().logits[0, pair.row].numpy() for view in (runs.clean, runs.corrupt)]
@@ -41,7 +41,7 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     show(figure, "patched-run", words["bars_alt"])
 
 
-def _place_name(runs: Runs, choice: Choice, place: Place) -> str:
+def place_name(runs: Runs, choice: Choice, place: Place) -> str:
     """The name of a place: what is taken, its head or layer, and its token."""
     words = text("patching")
     if choice.what in OF_HEADS:

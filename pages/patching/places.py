@@ -6,13 +6,14 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.heads import pick_head
-from pages.patching.opened import show_opened
+from pages.patching.opened import place_name, show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.limits import PATCH_WORK
 from pages.ui.pickers import pick, pick_position
@@ -113,6 +114,7 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
     heads = {name: int(of.shape[1]) for name, of in values.items()}
     show(figure, MAP, alt, asks={"click": partial(_take_place, choice, heads)})
+    st.caption(words["framed"].format(place=literal(place_name(runs, choice, place))))
 
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
