@@ -26,8 +26,8 @@ install_import_hook(
     "beartype.beartype",
 )
 
-# The longest files that would come last. A worker that starts such a file at the end leaves the others idle.
-LONG_FILES = ("tests/transformer/watching/test_compare.py",)
+# Long files that would come last. A worker that starts such a file at the end leaves the others idle.
+LONG_FILES = tuple(f"tests/transformer/watching/test_{name}.py" for name in ("compare", "layer_mistakes"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
