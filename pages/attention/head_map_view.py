@@ -64,7 +64,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
-    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), **cells), None
+    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), least=LEAST_WRITTEN, **cells), None
     written = has_numbers(*weights.shape) and not is_narrow(KEY)
     if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
         narrow = figure.finished.least_width

@@ -54,6 +54,7 @@ def head_map(
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
     row: int | None = None,
+    least: float = 0.0,
 ) -> go.Figure:
     """One head as a heatmap with tokens on both axes. The exact weight is shown on hover. If there is enough space, the weight
     is in the cell, and there is no colour bar.
@@ -66,9 +67,10 @@ def head_map(
         labels: words of the figure.
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
         row: the query whose row is framed; None for none.
+        least: cells with a smaller weight have no number. Say so beside the figure.
     """
     values = np.where(allowed, weights, np.nan)
-    written = in_cells(values, "{:.2f}", WEIGHTS, least=LEAST_WRITTEN) if has_numbers(*weights.shape) else {}
+    written = in_cells(values, "{:.2f}", WEIGHTS, least=least) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
     layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
     return token_map(layers, queries, keys, wide, labels, bool(written), _frames(marks, earlier_marks, row, len(keys)))

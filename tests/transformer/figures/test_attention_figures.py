@@ -9,7 +9,7 @@ import pytest
 from plotly.colors import sample_colorscale
 
 from transformer.figures import head_map
-from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL, in_cells, quantized
+from transformer.figures.attention_figures import LEAST_WRITTEN, LEVELS, MASKED_LEVEL, in_cells, quantized
 
 QUERIES = ["<sos>", "le", "<b>chat</b>"]
 KEYS = ["<sos>", "the", "cat", "<eos>"]
@@ -99,10 +99,12 @@ def test_masked_cells_are_empty() -> None:
     assert f"{exact[1, 0]:.2f}" in shown.text[1][0]
 
 
-def test_weights_that_round_to_nothing_have_no_number() -> None:
+def test_weights_that_round_to_nothing_have_no_number_if_asked() -> None:
     exact = np.array([[0.0, 0.0049, 0.9951], [0.0051, 0.0, 0.9949], [0.2, 0.3, 0.5]], np.float32)
-    (shown,) = head_map(exact, np.ones((3, 3), dtype=bool), QUERIES, QUERIES).data
+    (shown,) = head_map(exact, np.ones((3, 3), dtype=bool), QUERIES, QUERIES, least=LEAST_WRITTEN).data
     assert [[bool(text) for text in row] for row in shown.text] == (exact >= 0.005).tolist()
+    (every,) = head_map(exact, np.ones((3, 3), dtype=bool), QUERIES, QUERIES).data
+    assert all(text for row in every.text for text in row)
 
 
 def test_the_sign_of_masked_cells_is_in_no_other_cell() -> None:
