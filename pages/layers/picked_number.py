@@ -108,7 +108,7 @@ def _read_from(trace: Trace, stop: Stop, cell: tuple[int, int], item: int) -> st
     Markdown."""
     words, (row, column) = text("walk")["number"], cell
     says = words["read"].get(stop.operation)
-    if says is None or len([axis for axis in stop.axes if axis not in ("batch", "1")]) > 2:
+    if says is None:
         return words["whole"]
     given = stop.inputs[0] if len(stop.inputs) == 1 else ""
     place = {"row": str(row), "column": str(column), "id": "", "token": ""}

@@ -14,7 +14,7 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, 
 # A weight is sent as one byte: 0 to 254 for a weight from 0 to 1, and 255 for a masked cell.
 LEVELS = 254
 MASKED_LEVEL = 255
-MOST_WRITTEN = 18  # a map with up to this many tokens on its longer side has a number in each cell
+MOST_WRITTEN = 18  # a map with up to this many tokens on its longer side has numbers in its cells
 # Smaller weights would be written as 0.00. Most of a trained head are, and the others are found more easily without them.
 LEAST_WRITTEN = 0.005
 MOST_LABELLED = 32  # an axis with up to this many tokens has a label for each; a longer one for every second, third, … token

@@ -43,7 +43,10 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
             lines += [(picture, plain(trace.name or ""), x, "", y) for x, y in points(trace)]
     frame = pd.DataFrame(lines, columns=["picture", "series", "row", "column", "value"])
     frame = frame.loc[:, (frame != "").any()].rename_axis("number")
-    return frame if heatmaps else frame.rename(columns={"row": _title(figure, "x"), "value": _title(figure, "y")})
+    if heatmaps:
+        return frame
+    across, up = _title(figure, "x"), _title(figure, "y")
+    return frame.rename(columns={"row": across, "value": up} if across != up else {"row": "x", "value": "y"})
 
 
 def _title(figure: go.Figure, axis: str) -> str:

@@ -162,7 +162,7 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
 
 def watch_parts() -> None:
     """Mount the scripts that report the empty boxes on screen and, on a page that draws one part at a time, the anchor of the
-    address. Call it after the page."""
+    address; and the one that scrolls to what a click has opened. Call it after the page."""
     state = st.session_state
     goal, count = state.get(GOAL, ("", 0))
     if goal:

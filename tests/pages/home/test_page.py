@@ -44,6 +44,14 @@ def opened(**query: str) -> AppTest:
     return app
 
 
+def test_a_translator_shows_its_scores_and_how_often_its_doubt_is_right() -> None:
+    app, card = opened(model="everyday"), runs().pipeline("everyday").card
+    shown_numbers = {metric.label: metric.value for metric in app.main.metric}
+    beam, doubt = card.measures["translation"]["beam"], card.measures["doubt"]
+    assert (shown_numbers["BLEU"], shown_numbers["chrF"]) == (f"{beam['bleu']:.1f}", f"{beam['chrf']:.1f}")
+    assert any(f"{doubt['poor_of_marked']:.0%}" in caption.value for caption in app.main.caption)
+
+
 def everything_sent(app: AppTest) -> list[dict[str, Any]]:
     """The data of each component. They are sent as JSON, or as a parcel: four bytes with the length of the JSON, then the
     JSON."""

@@ -56,6 +56,20 @@ def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
     raise AssertionError("the page has no film")
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"model": "reverse"}, "is right"),
+        ({"model": "reverse", "target": "abc"}, "the target text has"),
+        ({"model": "everyday"}, "writes"),
+    ],
+)
+def test_the_film_calls_only_a_known_answer_right(query: dict[str, str], says: str) -> None:
+    data, _ = film(on_page(PAGE, source="abc", **query))
+    assert says in data["text"]["bars"]
+    assert ("right" in data["text"]["tokens"]) == (says == "is right")
+
+
 def check(app: AppTest) -> AppTest:
     assert not app.exception
     assert not app.error

@@ -221,3 +221,19 @@ def test_a_row_of_a_small_tensor_is_named_when_it_is_pointed_at() -> None:
     assert [{*row} for row in first.customdata] == [{name} for name in names]
     assert "%{customdata}" in first.hovertemplate
     assert second.customdata is None  # a row that is drawn stands for several
+
+
+def test_ids_are_written_black_on_an_opaque_cell_in_both_themes(trace: Trace) -> None:
+    ids, result = tensor_view("ids", np.array([[1, 5]]), ("batch", "source"), "ids"), view(trace, "source_embedding.token")
+    (cells,) = (each for each in drawn(stop_figure([ids], "look up", result)) if each.texttemplate == "%{z}")
+    assert cells.textfont.color == "black"
+    assert {color for _, color in cells.colorscale} == {"rgb(222, 222, 222)"}
+
+
+def test_a_colour_bar_has_numbers_at_its_ends_and_opened_columns_are_counted() -> None:
+    values = np.array([[[-2.5, 0.0, 1.0, 2.0]]], np.float32)
+    tensor = tensor_view("T", values, ("batch", "source", "d_model"))
+    whole = stop_figure([], "", tensor)
+    assert whole.layout.coloraxis.colorbar.ticktext == ("−2.5", "0", "2.5")
+    assert whole.layout.xaxis.title.text == "d_model 4"
+    assert stop_figure([], "", tensor.columns(1, 2)).layout.xaxis.title.text == "d_model 1–2 of 4"
