@@ -38,10 +38,9 @@ def saving(
     formats = FORMATS if page is not None else (*FORMATS, "html")
     # The alternative text of a transparent picture names each button for screen readers.
     label = f"{words['menu']} ![{name}]({NOTHING})"
-    # Filled only while the menu is open, because the buttons of a closed menu would be sent with every click.
-    menu = st.popover(
-        label, icon=":material/download:", type="tertiary", help=words["help"], key=f"save {key}", on_change="rerun"
-    )
+    # Filled only while the menu is open, because the buttons of a closed menu would be sent with every click. Without a
+    # tooltip, with which the browser draws a menu's button twice, at every change of the page.
+    menu = st.popover(label, icon=":material/download:", type="tertiary", key=f"save {key}", on_change="rerun")
     if not menu.open:
         return
     with menu:

@@ -186,7 +186,7 @@ def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
             show_code(place)
             st.html(Markup('<p class="class-joined">{}</p>').format(words["line_without"].format(joined=joined)))
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
-    with st.popover(words["more"], key="class_more", icon=":material/more_vert:", help=words["more"]):
+    with st.popover(words["more"], key="class_more", icon=":material/more_vert:"):
         st.caption(words["teacher_elsewhere"])
         _table_button(place, lesson)
         _close_button(place)

@@ -58,7 +58,7 @@ def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Ask
     compares = any(asked)
     # Filled only while it is open: what is in a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
-    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind, help=label)
+    menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
     if menu.open:
         with menu:
             _show_menu(view, asked, text_alone, default)
