@@ -82,7 +82,7 @@ class MapElements:
         if not node.get("step"):
             return self._explained(["span", {"class": "chip"}, *words], [token])
         tip = node["tips"][index]
-        attributes = {"class": "chip", "title": tip, "data-tip": tip, "data-step": index + 1}
+        attributes = {"class": "chip", "title": tip, "data-tip": tip, "data-step": node["steps"][index]}
         return self._explained(
             self._anchor(node["step"], attributes, *words), [token] if token in self.meanings else node["terms"]
         )

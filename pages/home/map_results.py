@@ -1,5 +1,6 @@
 """The last blocks of the map of a model: from its last vectors to what it says, by the kind of its output."""
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -12,20 +13,23 @@ from pages.ui.caches import RESULTS
 from pages.ui.format import fixed, share
 from pages.ui.text import language, text
 from transformer import InputError, Trace
+from transformer.analysis.word_trace import row_groups
 from transformer.figures.decoding_figures import percent
 from transformer.pipeline.pipeline import Side
+from transformer.text.pieces import joined_label
 
 Node = dict[str, Any]
 
 TIP_TOKENS = 5
 
 
-def results(view: View, trace: Trace, side: Side) -> list[Node]:
+def results(view: View, trace: Trace, side: Side, joined: bool) -> list[Node]:
     """The blocks after the last layer of a model.
 
     Args:
         view, trace: the run of the first text.
         side: the side of its last stack.
+        joined: whether the pieces of a word that it writes are one token.
     """
     words, kind, count = text("home")["map"], view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
@@ -36,7 +40,9 @@ def results(view: View, trace: Trace, side: Side) -> list[Node]:
     blocks = [_block("linear", size, "logits", "linear", "scores" if kind == "tokens" else "label_scores")]
     if "probabilities" in trace:
         blocks.append(_block("softmax", words["softmax_note"], "probabilities", "softmax", ""))
-    answers = {"tokens": _written if side == "target" else _filled, "label": _label, "labels": _labels, "span": _span}
+    if kind == "tokens" and side == "target":
+        return [*blocks, _written(view, trace, joined)]
+    answers = {"tokens": _filled, "label": _label, "labels": _labels, "span": _span}
     return [*blocks, answers[kind](view, trace)]
 
 
@@ -46,10 +52,12 @@ def _block(name: str, note: str, path: str, term: str, callout: str) -> Node:
     return {"type": "block", "title": title, "note": note, "link": stop(path), "terms": terms, "callout": callout}
 
 
-def _written(view: View, trace: Trace) -> Node:
+def _written(view: View, trace: Trace, joined: bool) -> Node:
     """The model's answer, or its most probable token after each token of a typed target. Each token has its probability.
 
-    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step.
+    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step. If
+    `joined`, the pieces of a word of the answer are one token, whose probability is the product of theirs. It links to the step
+    of its first piece.
     """
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
     rows = trace.probabilities[0].numpy()
@@ -59,18 +67,26 @@ def _written(view: View, trace: Trace) -> Node:
         ids = view.expected(trace)[first : first + len(answer.tokens) + answer.ended]
     else:
         ids = rows.argmax(-1).tolist()
+    tokens, shares = vocabulary.tokens_of(ids), [float(row[token_id]) for row, token_id in zip(rows, ids, strict=False)]
+    # Guesses after a typed target are single pieces: one does not continue the guess before it.
+    words_of = row_groups(vocabulary.words_of(ids) if joined and view.target is None else (), len(ids))
+    if joined:
+        tokens = [joined_label([tokens[place] for place in group]) for group in words_of]
+        shares = [math.prod(shares[place] for place in group) for group in words_of]
+    tips = RESULTS.result((_tip, language(), *run_key(view)), lambda: [_tip(view, row) for row in rows[: len(ids)]])
     written = {
         "link": Link("decoding", {}),
         "step": Link("decoding", {"step": "{step}"}),
-        "tips": RESULTS.result((_tip, language(), *run_key(view)), lambda: [_tip(view, row) for row in rows[: len(ids)]]),
+        "steps": [group[0] + 1 for group in words_of],
+        "tips": [tips[group[0]] for group in words_of],
     }
     return {
         **(written if view.target is None else {"link": stop("probabilities")}),
         "type": "tokens",
         "id": "answer",
-        "says": words["answer"] if view.target is None else words["guesses"],
-        "tokens": list(vocabulary.tokens_of(ids)),
-        "shares": [share(row[token_id]) for row, token_id in zip(rows, ids, strict=False)],
+        "says": words[("answer_joined" if joined else "answer") if view.target is None else "guesses"],
+        "tokens": list(tokens),
+        "shares": [share(each) for each in shares],
         "terms": ["probability"],
         "callout": "answer" if view.target is None else "guesses",
     }

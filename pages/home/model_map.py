@@ -167,7 +167,7 @@ def _encoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
             ],
         },
         *_final_norm("encoder", config),
-        *([memory] if "decoder" in view.pipeline.stacks else results(view, trace, "source")),
+        *([memory] if "decoder" in view.pipeline.stacks else results(view, trace, "source", shown is not trace)),
     ]
 
 
@@ -201,7 +201,7 @@ def _decoder(view: View, trace: Trace, shown: Trace) -> list[Node]:
             ],
         },
         *_final_norm("decoder", config),
-        *results(view, trace, "target"),
+        *results(view, trace, "target", shown is not trace),
     ]
 
 

@@ -1,6 +1,6 @@
 """Information that leaks without a mask, measured by running the model with the mask and without it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -19,6 +19,7 @@ from pages.ui.text import figure_labels, text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
 from transformer.figures.mask_conventions_figures import written_number
 from transformer.figures.whatif_figures import probability_change
+from transformer.text.pieces import joined_label
 from transformer.tracing.phrases import interventions
 
 LEAKS_HEIGHT = 480  # height in px of the two runs side by side
@@ -30,9 +31,9 @@ EXPERIMENTS: dict[str, Callable[..., Any]] = {
 }
 
 
-def show_future(batch: Batch) -> None:
+def show_future(batch: Batch, joined: bool) -> None:
     """Draw how much an earlier prediction changes when a later target token is replaced, with the causal mask and without
-    it."""
+    it. `joined`: whether the pieces of a word are one bar."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     tokens = pipeline.vocabulary("target").tokens_of(target)
@@ -50,20 +51,22 @@ def show_future(batch: Batch) -> None:
         options = list(pipeline.vocabulary("target").tokens_of(others))
         word = pick(words["word"], options, "word", words["word_help"], options[others.index(first)], written=str)
     (token,) = pipeline.vocabulary("target").ids([word])
-    names = (words["original"].format(token=tokens[position]), words["changed"].format(token=word))
+    old, new = ((joined_label([token]) if joined else token) for token in (tokens[position], word))
+    names = (words["original"].format(token=old), words["changed"].format(token=new))
     with picture:
         if not seen("leaks", LEAKS_HEIGHT):
             return
         masked, unmasked = (
             _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
-        _side_by_side(masked, unmasked, names, "future")
+        _side_by_side(masked, unmasked, names, "future", joined)
     says = words["row_of_unmasked" if batch.unmasked else "row_of"]
-    st.caption(says.format(position=position - 1, token=literal(tokens[position])))
+    st.caption(says.format(position=position - 1, token=literal(old)))
 
 
-def show_padding(batch: Batch) -> None:
-    """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it."""
+def show_padding(batch: Batch, joined: bool) -> None:
+    """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it.
+    `joined`: whether the pieces of a word are one bar."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     most = pipeline.config.max_len - len(source)
@@ -80,17 +83,20 @@ def show_padding(batch: Batch) -> None:
         _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
     )
     names = (words["without_padding"], words["with_padding"].format(count=count))
-    _side_by_side(masked, unmasked, names, "padding")
+    _side_by_side(masked, unmasked, names, "padding", joined)
     if pipeline.trained:
         _answers(batch.view, source, count)
     filled = _measured(batch.view, "fill_padding", (), source, target, count)
     st.markdown(words["filled"].format(count=count, most=_change(filled)))
 
 
-def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str) -> None:
+def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, joined: bool) -> None:
     """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
-    of every token changes, and the largest change."""
-    words = text("masks")
+    of every token, or of every word, changes, and the largest change."""
+    words, rows = text("masks"), range(len(masked.tokens))
+    if joined:
+        rows = [group[0] for group in masked.words]
+        masked, unmasked = masked.between_words(), unmasked.between_words()
     for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
         with card(f"{what}-{name}", place, height="stretch"):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -100,14 +106,14 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
             show(
                 chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
                 f"leak-{what}-{name}",
-                words["leak_alt"].format(**said, says=_says(leak, str)),
+                words["leak_alt"].format(**said, says=_says(leak, rows, str)),
                 tells=True,
             )
-            st.caption(_says(leak, literal))
+            st.caption(_says(leak, rows, literal))
 
 
-def _says(leak: Leak, written: Callable[[str], str]) -> str:
-    """A sentence about the difference between the two runs. `written` formats the token in it."""
+def _says(leak: Leak, rows: Sequence[int], written: Callable[[str], str]) -> str:
+    """A sentence about the difference between the two runs. `rows` are the rows of the bars; `written` formats the token."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -115,7 +121,7 @@ def _says(leak: Leak, written: Callable[[str], str]) -> str:
         return words["rounding"]
     worst = int(abs(leak.after - leak.before).argmax())
     before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
-    return words["moved"].format(token=written(leak.tokens[worst]), row=worst, before=before, after=after)
+    return words["moved"].format(token=written(leak.tokens[worst]), row=rows[worst], before=before, after=after)
 
 
 def _change(leak: Leak) -> str:

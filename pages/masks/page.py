@@ -49,9 +49,9 @@ with explained():
             elif part == "empty-row":
                 show_empty_row(batch, pick_head(batch))
             elif part == "no-causal-mask":
-                show_future(batch)
+                show_future(batch, shown is not trace)
             else:
-                show_padding(batch)
+                show_padding(batch, shown is not trace)
 
     with pictures:
         if batch.target is None:

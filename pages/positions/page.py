@@ -29,7 +29,7 @@ with explained():
 
     if part == "swap":
         st.header(words["swap"], anchor="swap")
-        show_swap(view, trace)
+        show_swap(view, trace, pick_words(trace))
     elif part == "sum":
         st.header(words["sum"], anchor="sum")
         shown = pick_words(trace)

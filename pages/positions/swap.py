@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.positions.differences import show_difference
 from pages.shell.frame.parts import seen
+from pages.shell.view.joined_words import say_joined
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
@@ -18,6 +19,7 @@ from pages.ui.pickers import choice_label, pick, pick_position, unfolding
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import Swap, swap
+from transformer.analysis.word_trace import Group, word_groups
 from transformer.figures.position_geometry_figures import change_bars
 from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.protocol import TextPipeline
@@ -29,13 +31,15 @@ WITH, WITHOUT = "with-positions", "without-positions"
 TAKEN_AWAY = "no positions"
 
 
-def show_swap(view: View, trace: Trace) -> None:
-    """Draw pickers of two words, how far each token's vector moves when the words are swapped, and the largest difference."""
+def show_swap(view: View, trace: Trace, shown: Trace) -> None:
+    """Draw pickers of two words, how far each token's vector moves when the words are swapped, and the largest difference.
+    `shown` is `trace`, or `trace` between words (`pick_words`)."""
     words = text("positions")
     st.markdown(words["swap_text"])
     if own_network(view) is None:
         return
-    vocabulary, tokens = view.pipeline.vocabulary("source"), trace.source_tokens[0]
+    vocabulary, tokens = view.pipeline.vocabulary("source"), shown.source_tokens[0]
+    say_joined(shown)
     # The start and end tokens keep their places, because they cannot be typed.
     typed = range(1, len(tokens) - 1) if vocabulary.framed else range(len(tokens))
     if len(typed) < 2:
@@ -51,7 +55,8 @@ def show_swap(view: View, trace: Trace) -> None:
     order[first], order[second] = second, first
     swapped = [tokens[place] for place in order]
     ids = trace.source_ids[0]
-    effects = {run: _swap(view.key, ids, first, second, run == WITHOUT) for run in (WITH, WITHOUT)}
+    parts = None if shown is trace else word_groups(trace, "source")
+    effects = {run: _swap(view.key, ids, first, second, run == WITHOUT, parts) for run in (WITH, WITHOUT)}
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
     with picture:
         st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
@@ -71,11 +76,12 @@ def show_swap(view: View, trace: Trace) -> None:
 
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
     """The places of the two words that are swapped by default. They are the first and the last noun, because the sentence with
-    these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible.
-    Two different words are preferred, because swapping equal words changes nothing."""
+    these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible,
+    not punctuation. Two different words are preferred, because swapping equal words changes nothing."""
     task = TASKS.get(pipeline.card.task)
     nouns = [place for place in places if task and task.word_class(tokens[place], "source") == "noun"]
-    for fitting in (nouns, places):
+    spelled = [place for place in places if any(map(str.isalpha, tokens[place]))]
+    for fitting in (nouns, spelled, places):
         different = [place for place in reversed(fitting) if tokens[place] != tokens[fitting[0]]]
         if different:
             return fitting[0], different[0]
@@ -94,7 +100,10 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 
 
 @cached
-def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool) -> Swap:
-    """The effect of a swap on the encoder's output, with positional encodings or without."""
-    pipeline = runs().pipeline(key)
-    return swap(runs().own_network(key), ids, first, second, interventions(TAKEN_AWAY, pipeline.config) if without else ())
+def _swap(
+    key: Key, ids: tuple[int, ...], first: int, second: int, without: bool, parts: tuple[Group, ...] | None = None
+) -> Swap:
+    """The effect of a swap on the encoder's output, with positional encodings or without. `parts`: the pieces of each word, if
+    words are swapped."""
+    edits = interventions(TAKEN_AWAY, runs().pipeline(key).config) if without else ()
+    return swap(runs().own_network(key), ids, first, second, edits, parts)

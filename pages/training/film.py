@@ -7,7 +7,6 @@ stops, the browser sends the frame to the server.
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.frame.body import BODY, draw_alone
+from pages.shell.view.joined_words import pick_words
+from pages.shell.view.map_names import map_names
 from pages.shell.view.turns import turn
 from pages.shell.view.view import View
 from pages.training import film_curves
@@ -48,10 +49,14 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
     words, frames = text("training"), film.frames
     waited(words["running"], tests, frames)
     show_curves(film)
+    trace = film.trace(frame)
+    joined = pick_words(trace) is not trace
     # A fragment, so that the frames that the browser asks for are sent without running the rest of the page.
-    st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head)
+    st.fragment(_mount_film, key=FRAGMENT)(film, view, kind, layer, head, joined)
+    if joined:
+        st.caption(f":material/join: {words['film_joined']}")
     with st.container(horizontal=True):
-        saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}-{kind}", lambda: _weights(film, frame, kind))
+        saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}-{kind}", lambda: _weights(view, film.shown(frame, joined), kind))
         st.download_button(
             words["card"],
             lambda: json.dumps(json.loads(frames.pipeline(-1).card.to_json()), ensure_ascii=False, indent=1),
@@ -65,18 +70,10 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
     st.caption(_caption(film))
 
 
-def _weights(film: Film, frame: int, kind: str) -> pd.DataFrame:
+def _weights(view: View, shown: Trace, kind: str) -> pd.DataFrame:
     """The weights in the pictures of a frame, a row for each."""
-    trace = film.trace(frame)
-    weights, allowed = trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()
-    return weights_table(weights, allowed, *_axes(film, trace, kind))
-
-
-def _axes(film: Film, trace: Trace, kind: str) -> tuple[Sequence[str], Sequence[str]]:
-    """The names of the queries and of the keys of a frame."""
-    vocabulary = film.frames.pipeline(-1).target_vocabulary
-    (end,) = vocabulary.tokens_of([vocabulary.eos])
-    return trace.query_names(kind, end=end), trace.tokens(kind)[1]
+    weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
+    return weights_table(weights, allowed, *map_names(view, shown, kind))
 
 
 def _caption(film: Film) -> str:
@@ -93,18 +90,18 @@ def _caption(film: Film) -> str:
     return " ".join(says)
 
 
-def _mount_film(film: Film, view: View, kind: str, layer: int, head: int) -> None:
+def _mount_film(film: Film, view: View, kind: str, layer: int, head: int, joined: bool) -> None:
     """Send the frame at the cursor to the browser, or all frames if the browser has asked for them. When it asks, Streamlit
-    calls only this function. The arguments are as for `show_film`."""
+    calls only this function. The arguments are as for `show_film`. `joined`: whether the heads' pictures are between words."""
     with turn(), explained():
         frames, frame = film.frames, pick_frame(view, film.frames)
         shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
-        trace, levels = film.trace(frame), maps(film, shown, kind)
+        trace, levels = film.trace(frame), maps(film, shown, kind, joined)
         vocabulary = frames.pipeline(-1).target_vocabulary
         # The ids of the tokens that the rows of the decoder should predict.
         expected = [*trace.target_ids[0][1:], vocabulary.eos]
         target = vocabulary.tokens_of(expected)
-        queries, keys = _axes(film, trace, kind)
+        queries, keys = map_names(view, film.shown(frame, joined), kind)
         data = {
             "film": film.name,
             "frames": sent_frames(film, shown),

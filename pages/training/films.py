@@ -13,6 +13,7 @@ from pages.shell.view.view import View
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from transformer import Trace
+from transformer.analysis.word_trace import WordTrace
 from transformer.figures.attention_figures import quantized
 from transformer.figures.training_figures import place_of_step
 from transformer.pipeline.pipeline import Answer
@@ -58,6 +59,11 @@ class Film(NamedTuple):
     def trace(self, index: int) -> Trace:
         """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
+
+    def shown(self, index: int, joined: bool) -> Trace:
+        """The trace of a frame, between words if `joined`."""
+        trace = self.trace(index)
+        return WordTrace.of(trace) if joined else trace
 
 
 def film_of(view: View, frames: Frames) -> Film:
@@ -114,9 +120,9 @@ def table(film: Film) -> pd.DataFrame:
 
 
 @cached
-def maps(film: Film, shown: tuple[int, ...], kind: str) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of the weights of all heads of one kind, at some frames of a film."""
-    traces = (film.trace(index) for index in shown)
+def maps(film: Film, shown: tuple[int, ...], kind: str, joined: bool) -> UInt8[np.ndarray, "frame layer head query key"]:
+    """The levels of the weights of all heads of one kind, at some frames of a film. `joined`: between words."""
+    traces = (film.shown(index, joined) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 

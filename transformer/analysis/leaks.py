@@ -6,7 +6,7 @@ change. An edit can remove the mask (`transformer.tracing.phrases`: "no causal m
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,11 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer.analysis.checks import check_ids, check_number, check_own_network, is_whole
+from transformer.analysis.word_trace import Group, row_groups
 from transformer.errors import InputError
 from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.decoding.answers import greedy
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
+from transformer.text.pieces import joined_label
 from transformer.tracing.interventions import Patch
 
 Ids = Sequence[int]
@@ -34,6 +36,7 @@ class Leak:
         before, after: the probability of this token in each row, before and after the change.
         largest: the largest change of a probability, over all rows and all tokens of the vocabulary.
         same: True if the logits of all rows are equal bit for bit before and after.
+        words: the rows of each word, if the tokens are pieces of words; otherwise each row is a group of its own.
     """
 
     tokens: tuple[str, ...]
@@ -41,6 +44,19 @@ class Leak:
     after: Float[np.ndarray, " row"]
     largest: float
     same: bool
+    words: tuple[Group, ...]
+
+    def between_words(self) -> "Leak":
+        """The same with a row for each word. Its probability is the product of those of its pieces, because each piece is
+        predicted after the pieces before it. `largest` stays that of the pieces."""
+        starts = [group[0] for group in self.words]
+        return replace(
+            self,
+            tokens=tuple(joined_label([self.tokens[row] for row in group]) for group in self.words),
+            before=np.multiply.reduceat(self.before, starts),
+            after=np.multiply.reduceat(self.after, starts),
+            words=tuple((row,) for row in range(len(starts))),
+        )
 
 
 def change_later(
@@ -160,9 +176,11 @@ def _logits(pipeline: TextPipeline, source: Ids, target: Ids, edits: Sequence[Ed
 def _leak(pipeline: TextPipeline, expected: Ids, before: Float[Tensor, "row vocab"], after: Float[Tensor, "row vocab"]) -> Leak:
     rows, tokens = torch.arange(len(expected)), torch.tensor([*expected])
     first, second = before.softmax(-1), after.softmax(-1)
+    vocabulary = pipeline.vocabulary("target")
     return Leak(
-        pipeline.vocabulary("target").tokens_of(expected),
+        vocabulary.tokens_of(expected),
         *(run[rows, tokens].numpy() for run in (first, second)),
         largest=float((first - second).abs().max()),
         same=torch.equal(before, after),
+        words=row_groups(vocabulary.words_of(expected), len(expected)),
     )

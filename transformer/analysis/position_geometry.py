@@ -6,6 +6,7 @@ exact formulas comes from the rounding of the table.
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from jaxtyping import Float
 
 from transformer.analysis.checks import check_array, check_filled_array, check_ids, check_model, check_number
+from transformer.analysis.word_trace import Group, word_means
 from transformer.errors import InputError
 from transformer.network.embedding import sinusoid
 from transformer.network.model import Transformer, embedding_of
@@ -69,7 +71,7 @@ class Swap(NamedTuple):
     Attributes:
         changes: for each token, in the order before the swap: the length of the change of its vector, divided by the length of
             the vector.
-        largest: the largest difference between two numbers of `before` and `after`.
+        largest: the largest difference between a number before the swap and after it.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
     """
 
@@ -220,36 +222,53 @@ def rotation_errors(table: Positions, shift: int) -> RotationErrors:
     return RotationErrors(float(errors[:paired].max()) if paired else None, float(errors[-1]) if d_model % 2 else None)
 
 
-def swap(model: Transformer, ids: Sequence[int], first: int, second: int, edits: Sequence[Edit] = ()) -> Swap:
-    """The encoder's output for a sentence, and for the same sentence with two tokens swapped.
+def swap(
+    model: Transformer,
+    ids: Sequence[int],
+    first: int,
+    second: int,
+    edits: Sequence[Edit] = (),
+    words: Sequence[Group] | None = None,
+) -> Swap:
+    """The encoder's output for a sentence, and for the same sentence with two tokens, or two words, swapped.
 
     Args:
         model: the model, in evaluation mode.
         ids: token ids of the source.
-        first, second: the positions of the two tokens, counted from 0.
+        first, second: the positions of the two tokens, counted from 0. With `words`, the numbers of the two words.
         edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
+        words: the positions of each word (`word_trace.groups`), if the tokens are pieces of words. The result then has one
+            change and one row for each word, each the mean over its pieces; only `largest` is over all pieces.
 
     Raises:
-        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, or there is
-            no such position.
+        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, the words
+            are not these tokens in order, or there is no such position.
     """
     check_model(model)
     ids = as_ids(ids)
     check_ids("ids", ids)
+    places = range(len(ids))
+    parts = [(place,) for place in places] if words is None else [*words]
+    if [*chain(*parts)] != [*places]:
+        raise InputError(
+            "The words are {words!r}; they must have the positions 0 to {last} in order.", words=words, last=places[-1]
+        )
     for position in (first, second):
-        check_number("position", position, 0, len(ids) - 1)
-    order = list(range(len(ids)))
-    # Swapping two equal tokens does not change the sentence.
-    if ids[first] != ids[second]:
-        order[first], order[second] = second, first
+        check_number("position", position, 0, len(parts) - 1)
+    swapped = list(parts)
+    # Swapping two equal words does not change the sentence.
+    if [ids[place] for place in parts[first]] != [ids[place] for place in parts[second]]:
+        swapped[first], swapped[second] = parts[second], parts[first]
+    order = [*chain(*swapped)]
     with torch.inference_mode(), tracing(model, edits, keep=False):
-        memory, _ = model.encode(torch.tensor([[*ids], [ids[index] for index in order]]))
-    # Swapping the rows of the second run again puts every token in its place in the first run.
-    before, after = memory[0].double().numpy(), memory[1, order].double().numpy()
+        memory, _ = model.encode(torch.tensor([[*ids], [ids[place] for place in order]]))
+    # Row `at` of the second run is of the token that is at `order[at]` in the first run.
+    before, after = memory[0].double().numpy(), memory[1, np.argsort(order)].double().numpy()
     lengths = np.linalg.norm(before, axis=1)
     moved = np.linalg.norm(after - before, axis=1)
     changes = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > 0)
-    return Swap(changes, float(abs(after - before).max()), before.astype(np.float32), after.astype(np.float32))
+    changes, *rows = (word_means(values, parts) for values in (changes, before, after))
+    return Swap(changes, float(abs(after - before).max()), *(of.astype(np.float32) for of in rows))
 
 
 def _divisor(dimension: int, d_model: int) -> float:

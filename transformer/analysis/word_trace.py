@@ -97,7 +97,7 @@ class WordTrace(Trace):
 
     @classmethod
     def _joined(cls, trace: Trace) -> "WordTrace":
-        groups_of: dict[Side, Groups] = {side: tuple(starmap(_row_groups, _rows(trace, side))) for side in trace.sides}
+        groups_of: dict[Side, Groups] = {side: tuple(starmap(row_groups, _rows(trace, side))) for side in trace.sides}
         ids, tokens = {}, {}
         for side, rows in groups_of.items():
             longest = max(map(len, rows))
@@ -145,7 +145,7 @@ class WordTrace(Trace):
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
     """The positions of each word of a text. If every token is a word, each position is a group of its own."""
-    return _row_groups(*_rows(trace, side)[item])
+    return row_groups(*_rows(trace, side)[item])
 
 
 def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
@@ -155,7 +155,9 @@ def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
     return [(of, len(row)) for row, of in zip(ids, words, strict=True)]
 
 
-def _row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
+def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
+    """The positions of each word of a text with this number of tokens. If the words are not known (`Tokens.words_of`), each
+    position is a group of its own."""
     return groups(words) if len(words) == count else tuple((place,) for place in range(count))
 
 
@@ -197,6 +199,11 @@ def _joined_values(
             row = np.pad(row, fill)
         rows.append(row)
     return tuple(axes), np.concatenate(rows, axis=batch)
+
+
+def word_means(values: Float[np.ndarray, "piece ..."], words: Sequence[Group]) -> Float[np.ndarray, "word ..."]:
+    """The mean over the pieces of each word (`groups`)."""
+    return _merged(values, words, 0, False)
 
 
 def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:

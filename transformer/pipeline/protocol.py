@@ -80,6 +80,11 @@ class Tokens(Protocol):
         """The text of the ids, as a person would write it."""
         ...
 
+    def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
+        """The number of the word that each token belongs to, counted from 0; None for a special token. Empty if tokens are not
+        pieces of words."""
+        ...
+
     def closest_to(self, token: str) -> tuple[str, ...]:
         """Tokens of the vocabulary with a similar spelling; empty for a vocabulary that does not compare spellings."""
         ...

@@ -20,6 +20,7 @@ from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OPEN, OpenLess
 from pages.shell.frame.navigation import page_files, tour
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
+from pages.ui.format import share
 from pages.ui.text import text
 from tests.pages.apps import HOME, charts, is_chart, notes, on_page, shown
 from tests.pages.visitor import Visitor
@@ -142,6 +143,22 @@ def test_the_map_shows_the_input_tokens_and_the_answer_with_its_probabilities() 
         tokens = runs().pipeline("reverse").target_vocabulary.tokens_of(top.indices.tolist())
         expected = [f"{token}  {percent(value)}" for token, value in zip(tokens, top.values.tolist(), strict=True)]
         assert tip.splitlines() == [WORDS["map"]["tip"], *expected]
+
+
+def test_the_answer_in_pieces_is_shown_as_words_with_the_product_of_the_probabilities() -> None:
+    source = "The skyscraper disappeared."
+    drawn = sent(opened(model="everyday", source=source), "elements")
+    out = elements(elements(columns_of(drawn)[1], "tokens")[-1], "chip")
+    answer = runs().pipeline("everyday").answers([source])[0]
+    pieces, rows = [*answer.tokens, "<eos>"], runs().trace("everyday", (source,), (None,), ()).probabilities[0]
+    assert "".join(chip[2] for chip in out) == "".join(pieces).replace("▁", "")
+    starts = [chip[1]["data-step"] - 1 for chip in out]
+    assert len(out) < len(pieces)
+    for chip, start, end in zip(out, starts, [*starts[1:], len(pieces)], strict=True):
+        assert chip[2] == "".join(pieces[start:end]).replace("▁", "")
+        assert words_of(chip[3]) == share(float(rows[start:end].max(-1).values.prod()))
+    exact = sent(opened(model="everyday", source=source, join="false"), "elements")
+    assert [chip[2] for chip in elements(elements(columns_of(exact)[1], "tokens")[-1], "chip")] == pieces
 
 
 def test_with_a_typed_target_the_map_shows_it_as_input_and_the_most_probable_next_tokens_as_output() -> None:

@@ -174,6 +174,21 @@ def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equa
     assert "the same bit for bit" in with_it
 
 
+def test_the_bars_are_words_where_tokens_are_pieces() -> None:
+    app = masks_page(model="everyday", source="The skyscraper disappeared.")
+    (bars, _), (masked, _) = (chart.spec["data"] for chart in charts(app)[:2])
+    assert not any("▁" in name for name in bars["x"])
+    pipeline = Pipeline.load("everyday")
+    answer = pipeline.answers(["The skyscraper disappeared."])[0]
+    target = [pipeline.target_vocabulary.sos, *pipeline.target_vocabulary.ids(answer.tokens)]
+    leak = change_later(pipeline, pipeline.encode("The skyscraper disappeared.").ids, target, len(target) - 1, 9)
+    assert list(masked["y"]) == pytest.approx(leak.between_words().before.tolist(), abs=1e-5)
+    # The row that is named is that of the first piece of the word, as the batch below counts.
+    named = re.search(r"“(.+)” in row (\d+)", pictures(app)[0])
+    assert named
+    assert leak.tokens[int(named[2])].startswith(("▁" + named[1][:1], named[1][:1]))
+
+
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
 def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)

@@ -260,6 +260,18 @@ def test_swap_starts_with_different_words(source: str, second: int) -> None:
     fine(app)
 
 
+def test_whole_words_are_swapped_where_tokens_are_pieces() -> None:
+    app = opened("everyday", "The skyscraper disappeared.", "swap")
+    assert app.selectbox(key="first").options == ["1 · The", "2 · skyscraper", "3 · disappeared", "4 · ."]
+    assert "→ <sos> disappeared skyscraper The . <eos>" in page_text(app).replace("\\", "")
+    assert [len(heatmap["z"]) for heatmap in drawn(app, 1)["data"]] == [6, 6, 6]
+    assert number(app, "Largest difference, without positions") < 1e-5
+    app.session_state["join"] = False
+    app.run()
+    assert len(app.selectbox(key="first").options) > 4
+    fine(app)
+
+
 def test_page_opens_on_the_swap_and_names_the_formula_later() -> None:
     app = on_page(PAGE, model="reverse", source="abc")
     fine(app)

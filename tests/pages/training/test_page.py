@@ -70,6 +70,15 @@ def test_the_film_calls_only_a_known_answer_right(query: dict[str, str], says: s
     assert ("right" in data["text"]["tokens"]) == (says == "is right")
 
 
+def test_the_pictures_of_the_film_are_between_words_where_tokens_are_pieces() -> None:
+    app = on_page(PAGE, model="everyday", source="The skyscraper disappeared.", kind="cross")
+    data, levels = film(app)
+    assert data["grid"]["keys"] == ["<sos>", "The", "skyscraper", "disappeared", ".", "<eos>"]
+    assert any("▁" in token for token in data["target"])  # what is expected is said piece by piece
+    app.session_state["join"] = False
+    assert film(app.run())[1].shape[-1] > levels.shape[-1]
+
+
 def check(app: AppTest) -> AppTest:
     assert not app.exception
     assert not app.error

@@ -100,3 +100,25 @@ def test_leaks_of_an_untrained_model_whose_texts_end_with_padding(preset: str) -
     assert append_padding(pipeline, source, target, 4).largest <= 1e-6
     assert append_padding(pipeline, source, target, 4, interventions("no padding mask", pipeline.config)).largest > 1e-4
     assert fill_padding(pipeline, source, target, 4).same
+
+
+def test_between_words_a_word_has_the_product_of_the_probabilities_of_its_pieces() -> None:
+    everyday = Pipeline.load("everyday")
+    source, target = everyday.encode("The skyscraper disappeared."), everyday.encode("Le gratte-ciel a disparu.", "target")
+    off = interventions("no causal mask", everyday.config)
+    leak = change_later(everyday, source.ids, target.ids, len(target.ids) - 1, target.ids[1], off)
+    joined = leak.between_words()
+    assert "".join(leak.tokens).replace("▁", "") == "".join(joined.tokens)
+    assert joined.tokens[0] == "Le"
+    assert len(joined.tokens) < len(leak.tokens)
+    for rows, before, after in zip(leak.words, joined.before, joined.after, strict=True):
+        assert before == pytest.approx(leak.before[list(rows)].prod(), rel=1e-5)
+        assert after == pytest.approx(leak.after[list(rows)].prod(), rel=1e-5)
+
+
+def test_between_words_a_leak_of_a_model_that_reads_words_is_the_same(
+    translator: Pipeline, ids: tuple[list[int], list[int]]
+) -> None:
+    leak = change_later(translator, *ids, 3, translator.target_vocabulary.eos)
+    assert leak.between_words().tokens == leak.tokens
+    assert leak.between_words().before.tolist() == leak.before.tolist()

@@ -197,3 +197,26 @@ def test_without_positions_every_shipped_model_ignores_the_order_of_tokens(name:
     last = len(ids) - 2
     assert swap(pipeline.model, ids, 1, last, interventions("no positions", pipeline.config)).largest <= 1e-5
     assert swap(pipeline.model, ids, 1, last).largest > 0.1
+
+
+def test_two_words_in_pieces_change_places_and_their_numbers_are_means_over_the_pieces():
+    model, ids, words = small(), SOURCE[1].tolist()[:6], ((0,), (1, 2), (3,), (4, 5))
+    swapped = swap(model, ids, 1, 3, words=words)
+    order = [0, 4, 5, 3, 1, 2]
+    target = torch.tensor([[1, 5]])
+    before, after = (
+        run_traced(model, torch.tensor([row]), target)["encoder.output"].numpy()[0] for row in (ids, [ids[at] for at in order])
+    )
+    after = after[np.argsort(order)]
+    changes = np.linalg.norm(after - before, axis=1) / np.linalg.norm(before, axis=1)
+    np.testing.assert_allclose(swapped.changes, [changes[list(pieces)].mean() for pieces in words], atol=1e-5)
+    for joined, pieces_of in ((swapped.before, before), (swapped.after, after)):
+        np.testing.assert_allclose(joined, [pieces_of[list(pieces)].mean(0) for pieces in words], atol=1e-5)
+    assert swapped.largest == pytest.approx(abs(after - before).max(), abs=1e-5)
+    assert swap(model, ids, 1, 3, interventions("no positions", model.config), words).largest <= 5e-6
+
+
+@pytest.mark.parametrize("words", [((0,), (1, 2)), ((0,), (2, 1), (3,)), ((0, 1), (1, 2), (3,)), ()])
+def test_words_that_are_not_the_tokens_in_order_are_refused(words: tuple[tuple[int, ...], ...]):
+    with pytest.raises(InputError, match="positions 0 to 3"):
+        swap(small(), [1, 5, 6, 2], 0, 1, words=words)
