@@ -36,6 +36,7 @@ from transformer.analysis.prediction_scores import caught_attention, drawn_mask,
 from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
+from transformer.analysis.traced_texts import traced_texts
 from transformer.analysis.word_trace import WordTrace
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
@@ -198,6 +199,9 @@ REFUSED = {
     "Pipeline.load(np.array(['reverse']))": "There is no model array(['reverse']",
     "Pipeline.load(None)": "There is no model None; shipped are",
     "Pipeline.load('runs/reverse.safetensors')": "Give the path of any other file as a Path",
+    "list(traced_texts(reverse, None))": "The texts must be a list of texts",
+    "list(traced_texts(reverse, 'abc'))": "The texts must be a list of texts",
+    "list(traced_texts(None, ['abc']))": "The pipeline must be a Pipeline",
     # files
     "Pipeline.load(Path('tests'))": "'tests' is a folder; give the path of a file",
     "Pipeline.load(Path())": "'.' is a folder",

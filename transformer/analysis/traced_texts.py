@@ -44,8 +44,9 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
             decoder alone reads only the text, and does not continue it.
 
     Raises:
-        InputError: the list of texts is empty, or the model cannot read one of them; the message says which.
+        InputError: as `check_texts`; the list of texts is empty, or the model cannot read one of them; the message says which.
     """
+    check_texts(pipeline, texts)
     number = 0
     for number, text in enumerate(texts, 1):
         yield _traced(pipeline, text, number)

@@ -134,7 +134,7 @@ class Film:
         """
         try:
             value = float(loss.detach() if isinstance(loss, Tensor) else loss)
-        except (TypeError, ValueError, RuntimeError):
+        except (TypeError, ValueError, OverflowError, RuntimeError):
             raise InputError("loss is {loss!r}; a number is needed.", loss=loss) from None
         self._loss_steps.append(self.step)
         self._losses.append(value)
