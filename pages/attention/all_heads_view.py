@@ -72,16 +72,14 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
         small = view.run(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
-        if count > SAVED_WEIGHTS:
-            saving("overview", file)
-        else:
-            saving(
-                "overview",
-                file,
-                lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
-                view=lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
-            )
-    if count > SAVED_WEIGHTS:
+        exports = {}
+        if count <= SAVED_WEIGHTS:
+            exports = {
+                "numbers": lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
+                "view": lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+            }
+        saving("overview", file, **exports)
+    if not exports:
         st.caption(words["too_many_to_save"].format(count=whole(count), most=whole(SAVED_WEIGHTS)))
     order = captions = None
     if by != "layer":

@@ -47,26 +47,22 @@ with explained():
         first_layer, first_head = (named.layer, named.head) if named and named.kind == kind else (1, 1)
         layer = pick(words["layer"], range(1, layers + 1), "layer", first=first_layer) - 1
         head = pick(words["head"], range(1, heads + 1), "head", first=first_head) - 1
-    # The pictures come first. The question and the sentences about them are drawn below.
-    both, top, below, part = st.container(), st.container(), st.container(), st.container()
-    with below:
-        question = head_question(view, trace, kind, layer, head)
-        shown = pick_words(trace)
-        st.caption(words["kind_sentences"][kind])
+    pictures = st.container()  # they come first; the question and the sentences about them are drawn below
+    question = head_question(view, trace, kind, layer, head)
+    shown = pick_words(trace)
+    st.caption(words["kind_sentences"][kind])
     title = head_title(kind, layer, head)
-    with top:
+    with pictures:
         hides = show_question(question, title)
     if not hides:
-        with both:
-            show_two_runs(view, asked, lambda second: show_both_heads(view, shown, second, kind, layer, head))
         # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
         # found.
         at_once = is_open(SILENCE) or "part" in st.query_params
-        with part:
-            st.header(title, anchor="head")
-            look = pick(words["look"], list(words["looks"]), "part")
-            st.caption(words["looks"][look])
-        with top:
+        st.header(title, anchor="head")
+        look = pick(words["look"], list(words["looks"]), "part")
+        st.caption(words["looks"][look])
+        with pictures:
+            show_two_runs(view, asked, lambda second: show_both_heads(view, shown, second, kind, layer, head))
             st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
             say_joined(shown)
             tiles, picture = beside(shown, kind)
@@ -77,31 +73,30 @@ with explained():
                 else:
                     show_small_map(view, shown, kind, layer, head)
             show_overview(view, shown, kind, layer, head, tiles)
-        with part:
-            if seen("head", 920, at_once):
-                say_joined(trace if look in COMPUTED else shown)
-                if look in ("map", "lines"):
-                    st.markdown(words["qkv"])
-                if look in ("map", "lines", "pattern"):
-                    say_induction(view, trace, kind, layer, head)
-                    waits = show_silence(view, trace, kind, layer, head)
-                    if look == "map" and view.pipeline.trained and not waits:
-                        show_other_need(view, trace, kind, layer, head)
-                if look == "map":
-                    show_numbers(view, trace, shown, kind, layer, head)
-                elif look == "lines":
-                    show_lines(view, shown, kind, layer, head)
-                elif look == "pattern":
-                    show_pattern(view, shown, kind, layer, head)
-                    show_word_alignment(view, kind, layer, head)
-                elif look == "steps":
-                    show_steps(view, trace, kind, layer, head)
-                elif look == "combined":
-                    show_combined(view, shown, kind, layer, head)
-                elif look == "gradient":
-                    show_gradients(view, trace, kind, layer, head)
-                else:
-                    show_whatif(view, trace, kind, layer, head)
+        if seen("head", 920, at_once):
+            say_joined(trace if look in COMPUTED else shown)
+            if look in ("map", "lines"):
+                st.markdown(words["qkv"])
+            if look in ("map", "lines", "pattern"):
+                say_induction(view, trace, kind, layer, head)
+                waits = show_silence(view, trace, kind, layer, head)
+                if look == "map" and view.pipeline.trained and not waits:
+                    show_other_need(view, trace, kind, layer, head)
+            if look == "map":
+                show_numbers(view, trace, shown, kind, layer, head)
+            elif look == "lines":
+                show_lines(view, shown, kind, layer, head)
+            elif look == "pattern":
+                show_pattern(view, shown, kind, layer, head)
+                show_word_alignment(view, kind, layer, head)
+            elif look == "steps":
+                show_steps(view, trace, kind, layer, head)
+            elif look == "combined":
+                show_combined(view, shown, kind, layer, head)
+            elif look == "gradient":
+                show_gradients(view, trace, kind, layer, head)
+            else:
+                show_whatif(view, trace, kind, layer, head)
 
     show_computed(words["computed_text"], MultiHeadAttention)
     show_next(words["next_text"])

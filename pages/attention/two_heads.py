@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shell.view.card_heads import CardHead, head_title
+from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
 from pages.shell.view.view import View
@@ -21,7 +22,8 @@ def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, laye
     """
     of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
-    names = {"query": difference.query_names(kind), "key": difference.tokens(kind)[1]}
+    queries, keys = map_names(view, difference, kind)
+    names = {"query": queries, "key": keys}
     difference.head(kind, layer, head)  # raises a sentence if the head is not in both
     views = [
         tensor_view(

@@ -47,9 +47,9 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         show_hub()
         readable = opens(model)
         offered = starts(model) if readable else (Start("", ""),)
-        with place or st.container(gap="xxsmall"):
+        box = place or st.container(gap="xxsmall")
+        with box:
             _source(model, offered, readable)
-            beside_label = st.container()
         if trained(model):
             st.caption(literal(description(model)))
         # The examples are drawn after all text boxes, because they depend on the boxes' values.
@@ -58,7 +58,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
             show_next_words(model)
         _other_texts(model, readable)
         if readable:
-            with beside_label:
+            with box:
                 show_note_row(_limit(model))
         with examples:
             show_examples(offered)

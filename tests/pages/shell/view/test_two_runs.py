@@ -1,6 +1,7 @@
 """A second run beside that of the page: on five pages, from the link, with one cursor for A, B and B − A."""
 
 import re
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,13 @@ def test_attention_shows_the_weights_of_the_picked_head() -> None:
     np.testing.assert_allclose(a, first, atol=1e-6)
     np.testing.assert_allclose(b, second, atol=1e-6)
     np.testing.assert_allclose(change, second - first, atol=1e-6)
+
+
+def test_the_last_row_of_the_decoder_is_named_by_the_end_that_it_writes() -> None:
+    chart = figure(opened("attention", b=WIDE, kind="cross"))
+    assert chart
+    names = [trace["y"][-1] for trace in chart.spec["data"] if "y" in trace]
+    assert {unescape(name) for name in names if "→" in name} == {"14: fatigué → <eos> / large → <eos>"}
 
 
 def test_attention_says_which_head_changes_most_and_opens_it() -> None:
