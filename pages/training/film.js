@@ -121,7 +121,8 @@ class Film {
     const { curves, frames } = this.data;
     const x = frames[this.frame].place;
     const line = { color: themeColor(this.root, "primary-color"), width: 2 };
-    const marks = ["x", "x2"].map((axis) => ({ type: "line", xref: axis, yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line }));
+    const upright = { type: "line", x0: x, x1: x, y0: 0, y1: 1, line };
+    const marks = ["", "2"].map((axis) => ({ ...upright, xref: `x${axis}`, yref: `y${axis} domain` }));
     const mark = new CustomEvent("mark", { detail: marks });
     elementWithKey(curves)?.querySelector(".chart")?.dispatchEvent(mark);
   }
