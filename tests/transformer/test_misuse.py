@@ -412,6 +412,8 @@ REFUSED = {
     "swap(model, None, 0, 1)": "Token ids must be a list of whole numbers, not None",
     "swap(model, [], 0, 1)": "ids must be a list of token ids, such as [1, 5, 2], not []",
     "swap(model, [1, 5, 2], '0', 1)": "position is '0'; allowed are 0 to 2",
+    "swap(model, [1, 5, 2], 0, 1, words=3)": "The words are 3; they must have the positions 0 to 2 in order",
+    "swap(model, [1, 5, 2], 0, 1, words=(None, 0, 0))": "they must have the positions 0 to 2 in order",
     "swap(model, [1, 5, 2], 0, 3)": "position is 3; allowed are 0 to 2",
     # tables
     "as_array(None)": "values must be a tensor, not None",

@@ -21,6 +21,7 @@ from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, tracing
 from transformer.text.vocabulary import as_ids
 from transformer.tracing.trace import as_array
+from transformer.validation import as_list
 
 Positions = Float[np.ndarray, "position d_model"]
 Square = Float[np.ndarray, "position position"]
@@ -248,8 +249,8 @@ def swap(
     ids = as_ids(ids)
     check_ids("ids", ids)
     places = range(len(ids))
-    parts = [(place,) for place in places] if words is None else [*words]
-    if [*chain(*parts)] != [*places]:
+    parts = [(place,) for place in places] if words is None else as_list(words) or []
+    if not all(isinstance(part, tuple | list) and part for part in parts) or [*chain(*parts)] != [*places]:
         raise InputError(
             "The words are {words!r}; they must have the positions 0 to {last} in order.", words=words, last=places[-1]
         )

@@ -30,6 +30,7 @@ from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Activation, Trace
+from transformer.validation import checked, within
 
 Rows = list[tuple[int, ...]]
 NO_HEAD = "This model has no output layer: its result is a vector for each token, and it writes no answer."
@@ -157,6 +158,9 @@ class HuggingFacePipeline(TextPipeline):
         """How the network differs from our own, in a sentence or two; may be empty."""
         return self.network.family.note
 
+    def __repr__(self) -> str:
+        return f"<HuggingFacePipeline {self.name!r}, {self.parameters:,} parameters>"
+
     @property
     def parameters(self) -> int:
         """The number of parameters; those used in two places are counted once."""
@@ -219,10 +223,10 @@ class HuggingFacePipeline(TextPipeline):
 
     # --- answering -----------------------------------------------------------------------------------------------------------
 
-    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in. The output
         of a classifier is its most probable label, or the labels of the tokens. The output of a model that answers questions is
-        a part of the text.
+        a part of the text. Only a model that writes reads `max_new_tokens` (`Pipeline.answers`).
 
         Raises:
             InputError: the model cannot read a text, or has no output layer; an encoder alone gets a text without a mask token;
@@ -236,15 +240,14 @@ class HuggingFacePipeline(TextPipeline):
         if self.stacks == ("encoder",):
             return self._filled(rows, edits)
         if self.stacks == ("decoder",):
-            return self._continued(rows, edits)
-        max_new_tokens = max(map(self._max_new_tokens, rows))
+            return self._continued(rows, edits, max_new_tokens)
         ids = self.batch(rows, "source")
         generated = greedy(
             self.network,
             ids,
             self._generation_ids.start,
             self._generation_ids.end,
-            max_new_tokens,
+            self._most_new_tokens(rows, max_new_tokens),
             self._suppressed,
             edits,
             self._generation_ids.forced,
@@ -346,7 +349,7 @@ class HuggingFacePipeline(TextPipeline):
             answers.append(Answer(self.source_vocabulary.text(filled), tokens, True, generated))
         return answers
 
-    def _continued(self, rows: Rows, edits: Sequence[Edit]) -> list[Answer]:
+    def _continued(self, rows: Rows, edits: Sequence[Edit], max_new_tokens: int | None) -> list[Answer]:
         """The continuations that a decoder alone writes. Texts of one length are one batch. Texts of different lengths are
         continued one after another, because padding would stand between a text and its continuation."""
         same = len({len(row) for row in rows}) == 1
@@ -354,17 +357,16 @@ class HuggingFacePipeline(TextPipeline):
             raise InputError("Edits with `items` need texts with the same number of tokens.")
         answers = []
         for part in [rows] if same else [[row] for row in rows]:
-            prompt, max_new_tokens = self.batch(part, "source"), max(map(self._max_new_tokens, part))
             generated = greedy(
                 self.network,
                 None,
                 self._generation_ids.start,
                 self._generation_ids.end,
-                max_new_tokens,
+                self._most_new_tokens(part, max_new_tokens),
                 self._suppressed,
                 edits,
                 self._generation_ids.forced,
-                prompt,
+                self.batch(part, "source"),
             )
             answers += [self._answer(row, ended) for row, ended in zip(generated.ids, generated.ended, strict=True)]
         return answers
@@ -376,6 +378,15 @@ class HuggingFacePipeline(TextPipeline):
     def _max_new_tokens(self, row: Sequence[int]) -> int:
         """The most tokens of an answer."""
         return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
+
+    def _most_new_tokens(self, rows: Rows, asked: int | None) -> int:
+        """The most tokens of the answers of a batch: as many as the longest text may have, or fewer if fewer were asked for."""
+        limit = max(map(self._max_new_tokens, rows))
+        if asked is None:
+            return limit
+        most = checked("max_new_tokens", asked, int)
+        within("max_new_tokens", most, 1)
+        return min(limit, most)
 
     @property
     def _suppressed(self) -> tuple[int, ...]:

@@ -167,7 +167,7 @@ class TextPipeline(ABC):
         return self.answers([source], edits)[0].text
 
     @abstractmethod
-    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = ()) -> list[Answer]:
+    def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts."""
 
     @abstractmethod

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.assets import is_installed
 from transformer.errors import CheckpointError, HeadlightError
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
 from transformer.pipeline.pipeline import Pipeline
@@ -33,8 +32,8 @@ from transformer.training.run import Training, TrainingStep
 
 __all__ = ["Training", "TrainingStep", "main", "run"]
 
-# An installed package is not written to: its shipped models stay as they are.
-OUT = Path() if is_installed() else CHECKPOINTS
+# Not the folder of the shipped models: a trial would replace the model that the app and its lessons show.
+OUT = Path("trained")
 SENTENCES = 100  # on which the heads of a translator are measured
 RUNS = Path("runs")  # states of unfinished runs; not shipped
 
@@ -201,17 +200,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, help="other than the recipe's, for a trial")
     parser.add_argument("--seed", type=int, help="other than the recipe's")
     parser.add_argument("--resume", action="store_true", help="go on from where Ctrl-C stopped")
-    parser.add_argument("--test", action="store_true", help="do not train: test the checkpoint again, and rewrite its card")
+    parser.add_argument("--test", action="store_true", help="do not train: test a checkpoint again, and rewrite its card")
     parser.add_argument(
         "--data",
         type=Path,
         default=Path("pairs.tsv"),
         help="the file of sentence pairs that everyday learns from, English–French by manythings.org/anki (%(default)s)",
     )
-    parser.add_argument("--out", type=Path, default=OUT, help="folder for the checkpoint (%(default)s)")
+    where = f"folder for the checkpoint ({OUT}; with --test, that of the shipped models)"
+    parser.add_argument("--out", type=Path, help=where)
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder for the state of a stopped run")
     options = parser.parse_args(arguments)
     changes = {name: getattr(options, name) for name in ("steps", "seed") if getattr(options, name) is not None}
+    out = options.out or (CHECKPOINTS if options.test else OUT)
     names = [name for name, each in RECIPES.items() if not each.pieces] if options.all else options.model
     if not names:
         parser.error("name a model, or --all")
@@ -224,13 +225,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             chosen = recipe(name).replace(**changes)
             corpus = None
             if chosen.pieces:
-                stored = Pipeline.load(options.out / f"{name}{SUFFIX}").source_vocabulary if options.test else None
+                stored = Pipeline.load(out / f"{name}{SUFFIX}").source_vocabulary if options.test else None
                 pieces = stored if isinstance(stored, Subwords) else chosen.pieces
                 corpus = open_corpus(name, options.data, pieces)
             if options.test:
-                tested = test_again(name, chosen, options.out, corpus)
+                tested = test_again(name, chosen, out, corpus)
             else:
-                tested = run(name, chosen, options.out, options.runs, options.resume, command, corpus)
+                tested = run(name, chosen, out, options.runs, options.resume, command, corpus)
         except HeadlightError as error:
             parser.error(str(error))
         except KeyboardInterrupt:

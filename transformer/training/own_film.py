@@ -11,6 +11,7 @@ module whose attentions `transformer.watch` recognises.
 """
 
 import math
+import os
 import time
 import warnings
 from array import array
@@ -78,6 +79,7 @@ class Film:
     ) -> None:
         check_module("model", model)
         _check_numbers(every, megabytes, share)
+        _check_place(as_path(path))
         self.model, self.every, self.path, self.share = model, every, as_path(path), share
         self._inputs, self._tokens, self._names = _as_inputs(texts), tokens, names
         self.step, self.seconds = 0, 0.0
@@ -264,6 +266,17 @@ def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     raise InputError(
         "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not {texts!r}.", texts=texts
     )
+
+
+def _check_place(path: Path) -> None:
+    """Check that a film can be written to this path, so that a long training does not end without its film."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writable = not path.is_dir() and os.access(path.parent, os.W_OK)
+    except (OSError, ValueError):  # a ValueError: the path has a null character
+        writable = False
+    if not writable:
+        raise InputError("path is {path!r}; no file can be written there.", path=str(path))
 
 
 def _check_numbers(every: Any, megabytes: Any, share: Any) -> None:

@@ -188,6 +188,8 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
     if rough := next((each.dtype for each in mine.parameters() if each.dtype in (torch.float16, torch.bfloat16)), None):
         template = "mine has weights of the type {dtype}, whose numbers are too rough to compare; give mine.float()."
         raise InputError(template, dtype=str(rough).removeprefix("torch."))
+    if unusable := next((name for name, each in mine.named_parameters() if not each.isfinite().all()), None):
+        raise InputError("The weights {name!r} of mine have a NaN or an infinite number.", name=unusable)
     check_id_tensor("source", source, "batch source")
     check_id_tensor("target", target, "batch target")
     ours.source_embedding.check(source)

@@ -216,7 +216,7 @@ def test_two_words_in_pieces_change_places_and_their_numbers_are_means_over_the_
     assert swap(model, ids, 1, 3, interventions("no positions", model.config), words).largest <= 5e-6
 
 
-@pytest.mark.parametrize("words", [((0,), (1, 2)), ((0,), (2, 1), (3,)), ((0, 1), (1, 2), (3,)), ()])
+@pytest.mark.parametrize("words", [((0,), (1, 2)), ((0,), (2, 1), (3,)), ((0, 1), (1, 2), (3,)), (), ((), (0, 1), (2, 3))])
 def test_words_that_are_not_the_tokens_in_order_are_refused(words: tuple[tuple[int, ...], ...]):
     with pytest.raises(InputError, match="positions 0 to 3"):
         swap(small(), [1, 5, 6, 2], 0, 1, words=words)

@@ -14,7 +14,7 @@ import torch
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
-from transformer.errors import CheckpointError, InputError, PathError
+from transformer.errors import CheckpointError, ConfigError, InputError, PathError
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
@@ -82,6 +82,10 @@ def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
     assert [*generation.ids()] == [index for index in expected if index != 2]
     assert pipeline.answers([SHORT])[0].ids == generation.ids()
     assert pipeline.answer(SHORT) == pipeline.target_vocabulary.text(generation.ids())
+    assert pipeline.answers([SHORT], max_new_tokens=2)[0].ids == generation.ids()[:2]
+    with pytest.raises(ConfigError, match="max_new_tokens"):
+        pipeline.answers([SHORT], max_new_tokens=0)
+    assert repr(pipeline).startswith("<HuggingFacePipeline")
 
 
 @pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])

@@ -13,6 +13,7 @@ import torch
 from tests.transformer.tiny import TINY, same, weights
 from transformer.errors import CheckpointError
 from transformer.network.config import TransformerConfig
+from transformer.pipeline.catalogue import CHECKPOINTS
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tasks import Pair, Task
 from transformer.training import __main__ as training_module
@@ -166,6 +167,15 @@ def test_the_command_trains_and_shows_a_table(tmp_path: Path, capsys: pytest.Cap
     assert "0 of 5 held-out pairs exact (0.00%)" in printed
     assert "length " in printed
     assert "wrong: " in printed
+
+
+def test_a_trial_without_a_folder_leaves_the_shipped_models_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shipped = {file: file.stat().st_mtime_ns for file in CHECKPOINTS.rglob("reverse/*.safetensors")}
+    assert main(["reverse", "--steps", "2"]) == 0
+    assert Pipeline.load(Path("trained/reverse.safetensors")).card.recipe["steps"] == 2
+    assert {file: file.stat().st_mtime_ns for file in CHECKPOINTS.rglob("reverse/*.safetensors")} == shipped
+    assert shipped
 
 
 def test_the_command_tests_again_without_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -163,6 +163,8 @@ def test_a_film_reads_modules_with_several_inputs_or_named_ones(tmp_path: Path) 
     [
         ({"texts": "abc"}, "texts must be a tensor"),
         ({"texts": []}, "texts must be a tensor"),
+        ({"path": "tests"}, "path is 'tests'; no file can be written there"),
+        ({"path": "pyproject.toml/run.safetensors"}, "no file can be written there"),
         ({"every": 0}, "every is 0"),
         ({"every": True}, "every is True"),
         ({"share": 2.0}, "share is 2.0"),

@@ -1,5 +1,6 @@
 """Tests of `compare`: mistakes planted into Transformers of several styles are found and named, and right ones agree."""
 
+import re
 from typing import Any
 
 import pytest
@@ -235,6 +236,11 @@ def test_other_precisions_and_numbers_that_are_not_finite() -> None:
     assert [reason.name for reason in compare(mine.double(), ours, SOURCE, TARGET).reasons] == ["no scaling"]
     with pytest.raises(InputError, match=r"give mine\.float\(\)"):
         compare(mine.bfloat16(), ours, SOURCE, TARGET)
+    broken, _ = both(Classic)
+    name, weights = next(iter(broken.named_parameters()))
+    weights.data.view(-1)[0] = torch.nan
+    with pytest.raises(InputError, match=f"The weights '{re.escape(name)}' of mine have a NaN"):
+        compare(broken, ours, SOURCE, TARGET)
     said = str(
         compare(
             *both(edited(Classic, ("return logits.softmax(-1)", "return logits.log() * 0 if 1 else logits"))), SOURCE, TARGET
