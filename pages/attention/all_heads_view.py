@@ -14,6 +14,7 @@ from pages.attention.offline_view import offline_view
 from pages.attention.say_cells import say_cells
 from pages.shell.links.training_link import training_address
 from pages.shell.view.card_heads import head_title, turning_head
+from pages.shell.view.joined_words import say_joined
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -37,14 +38,22 @@ from transformer.tracing.paths import Kind
 MOST_BESIDE = 6
 
 
-def beside(shown: Trace, kind: str) -> Sequence[AbstractContextManager[object]]:
-    """The places of the tiles and of the picked head: side by side, or one below the other if one of them needs the whole
-    width. On a projector the picked head comes first."""
+def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManager[object]]:
+    """Draw the heading of the tiles. Returns the places of the tiles and of the picked head: side by side, or one below the
+    other if one of them needs the whole width. On a projector the picked head comes first, below its title."""
     if presenting():
-        picture, tiles = st.container(), st.container()
-        return tiles, picture
+        st.header(title, anchor="picked")
+        picture = st.container()
+        _show_heading(shown, kind)
+        return st.container(), picture
+    _show_heading(shown, kind)
     fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
     return st.columns([1, 2]) if fits else (st.container(), st.container())
+
+
+def _show_heading(shown: Trace, kind: str) -> None:
+    st.header(text("attention")["overview"].format(layers=shown.layers(kind), heads=shown.heads(kind)), anchor="overview")
+    say_joined(shown)
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:

@@ -63,9 +63,7 @@ with explained():
         st.caption(words["looks"][look])
         with pictures:
             show_two_runs(view, asked, lambda second: show_both_heads(view, shown, second, kind, layer, head))
-            st.header(words["overview"].format(layers=layers, heads=heads), anchor="overview")
-            say_joined(shown)
-            tiles, picture = beside(shown, kind)
+            tiles, picture = beside(shown, kind, title)
             with picture:
                 # The map is large if no other look at the head is open below.
                 if look == "map":

@@ -80,7 +80,7 @@ def _caption(film: Film) -> str:
     """The caption that explains the numbers of the film, and special settings of its training."""
     words, pipeline = text("training"), film.frames.pipeline(-1)
     recipe, says = pipeline.card.recipe, [words["film_caption"].format(target=quoted(film.target))]
-    if pipeline.config.dropout:
+    if pipeline.config.dropout and tests(film.frames):
         says.append(words["film_dropout"])
     if recipe["label_smoothing"]:
         least = least_loss(len(pipeline.target_vocabulary), recipe["label_smoothing"])

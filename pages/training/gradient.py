@@ -157,7 +157,8 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
 def _show_blame(taken: OpenedStep, weight: Weight) -> None:
     """Draw the gradient of the weight twice: from autograd, and from small changes of the weight (finite differences)."""
     words = text("training")
-    name = f"{weight.name}[{', '.join(str(at + 1) for at in weight.index)}]"
+    # The name and the indices as in Python, where both count from 0; the pickers count rows from 1.
+    name = f"{weight.name}[{', '.join(map(str, weight.index))}]"
     st.markdown(words["blame_text"].format(name=name, value=number(taken.value, 6)))
     with st.container(horizontal=True):
         st.metric(words["autograd"], number(taken.gradient, 6), help=words["autograd_help"], width="content")

@@ -29,7 +29,7 @@ def test_the_answer_without_the_head_is_the_one_that_the_model_writes(head: int)
     if edited == clean:
         assert "The answer stays the same." in sentence
     else:
-        assert f"The answer becomes **{edited}**." in sentence.replace("\\", "")
+        assert f"The answer becomes “**{edited}**”." in sentence.replace("\\", "")
 
 
 def test_the_token_named_is_the_one_that_loses_most() -> None:
@@ -101,5 +101,5 @@ def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
         (lost[chosen],) = [m.value for m in app.markdown if "volume_off" in m.value and "**Silenced**" in m.value[20:60]][1:]
         edits = (Ablate("decoder.layers.0.cross_attention", heads=heads),)
         answer = runs().answer("english-french", TIRED, edits).text
-        assert (f"becomes **{answer}**" in lost[chosen].replace("\\", "")) or "stays the same" in lost[chosen]
+        assert (f"becomes “**{answer}**”" in lost[chosen].replace("\\", "")) or "stays the same" in lost[chosen]
     assert app.query_params["silenced"] in ("both", ["both"])

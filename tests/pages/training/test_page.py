@@ -220,6 +220,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     step = open_step(pipeline, batches, weight, settings)
     assert [metric.value for metric in app.metric] == [number(step.gradient, 6), number(step.finite_difference, 6)]
     said = " ".join(shown(each.value) for each in app.markdown)
+    assert f"output_projection.weight[2, 4]` = {number(step.value, 6)} (as in Python" in said
     assert f"the loss of the same batch is **{fixed(step.loss_after, 4)}**; it was {fixed(step.loss, 4)}" in said
     assert f"the loss of this batch was {fixed(step.loss_at_start, 4)}; the steps before (1, on other batches)" in said
     assert f"would be **{fixed(float(step.losses.mean()), 4)}** instead of {fixed(step.loss, 4)}" in said

@@ -36,6 +36,10 @@ def test_a_link_presents_all_pages_of_the_session() -> None:
     app = on_page("pages/attention/page.py", model="reverse", source="torch", present="1")
     assert app.session_state[PRESENT]
     assert not [button for button in app.button if button.label == text("present")["start"]]
+    assert [each.value for each in app.header][:2] == [
+        "Cross-attention, layer 2, head 2",
+        "Every head at once: 2 layers × 4 heads",
+    ]
     app.switch_page("pages/tokens/page.py").run()
     assert app.query_params[PRESENT] == "1"
 
@@ -74,7 +78,7 @@ def test_every_text_is_large_and_a_clicker_steps_through_the_parts(visitor: Visi
         assert page.evaluate(CUT_OFF) == []
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     page.keyboard.press("PageDown")
-    heading = page.locator("#overview")
+    heading = page.locator("#picked")  # the picture of this head comes first, and below it all heads
     page.wait_for_function(f"{SCROLL} > 0")
     assert abs((heading.bounding_box() or {})["y"] - 16) < 20
     # The next part is more than a screen below, so the step first shows the content between.
