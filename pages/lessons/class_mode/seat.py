@@ -73,8 +73,8 @@ def follow_class(keep_problem: bool) -> str:
     """
     state, asked = st.session_state, st.query_params.get(CLASS, "")
     before, problem = seat(), class_problem()
-    take_seat()
     if not asked:
+        take_seat()
         state[PROBLEM] = problem if keep_problem else None
         return ""
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
@@ -83,12 +83,14 @@ def follow_class(keep_problem: bool) -> str:
     try:
         lesson = classes().lesson_of(code, student or "", client())
         if before and before.code == code:
-            take_seat(before)
+            _sit(code, before.student, before.secret)
         elif student or known or recalled(memory_name(code)):
             _sit(code, student, known)
         else:
+            take_seat()
             state[WAITING] = code
     except LessonError as error:
+        take_seat()
         state[PROBLEM] = error
     return lesson
 
@@ -117,13 +119,17 @@ def client() -> str:
 
 
 def _sit(code: str, student: str | None, secret: str) -> None:
-    """Take the teacher's place if the secret is right, or else a student's."""
+    """Take the teacher's place if the secret is right, or else a student's.
+
+    The session has its place before the class counts it: Streamlit can end a run wherever it writes to the session, and the
+    next run would join as another student. A student who is counted already is not counted again.
+    """
     if classes().teaches(code, secret):
         take_seat(Seat(code, secret=secret))
         return
     place = Seat(code, student or secrets.token_urlsafe(6))
-    classes().join(code, place.student, client())
     take_seat(place)
+    classes().join(code, place.student, client())
 
 
 def memory_name(code: str) -> str:

@@ -63,6 +63,23 @@ def store(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Classes:
     return store
 
 
+class RunEndedError(Exception):
+    """Streamlit ends a run to begin the next."""
+
+
+class SessionOfEndedRun(dict[str, Any]):
+    """The state of a session whose run ends at one of its writes."""
+
+    def __init__(self, writes: int) -> None:
+        self.left = writes
+
+    def __setitem__(self, name: str, value: object) -> None:
+        self.left -= 1
+        if self.left == -1:
+            raise RunEndedError
+        super().__setitem__(name, value)
+
+
 @pytest.fixture
 def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
     """The tab of the browser for all sessions of a test. Without a secret in it, they are students."""
@@ -198,6 +215,20 @@ def test_the_address_of_a_visitor_is_limited_by_its_network(
 ) -> None:
     monkeypatch.setattr(seat.st, "context", SimpleNamespace(ip_address=address))
     assert seat.client() == counted
+
+
+@pytest.mark.parametrize("writes", range(3))
+def test_a_student_whose_run_ends_while_they_join_is_counted_once(
+    store: Classes, writes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _ = store.open(LESSON)
+    monkeypatch.setattr(seat.st, "session_state", SessionOfEndedRun(writes))
+    with pytest.raises(RunEndedError):
+        seat.join(code)
+    seat.join(code)
+    tally = store.tally(code, STOP)
+    assert tally
+    assert tally.joined == 1
 
 
 def test_threads_lose_no_answer(store: Classes) -> None:
