@@ -100,9 +100,7 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
 
 
 @cached
-def _swap(
-    key: Key, ids: tuple[int, ...], first: int, second: int, without: bool, parts: tuple[Group, ...] | None = None
-) -> Swap:
+def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool, parts: tuple[Group, ...] | None) -> Swap:
     """The effect of a swap on the encoder's output, with positional encodings or without. `parts`: the pieces of each word, if
     words are swapped."""
     edits = interventions(TAKEN_AWAY, runs().pipeline(key).config) if without else ()

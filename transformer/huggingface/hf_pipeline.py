@@ -20,7 +20,7 @@ from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.agreement import Agreement
 from transformer.pipeline.answer import Answer, Source, Target, several
 from transformer.pipeline.card import Card
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.answers import greedy, limited
 from transformer.pipeline.decoding.generate import DecodingStep, generate
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
@@ -30,7 +30,6 @@ from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Activation, Trace
-from transformer.validation import checked, within
 
 Rows = list[tuple[int, ...]]
 NO_HEAD = "This model has no output layer: its result is a vector for each token, and it writes no answer."
@@ -231,6 +230,7 @@ class HuggingFacePipeline(TextPipeline):
         Raises:
             InputError: the model cannot read a text, or has no output layer; an encoder alone gets a text without a mask token;
                 or a model that answers questions gets a text without a question.
+            ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
         encodings, edits = self._encodings(several(sources), "source"), as_edits(edits)
@@ -247,7 +247,7 @@ class HuggingFacePipeline(TextPipeline):
             ids,
             self._generation_ids.start,
             self._generation_ids.end,
-            self._most_new_tokens(rows, max_new_tokens),
+            max(limited(map(self._max_new_tokens, rows), max_new_tokens)),
             self._suppressed,
             edits,
             self._generation_ids.forced,
@@ -362,7 +362,7 @@ class HuggingFacePipeline(TextPipeline):
                 None,
                 self._generation_ids.start,
                 self._generation_ids.end,
-                self._most_new_tokens(part, max_new_tokens),
+                max(limited(map(self._max_new_tokens, part), max_new_tokens)),
                 self._suppressed,
                 edits,
                 self._generation_ids.forced,
@@ -378,15 +378,6 @@ class HuggingFacePipeline(TextPipeline):
     def _max_new_tokens(self, row: Sequence[int]) -> int:
         """The most tokens of an answer."""
         return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
-
-    def _most_new_tokens(self, rows: Rows, asked: int | None) -> int:
-        """The most tokens of the answers of a batch: as many as the longest text may have, or fewer if fewer were asked for."""
-        limit = max(map(self._max_new_tokens, rows))
-        if asked is None:
-            return limit
-        most = checked("max_new_tokens", asked, int)
-        within("max_new_tokens", most, 1)
-        return min(limit, most)
 
     @property
     def _suppressed(self) -> tuple[int, ...]:

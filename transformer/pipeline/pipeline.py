@@ -24,7 +24,7 @@ from transformer.pipeline.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.answers import greedy, limited
 from transformer.pipeline.decoding.generate import DecodingStep, generate
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
@@ -34,7 +34,7 @@ from transformer.text.vocabulary import UNK, Vocabulary, a_text
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
-from transformer.validation import as_list, checked, within
+from transformer.validation import as_list
 
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
@@ -190,6 +190,7 @@ class Pipeline(TextPipeline):
 
         Raises:
             InputError: the model cannot read a text.
+            ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
         if isinstance(sources, str):
@@ -348,11 +349,7 @@ class Pipeline(TextPipeline):
         return with_copies(encoding, answer, self.source_vocabulary, self.target_vocabulary) if self.trained else answer
 
     def _answers(self, rows: Sequence[Sequence[int]], edits: Sequence[Edit], max_new_tokens: int | None = None) -> list[Answer]:
-        vocabulary, limits = self.target_vocabulary, [self._max_new_tokens(row) for row in rows]
-        if max_new_tokens is not None:
-            most = checked("max_new_tokens", max_new_tokens, int)
-            within("max_new_tokens", most, 1)
-            limits = [min(limit, most) for limit in limits]
+        vocabulary, limits = self.target_vocabulary, limited(map(self._max_new_tokens, rows), max_new_tokens)
         ids = self.batch(rows, "source")
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []

@@ -269,7 +269,7 @@ def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _check_place(path: Path) -> None:
-    """Check that a film can be written to this path, so that a long training does not end without its film."""
+    """Make the folder of this path and check that a file can be written there: a training must not end without its film."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         writable = not path.is_dir() and os.access(path.parent, os.W_OK)

@@ -70,9 +70,9 @@ def compare(
             that finds nothing takes up to a minute.
 
     Raises:
-        InputError: an argument has another form, the weights are in half precision, the module fails, it returns no logits, or
-            its weights cannot be placed; the message names the tensors that are left. If the module fails because two axes are
-            exchanged, and runs where all have one size, the message names the mistake.
+        InputError: an argument has another form, the weights are in half precision or not finite, the module fails, it returns
+            no logits, or its weights cannot be placed; the message names the tensors that are left. If the module fails because
+            two axes are exchanged, and runs where all have one size, the message names the mistake.
     """
     _check(mine, ours, source, target, mapping, run, tolerance, report)
     try:

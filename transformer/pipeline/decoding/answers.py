@@ -1,6 +1,6 @@
 """The greedy answers of a batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jaxtyping import Int
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer.network.tap import Edit
 from transformer.pipeline.decoding.generate import Network, generate
+from transformer.validation import checked, within
 
 
 class GeneratedIds(NamedTuple):
@@ -20,6 +21,23 @@ class GeneratedIds(NamedTuple):
 
     ids: list[list[int]]
     ended: list[bool]
+
+
+def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
+    """The most tokens of each answer of a batch: its own limit, or fewer if fewer were asked for.
+
+    Args:
+        limits: for each text, the most tokens that its answer may have.
+        max_new_tokens: the most tokens that were asked for; None if nothing was.
+
+    Raises:
+        ConfigError: `max_new_tokens` is not a whole number from 1.
+    """
+    if max_new_tokens is None:
+        return [*limits]
+    most = checked("max_new_tokens", max_new_tokens, int)
+    within("max_new_tokens", most, 1)
+    return [min(limit, most) for limit in limits]
 
 
 def greedy(

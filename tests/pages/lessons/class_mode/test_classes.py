@@ -231,6 +231,24 @@ def test_a_student_whose_run_ends_while_they_join_is_counted_once(
     assert tally.joined == 1
 
 
+@pytest.mark.parametrize("writes", [1, 2])
+def test_a_student_who_has_a_place_but_was_not_counted_yet_is_counted_in_the_next_run(
+    store: Classes, writes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _ = store.open(LESSON)
+    monkeypatch.setattr(seat.st, "session_state", SessionOfEndedRun(writes))
+    monkeypatch.setattr(seat.st, "query_params", {seat.CLASS: code})
+    with pytest.raises(RunEndedError):
+        seat.join(code)
+    place = seat.seat()
+    for _ in range(2):
+        assert seat.follow_class(False) == LESSON
+        assert seat.seat() == place
+    tally = store.tally(code, STOP)
+    assert tally
+    assert tally.joined == 1
+
+
 def test_threads_lose_no_answer(store: Classes) -> None:
     code, secret = store.open(LESSON)
 
