@@ -55,14 +55,9 @@ def test_wrong_arguments_are_refused(arguments: list[str], problem: str, capsys:
     assert problem in capsys.readouterr().err
 
 
-# What runs in the background ignores Ctrl-C, also what it starts, so the command first stops ignoring it.
-HEEDING = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-START = f"import runpy, signal; {HEEDING}; runpy.run_module('headlight', run_name='__main__', alter_sys=True)"
-
-
 def test_ctrl_c_ends_the_app_without_an_error() -> None:
     own = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "-c", START, "--port", str(free_port())]
+    command = [sys.executable, "-m", "headlight", "--port", str(free_port())]
     with subprocess.Popen(
         command,
         cwd=app_script().parent / "deploy",

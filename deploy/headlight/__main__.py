@@ -6,10 +6,13 @@ It imports nothing but the standard library before Streamlit runs, so that `app.
 import argparse
 import errno
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 FOLDER = Path(__file__).parent
 PORT = "8501"
@@ -81,6 +84,16 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
+def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    """End the program at once, without an error, as the handler of Ctrl-C.
+
+    It raises nothing: Python drops an exception that is raised while it runs the callback of a weak reference, as it often does
+    during the imports. The server of Streamlit handles Ctrl-C itself while it runs, and calls this when it has closed.
+    """
+    os.write(sys.stdout.fileno(), b"\nheadlight has stopped.\n")
+    os._exit(0)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. It ends when the app ends.
 
@@ -101,15 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ[MODELS] = options.models
     # Streamlit asks for an e-mail address at its first start, and waits for it.
     settings = [f"--server.port={options.port}", "--server.showEmailPrompt=false"]
-    try:
-        import click
-        from streamlit.web.cli import main as streamlit
-    except KeyboardInterrupt:
-        return
-    try:
-        streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
-    except (KeyboardInterrupt, click.Abort):
-        print("\nheadlight has stopped.")
+    signal.signal(signal.SIGINT, stop)
+    from streamlit.web.cli import main as streamlit
+
+    streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
 
 
 if __name__ == "__main__":
