@@ -249,6 +249,9 @@ REFUSED = {
     "next(reverse.generate('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
     "logit_lens(5, {})": "The model must be a Transformer, not 5.",
     "logit_lens(reverse.readout, None)": "values must be a Trace, or map paths to tensors",
+    "logit_lens(reverse.readout, {'target_embedding.sum': torch.zeros(1, 1, 7)})": (
+        "The values are those of another model: target_embedding.sum has 7 columns; this model has d_model"
+    ),
     "logit_contributions(reverse.readout, 5, 0)": "values must be a Trace, or map paths to tensors",
     "logit_contributions(None, {}, 0)": "The model must be a Transformer, not None.",
     "forcing(5, None)": "The pipeline must be a Pipeline",

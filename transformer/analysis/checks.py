@@ -30,27 +30,28 @@ def check_model(model: object) -> None:
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
 
 
-def as_readout(model: object) -> Readout:
-    """The readout of a model: `model` itself if it is a Readout, or the readout of our own network.
+def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
+    """What is needed to read logits from the residual stream of a pass.
+
+    Returns:
+        The readout of the model: `model` itself if it is a Readout, or that of our own network; and path → tensor of the pass:
+        of a trace, or as they are given.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer.
+        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor such a mapping, or its
+            vectors have another length than the model's.
     """
-    return model if isinstance(model, Readout) else readout_of(model)
-
-
-def pass_values(values: object) -> Mapping[str, Tensor]:
-    """Path → tensor of one pass: of a trace, or as they are given.
-
-    Raises:
-        InputError: `values` is neither a Trace nor such a mapping.
-    """
+    readout = model if isinstance(model, Readout) else readout_of(model)
     if isinstance(values, Trace):
-        return Recording({path: activation.stored for path, activation in values.activations.items()})
+        values = Recording({path: activation.stored for path, activation in values.activations.items()})
     if not isinstance(values, Mapping):
         template = "values must be a Trace, or map paths to tensors as `DecodingStep.values` does, not {values!r}."
         raise InputError(template, values=values)
-    return values
+    for path in readout.stream:
+        if path in values and values[path].shape[-1] != readout.d_model:
+            template = "The values are those of another model: {path} has {given} columns; this model has d_model {d_model}."
+            raise InputError(template, path=path, given=values[path].shape[-1], d_model=readout.d_model)
+    return readout, values
 
 
 def check_network(network: object) -> None:

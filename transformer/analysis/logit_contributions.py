@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import as_readout, check_number, pass_values
+from transformer.analysis.checks import check_number, readable_pass
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.tracing.paths import Kind
@@ -73,10 +73,10 @@ def logit_contributions(
         row: row of the batch.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, there is no such token or
-            row, or the pass was not traced.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass of this model, there is no
+            such token or row, or the pass was not traced.
     """
-    readout, values = as_readout(model), pass_values(values)
+    readout, values = readable_pass(model, values)
     if "logits" not in values:
         raise InputError("There is no tensor logits; contributions need a traced pass of the decoder.")
     for name, given in (("token", token), ("against", against)):

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import as_readout, pass_values
+from transformer.analysis.checks import readable_pass
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.generation import Generation
@@ -32,10 +32,10 @@ def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor
         values: a trace, or path → tensor of one pass of the model, such as `DecodingStep.values`.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or a tensor of the stream
-            is missing.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass of this model, or a tensor
+            of the stream is missing.
     """
-    readout, values = as_readout(model), pass_values(values)
+    readout, values = readable_pass(model, values)
     for path in readout.stream:
         if path not in values:
             raise InputError("There is no tensor {path}; the logit lens needs a traced pass of the decoder.", path=path)

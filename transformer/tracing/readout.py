@@ -102,6 +102,11 @@ class Readout:
     factor: float = 1.0
     cap: float = 0.0
 
+    @property
+    def d_model(self) -> int:
+        """The length of the vectors in the stream."""
+        return (self.weight if self.smaller is None else self.smaller).shape[1]
+
     def logits(self, stream: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position vocab"]:
         """The logits that the network would compute if `stream` were the output of its last layer."""
         logits = self.uncapped(stream)
