@@ -119,7 +119,7 @@ with explained():
         elif part == "taught":
             if section(words["forcing_title"], "forcing", 680):
                 show_forcing(view, settings.edits)
-            if section(words["smoothing_title"], "smoothing", 490):
+            if section(words["smoothing_title"], "smoothing", 517):
                 show_smoothing(shown, made)
 
     show_computed(words["computed_text"], generate_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)

@@ -152,9 +152,11 @@ export function shadowRoots(place) {
  */
 export function openInSession(href, instead = false) {
   const at = entries();
-  if (asksServer(withPresenting(href))) at.opening = true; // a message of the meantime would be sent after the address (`whenOpened`)
+  // A message of the meantime would be sent after the address (`whenOpened`).
+  if (asksServer(withPresenting(href))) at.opening = at.leaving = true;
   // Streamlit must first send the text that was typed before the click, because a later message would lead back to this address.
   setTimeout(() => {
+    at.leaving = false;
     // A choice whose run this address interrupts, such as the start of a lesson, is an entry all the same.
     const isChoice = at.reported && at.settled !== location.href;
     if (instead && !isChoice) {
@@ -200,27 +202,21 @@ const OPENED_EVENT = "headlight-opened"; // the server has opened an address of 
  * The entries of this window's history: the number of the open one; its address when the server last reported; how many choices
  * the server had counted by then; and whether it has reported since this address was opened. `own` is true while this file
  * changes the address. `opening` is true from the opening of an address of the history until the server has reported that it has
- * opened it; `openings` is how many it had opened before.
+ * opened it; `openings` is how many it had opened before. `leaving` is true until `openInSession` has asked for its address: a
+ * report of the meantime is of the address before.
  *
  * Kept in the window, because several components load this file.
  *
  * @returns {{
  *   entry: number, settled: string, count: number, reported: boolean, own: boolean, opening: boolean, openings: number,
- *   query: string,
+ *   leaving: boolean, query: string,
  * }}
  */
 function entries() {
   const kept = /** @type {{ headlight?: ReturnType<typeof entries> }} */ (/** @type {unknown} */ (history));
-  kept.headlight ??= {
-    entry: entryNumber(),
-    settled: location.href,
-    count: 0,
-    reported: false,
-    own: false,
-    opening: false,
-    openings: 0,
-    query: queryOf(location),
-  };
+  const counts = { entry: entryNumber(), count: 0, openings: 0 };
+  const states = { reported: false, own: false, opening: false, leaving: false };
+  kept.headlight ??= { ...counts, ...states, settled: location.href, query: queryOf(location) };
   return kept.headlight;
 }
 
@@ -286,8 +282,8 @@ export function reportChoices({ path, count, opened, address: query, openings })
   // A report that comes late is of a page that was left, or of the address before.
   if (location.pathname.split("/").at(-1) !== path) return;
   if (at.opening && openings === at.openings && sorted(query) !== sorted(location.search)) return;
-  Object.assign(at, { opening: false, openings });
-  dispatchEvent(new Event(OPENED_EVENT));
+  Object.assign(at, { opening: at.leaving, openings });
+  if (!at.opening) dispatchEvent(new Event(OPENED_EVENT));
   const address = location.href;
   if (count > Math.max(at.count, opened) && address !== at.settled && "navigation" in window) {
     write("replaceState", at.entry, at.settled);

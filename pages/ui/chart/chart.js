@@ -152,9 +152,8 @@ class Chart {
   }
 
   async update() {
-    const { figure, plot, root } = this;
-    this.plotly = await plotlyAt(figure.plotly);
-    const { theme, bytes } = this;
+    this.plotly = await plotlyAt(this.figure.plotly);
+    const { bytes, figure, plot, root, theme } = this; // a newer figure may have come while Plotly was loaded
     const before = placesOf(plot);
     await this.plotly.react(plot, figure.data, this.layout(), this.config);
     moveFrom(plot, before);

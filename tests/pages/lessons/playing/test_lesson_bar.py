@@ -664,7 +664,7 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     assert "answers=2~1~~2_3~9" in page.url
     section.get_by_role("button", name="Leave the lesson").press("Enter")
     section.wait_for(state="detached")
-    assert "lesson" not in page.url
+    page.wait_for_url(lambda url: "lesson" not in url)
     # The end of a longer lesson, with the notes for the teacher in a second window. Keys in that window change the stop, too.
     stops = shipped()["one-lesson"].stops
     page = visitor.open(f"?lesson=one-lesson&lesson_stop={len(stops) - 1}&present=1")
@@ -855,8 +855,7 @@ def test_a_lesson_is_left_without_loss_and_continued(visitor: Visitor) -> None:
     page.get_by_role("button", name="Leave the lesson").click()
     page.locator(".bar[data-stop]").wait_for(state="detached")
     expect(page.get_by_label("Source text", exact=True)).to_have_value("torch")
-    assert "model=reverse" in page.url
-    assert "lesson" not in page.url
+    page.wait_for_url(lambda url: "model=reverse" in url and "lesson" not in url)
     page.get_by_role("button", name="Continue First look at stop 2").click()
     page.locator(".bar[data-stop='2'] .verdict").wait_for()  # with the answer
     expect(page.get_by_label("Source text", exact=True)).to_have_value("headlight")
