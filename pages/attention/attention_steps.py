@@ -12,7 +12,7 @@ from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.cards import card
-from pages.ui.chart import event
+from pages.ui.chart import event, is_narrow
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
@@ -33,6 +33,7 @@ Cell = tuple[int, int]
 # Up to LISTED characters, the numbers of a row are shown in full. Longer text scrolls in a box LISTED_HEIGHT pixels high.
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
+NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
 
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -129,7 +130,11 @@ def _show_overview(
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
     alt = words["overview_alt"].format(count=len(steps), titles=titles)
-    show(chart(tensor_maps, matrices, labels=figure_labels()), "steps", alt, asks={"click": lambda: _open_cell("steps", steps)})
+    figure = chart(tensor_maps, matrices, labels=figure_labels())
+    narrow = figure.finished.least_width
+    if is_narrow("steps"):
+        figure = chart(tensor_maps, matrices, NARROW_ACROSS, labels=figure_labels())
+    show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=narrow)
     st.caption(words["scales"])
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from pages.ui.component import Element
 
+CLOSING = (",", ".", ";", ":", "?", "!", ")")
 MARKS = re.compile(r"`(?P<code>[^`\n]+)`|\*\*(?P<strong>[^*\n]+)\*\*|\*(?P<em>[^*\s](?:[^*\n]*[^*\s])?)\*")
 
 
@@ -80,6 +81,11 @@ def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Elemen
                 name = f"meaning-{len(left)}"
                 switch = {"type": "button", "class": "term", "title": meaning, "aria-expanded": "false", "aria-controls": name}
                 children[place] = ["strong", {}, ["button", switch, child[2]]]
+                after = children[place + 1] if place + 1 < len(children) else ""
+                if isinstance(after, str) and after.startswith(CLOSING):
+                    # A browser may begin a line after a button, so also with the comma that follows it.
+                    children[place] = ["span", {"class": "unbroken"}, children[place], after[:1]]
+                    children[place + 1] = after[1:]
                 says.append(["span", {"class": "meaning", "id": name, "role": "note", "hidden": ""}, meaning])
         return [tag, attributes, *children, *says]
 

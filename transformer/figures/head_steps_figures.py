@@ -27,7 +27,7 @@ from transformer.figures.theme import (
 # Colours of negative and positive terms: near the two ends of the signed scale, but not the darkest colours.
 MINUS, PLUS = sample_colorscale(SIGNED, [0.2, 0.8])
 MOST_TICKS = 16
-MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE, MAP_WIDTH = 4, 130, 62, 190
+MAPS_ACROSS, MAP_HEIGHT, MAP_TITLE, MAP_WIDTH = 4, 130, 62, 186
 Labels = Sequence[str] | None
 
 
@@ -89,21 +89,22 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure
 
 
-def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) -> go.Figure:
+def tensor_maps(matrices: Sequence[Matrix], across: int = MAPS_ACROSS, labels: Mapping[str, str] = LABELS) -> go.Figure:
     """Several matrices in one figure, in order from left to right and top to bottom, each with its own scale.
 
-    They are in one figure because a page would take ten times as long to draw ten figures. Tokens are shown only on hover.
+    They are in one figure because a page would take ten times as long to draw ten figures. `across` stand in one line.
+    Tokens are shown only on hover.
     """
     pitch = MAP_HEIGHT + MAP_TITLE
-    lines = -(-len(matrices) // MAPS_ACROSS)
+    lines = -(-len(matrices) // across)
     heatmaps: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"shapes": [], "annotations": []}
     for index, matrix in enumerate(matrices):
-        line, place = divmod(index, MAPS_ACROSS)
-        left, bottom = place / MAPS_ACROSS, (lines - line - 1) / lines
+        line, place = divmod(index, across)
+        left, bottom = place / across, (lines - line - 1) / lines
         top = bottom + MAP_HEIGHT / pitch / lines
         number = str(index + 1) if index else ""
-        x, y = {"anchor": f"y{number}", "domain": [left, left + 0.92 / MAPS_ACROSS]}, {"domain": [bottom, top]}
+        x, y = {"anchor": f"y{number}", "domain": [left, left + 0.92 / across]}, {"domain": [bottom, top]}
         height, width = matrix.values.shape
         bare = {"showticklabels": False, "ticks": "", "title": None}
         layout[f"xaxis{number}"] = matrix_axis("", matrix.columns, width) | bare | x
@@ -113,7 +114,7 @@ def tensor_maps(matrices: Sequence[Matrix], labels: Mapping[str, str] = LABELS) 
         heatmaps += [part | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for part in parts]
         layout["shapes"] += [frame | {"xref": f"x{number}", "yref": f"y{number}"} for frame in _frames(matrix)]
         layout["annotations"].append(_heading(matrix, left, top))
-    least = {"least_width": MAPS_ACROSS * MAP_WIDTH}
+    least = {"least_width": across * MAP_WIDTH}
     return finished(go.Figure(heatmaps, layout), height=lines * pitch, margin={"t": 0, "b": 0}, meta=least)
 
 

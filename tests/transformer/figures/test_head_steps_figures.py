@@ -111,6 +111,10 @@ def test_maps_side_by_side_are_one_figure_in_order():
     assert lefts[:4] == [0, 0.25, 0.5, 0.75]
     assert lefts[4] == 0
     assert layout["annotations"][2]["text"] == "<b>2. &lt;b&gt;</b><br>&lt;query&gt; × d_head"
+    narrow = sent(tensor_maps(matrices, 3))["layout"]
+    assert [narrow[f"xaxis{index or ''}"]["domain"][0] for index in (0, 2, 3, 4)] == [0, 1 / 3, 2 / 3, 0]
+    least, least_narrow = (tensor_maps(matrices, across).layout.meta["least_width"] for across in (4, 3))
+    assert least_narrow * 4 == least * 3
     rows = [shape for shape in layout["shapes"] if shape["line"]["color"] == ROLE_COLORS["query"]]
     assert [(shape["y0"], shape["yref"]) for shape in rows[:3]] == [(-0.5, "y"), (0.5, "y2"), (1.5, "y3")]
 

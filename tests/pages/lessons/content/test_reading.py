@@ -219,6 +219,12 @@ def test_a_term_becomes_a_button_for_its_hidden_meaning_where_it_is_first_bold()
     assert paragraph[-1][1]["id"] != item[-1][1]["id"]
 
 
+def test_no_line_begins_with_the_sign_after_a_term() -> None:
+    ((_, _, before, term, after, _),) = explained(prose("The **query**, then."), {"query": "What?"})
+    assert (before, after) == ("The ", " then.")
+    assert (term[:2], term[2][2][2], term[3]) == (["span", {"class": "unbroken"}], "query", ",")
+
+
 def test_everything_else_is_plain_text() -> None:
     assert prose(HOSTILE) == [["p", {}, HOSTILE]]
     html = str(as_html(f"{HOSTILE}\n\n- **{HOSTILE}**\n- b"))
