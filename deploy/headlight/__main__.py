@@ -95,11 +95,10 @@ def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command. It ends when the app ends.
+    """Run the command. It ends when the app ends; after Ctrl-C the program ends with the exit status 0 (`stop`).
 
     Raises:
-        SystemExit: with the exit status: 0 after Ctrl-C; 2 and a message if an option is wrong; 1 and a message if the port
-            cannot be used.
+        SystemExit: with the exit status: 2 and a message if an option is wrong; 1 and a message if the port cannot be used.
     """
     line = parser()
     options = line.parse_args(arguments)

@@ -25,7 +25,7 @@ from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
 from transformer.analysis.query_to_show import cell_to_show
 from transformer.figures import KIND_COLORS
-from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_maps
+from transformer.figures.head_steps_figures import MAP_WIDTH, MAPS_ACROSS, Matrix, tensor_map, tensor_maps
 from transformer.network.config import NetworkConfig
 
 # Row and column of a number in the matrix of a step.
@@ -130,11 +130,8 @@ def _show_overview(
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
     alt = words["overview_alt"].format(count=len(steps), titles=titles)
-    figure = chart(tensor_maps, matrices, labels=figure_labels())
-    narrow = figure.finished.least_width
-    if is_narrow("steps"):
-        figure = chart(tensor_maps, matrices, NARROW_ACROSS, labels=figure_labels())
-    show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=narrow)
+    figure = chart(tensor_maps, matrices, NARROW_ACROSS if is_narrow("steps") else MAPS_ACROSS, labels=figure_labels())
+    show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=MAPS_ACROSS * MAP_WIDTH)
     st.caption(words["scales"])
 
 

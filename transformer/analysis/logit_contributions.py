@@ -73,8 +73,8 @@ def logit_contributions(
         row: row of the batch.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass of this model, there is no
-            such token or row, or the pass was not traced.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or of a model of another
+            d_model, there is no such token or row, or the pass was not traced.
     """
     readout, values = readable_pass(model, values)
     if "logits" not in values:

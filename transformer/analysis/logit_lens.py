@@ -32,8 +32,8 @@ def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor
         values: a trace, or path → tensor of one pass of the model, such as `DecodingStep.values`.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass of this model, or a tensor
-            of the stream is missing.
+        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or of a model of another
+            d_model, or a tensor of the stream is missing.
     """
     readout, values = readable_pass(model, values)
     for path in readout.stream:
