@@ -34,6 +34,11 @@ def pytest_runtest_teardown() -> None:
     jaxtyping.config.update("jaxtyping_disable", False)
 
 
+# On two busy cores, optimising scripts takes more time than it saves while a test's page is open: 85 s instead of 92. Only for
+# tests: the benchmarks measure the browser that people have.
+IN_TESTS = [*ARGUMENTS, "--js-flags=--no-opt"]
+
+
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
     """The address of a server that runs the app."""
@@ -50,7 +55,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """A browser with an empty cache in every new context."""
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=IN_TESTS)
     yield browser
     browser.close()
 
@@ -59,7 +64,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 def warm_context(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     """The browser context that all tests of a process use, one after another (see `known`)."""
     profile = tmp_path_factory.mktemp("profile")
-    context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, **SCREEN)
+    context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=IN_TESTS, **SCREEN)
     yield prepared(context)
     context.close()
 

@@ -24,7 +24,6 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--no-opt",  # on two busy cores, optimising costs more than it saves while a page is open: 85 s instead of 92
 ]
 SCREEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 PATIENCE = 60_000  # ms that a test waits at most; on a loaded machine, a server's first page needs more than 20 s
