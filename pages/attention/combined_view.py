@@ -1,5 +1,7 @@
 """One map that combines heads or layers."""
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -11,7 +13,7 @@ from pages.ui.limits import MAP_TOKENS
 from pages.ui.pickers import choice_label, pick
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.head_measures import rollout
+from transformer.analysis.head_measures import reachable, rollout
 from transformer.figures import head_map
 from transformer.figures.reduction import reduced_map
 from transformer.tracing.paths import Kind
@@ -20,19 +22,23 @@ from transformer.tracing.paths import Kind
 def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers, and a picker of the way to combine them."""
     words = text("attention")
-    allowed, (queries, keys) = shown.head_allowed(kind, layer, head).numpy(), map_names(view, shown, kind)
+    allowed, (queries, keys) = shown.allowed(kind)[:, 0].numpy(), map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
-    ways = {
-        "mean-over-heads": lambda: layers[layer].mean(0),
-        "maximum-over-heads": lambda: layers[layer].max(0),
-        "mean-over-layers": lambda: np.mean([of_layer[head] for of_layer in layers], axis=0),
-        "maximum-over-layers": lambda: np.max([of_layer[head] for of_layer in layers], axis=0),
-        "mean-over-all": lambda: np.mean([of_layer.mean(0) for of_layer in layers], axis=0),
+    # Each way: the map, and the cells that a head of the combination may attend to. Sliding windows differ from layer to layer.
+    ways: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+        "mean-over-heads": lambda: (layers[layer].mean(0), allowed[layer].any(0)),
+        "maximum-over-heads": lambda: (layers[layer].max(0), allowed[layer].any(0)),
+        "mean-over-layers": lambda: (np.mean([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0)),
+        "maximum-over-layers": lambda: (np.max([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0)),
+        "mean-over-all": lambda: (np.mean([of_layer.mean(0) for of_layer in layers], axis=0), allowed.any((0, 1))),
     }
     if Kind.of(kind).queries == Kind.of(kind).keys:
-        ways["rollout"] = lambda: rollout(np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]))[layer]
+        ways["rollout"] = lambda: (
+            rollout(np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]))[layer],
+            reachable(allowed)[layer],
+        )
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
-    figure = chart(head_map, *reduced_map(ways[way](), allowed, queries, keys, MAP_TOKENS), labels=figure_labels())
+    figure = chart(head_map, *reduced_map(*ways[way](), queries, keys, MAP_TOKENS), labels=figure_labels())
     show(figure, "combined-map", words["combined_alt"].format(way=choice_label("combine", way)))
-    say_cells(allowed.shape, MAP_TOKENS)
+    say_cells(allowed.shape[-2:], MAP_TOKENS)

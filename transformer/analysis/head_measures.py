@@ -179,6 +179,14 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
     return np.stack(products)
 
 
+def reachable(
+    allowed: Bool[np.ndarray, "layer head query key"],
+) -> Bool[np.ndarray, "layer query key"]:
+    """Whether content of each input token can come to each position through the layers up to this one: by the residual
+    connections, and by heads that may attend there. Raises the same errors as `rollout`."""
+    return rollout(allowed.astype(np.float32)) > 0
+
+
 def alignment_mask(
     alignment: Iterable[tuple[int, int]] | None, queries: int, keys: int
 ) -> Bool[np.ndarray, "query key"] | None:

@@ -8,6 +8,7 @@ import torch
 
 from transformer.analysis.cell import Term, explain
 from transformer.analysis.checks import check_language_head, check_text_pipeline
+from transformer.analysis.head_measures import reachable
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
 from transformer.analysis.importance import head_importance
@@ -69,7 +70,8 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
     chosen = slice(None) if layer is None else slice(layer, layer + 1)
 
     def mean(run: Trace) -> tuple[np.ndarray, np.ndarray]:
-        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[0, item, 0].numpy()
+        # Hidden is only what no head of these layers may attend to.
+        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[chosen, item].numpy().any((0, 1))
 
     return weight_map(trace, kind, item, mean)
 
@@ -84,7 +86,8 @@ def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item
     last = -1 if layer is None else layer
 
     def through(run: Trace) -> tuple[np.ndarray, np.ndarray]:
-        return rolled_out(run.attention(kind)[:, item].numpy())[last], run.allowed(kind)[0, item, 0].numpy()
+        weights, allowed = (values[:, item].numpy() for values in (run.attention(kind), run.allowed(kind)))
+        return rolled_out(weights)[last], reachable(allowed)[last]
 
     return weight_map(trace, kind, item, through)
 

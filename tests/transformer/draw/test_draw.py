@@ -17,7 +17,8 @@ import torch
 from plotly.offline import get_plotlyjs
 
 from tests.transformer.small import TARGET, small
-from transformer import Ablate, HeadlightError, Pipeline, Watched, draw, run_traced, watch
+from transformer import Ablate, Block, HeadlightError, Pipeline, Watched, draw, run_traced, watch
+from transformer.analysis.head_measures import rollout
 from transformer.draw.drawing import Drawing, drawn, own_model
 from transformer.patching import (
     Patched,
@@ -44,7 +45,7 @@ def model() -> Pipeline:
 
 
 @functools.cache
-def run(*edits: Ablate) -> Trace:
+def run(*edits: Ablate | Block) -> Trace:
     return model().trace(TEXT, "dcba", edits)
 
 
@@ -214,6 +215,24 @@ def test_a_drawing_has_the_numbers_of_the_run() -> None:
     change: Any = draw.difference(run(), run(EDIT), "cross", 0, 1).figure.data[-1]
     np.testing.assert_allclose(change.z, -weights, rtol=1e-5)
     assert draw.head(run(), "cross", 0, 1).numbers.shape == weights.shape
+
+
+def test_a_map_of_several_heads_hides_only_what_none_of_them_may_attend_to() -> None:
+    edges = (
+        Block("encoder.layers.0.self_attention", heads=(0,), edges=((1, 2),)),
+        Block("decoder.layers.1.self_attention", edges=((3, 1),)),
+    )
+    trace = run(*edges)
+    weights = trace.attention("encoder")[:, 0].numpy()
+    np.testing.assert_allclose(draw.mean_of_heads(trace, "encoder", 0).numbers, weights[0].mean(0), rtol=1e-5)
+    np.testing.assert_allclose(draw.mean_of_heads(trace, "encoder").numbers, weights.mean((0, 1)), rtol=1e-5)
+    np.testing.assert_allclose(draw.rollout(trace, "encoder").numbers, rollout(weights)[-1], rtol=1e-5)
+    # Later keys are hidden in every head. A key that is blocked in one layer is reached through the other.
+    causal = np.triu(np.ones(trace.attention("decoder").shape[-2:], bool), 1)
+    (blocked,) = np.argwhere(np.isnan(draw.mean_of_heads(trace, "decoder", 1).numbers) & ~causal)
+    assert tuple(blocked) == (3, 1)
+    for drawing in (draw.mean_of_heads(trace, "decoder"), draw.rollout(trace, "decoder")):
+        np.testing.assert_array_equal(np.isnan(drawing.numbers), causal)
 
 
 def test_a_drawing_needs_no_network(tmp_path: Path) -> None:

@@ -328,3 +328,18 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
         spec["data"][0] for spec in (chart.spec for chart in charts(app)) if "loss" in str(spec["layout"].get("yaxis"))
     ]
     assert len(np.asarray(losses["y"])) == 4
+
+
+def test_a_map_of_several_heads_shows_every_weight_of_a_model_whose_layers_have_different_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first layer of this model attends to a few tokens before its own, the second to all."""
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("gemma2")))
+    source = " ".join(["the cat sleeps ."] * 3)
+    weights = runs().trace(trained_key("gemma2"), (source,), (None,), ()).attention("decoder")[:, 0].numpy()
+    maps = {"mean-over-heads": weights[0].mean(0), "mean-over-all": weights.mean((0, 1))}
+    for way, shown_weights in maps.items():
+        page = on_page("pages/attention/page.py", model="gemma2", source=source, part="combined", layer="1", combine=way)
+        (chart,) = [each for each in charts(page) if each.key == "combined-map"]
+        cells = np.asarray(chart.spec["data"][-1]["z"], float)
+        np.testing.assert_allclose(np.nan_to_num(cells), shown_weights, atol=1e-3)
