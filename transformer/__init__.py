@@ -12,6 +12,7 @@ The folders, each of which needs only those above it:
 - `tracing`: every tensor of a forward pass, and interventions that change tensors.
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
 - `analysis`: one module for each question asked of a trace or a model.
+- `patching`: what changes if tensors of one run are put into another.
 - `watching`: any module of PyTorch watched, and compared with our network.
 - `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
 - `comparing`: `compare`, for two runs (`tracing.difference`) or for a module and our network (`watching.compare`).

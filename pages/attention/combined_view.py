@@ -22,20 +22,26 @@ from transformer.tracing.paths import Kind
 def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show one map that combines heads or layers, and a picker of the way to combine them."""
     words = text("attention")
-    allowed, (queries, keys) = shown.allowed(kind)[:, 0].numpy(), map_names(view, shown, kind)
+    allowed, (queries, keys) = shown.allowed(kind)[:, 0], map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
     # Each way: the map, and the cells that a head of the combination may attend to. Sliding windows differ from layer to layer.
     ways: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
-        "mean-over-heads": lambda: (layers[layer].mean(0), allowed[layer].any(0)),
-        "maximum-over-heads": lambda: (layers[layer].max(0), allowed[layer].any(0)),
-        "mean-over-layers": lambda: (np.mean([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0)),
-        "maximum-over-layers": lambda: (np.max([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0)),
-        "mean-over-all": lambda: (np.mean([of_layer.mean(0) for of_layer in layers], axis=0), allowed.any((0, 1))),
+        "mean-over-heads": lambda: (layers[layer].mean(0), allowed[layer].any(0).numpy()),
+        "maximum-over-heads": lambda: (layers[layer].max(0), allowed[layer].any(0).numpy()),
+        "mean-over-layers": lambda: (np.mean([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0).numpy()),
+        "maximum-over-layers": lambda: (
+            np.max([of_layer[head] for of_layer in layers], axis=0),
+            allowed[:, head].any(0).numpy(),
+        ),
+        "mean-over-all": lambda: (
+            np.mean([of_layer.mean(0) for of_layer in layers], axis=0),
+            allowed.flatten(0, 1).any(0).numpy(),
+        ),
     }
     if Kind.of(kind).queries == Kind.of(kind).keys:
         ways["rollout"] = lambda: (
             rollout(np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]))[layer],
-            reachable(allowed)[layer],
+            reachable(allowed.numpy())[layer],
         )
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))

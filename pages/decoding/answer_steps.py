@@ -33,7 +33,7 @@ class Run:
     Attributes:
         pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
         encoding: the text that it answers.
-        written: the steps of the answer.
+        generation: the steps of the answer.
         settings: the settings with which it was written.
     """
 

@@ -114,7 +114,7 @@ def show_recorded(view: View, trace: Trace) -> None:
             values = trace[path].numpy()
             bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words the bias also has an axis of texts
             queries, keys = map_names(view, trace, kind)
-            hidden = ~trace.allowed(kind)[0, 0].numpy().any(0)
+            hidden = ~trace.allowed(kind)[0, 0].any(0).numpy()
             matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
             st.markdown(f"**{words['panel_bias'].format(kind=kind)}**")
             figure = chart(tensor_map, matrix, labels=figure_labels())

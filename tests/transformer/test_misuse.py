@@ -11,6 +11,7 @@ SETUP = """
 import json, sys
 import numpy as np, torch
 from transformer import *
+from transformer import draw
 from transformer.tracing.interventions import *
 from transformer.tracing.phrases import all_interventions, interventions
 from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
@@ -42,6 +43,7 @@ from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
 from transformer.pipeline.decoding.logits_processors import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.untrained import Untrained
 
@@ -212,7 +214,13 @@ REFUSED = {
     "reverse.save('x\\0', torch.float16)": "cannot be written (",
     "reverse.save(None)": "The path of a file must be a text or a Path, not None",
     "reverse.save(b'x')": "The path of a file must be a text or a Path, not b'x'",
-    "reverse.save('')": "cannot be written",
+    "reverse.save('')": "The file '.' cannot be written (it is a folder).",
+    "reverse.check(alone)": "The trace is of another kind of model: it has target; this model reads source and target.",
+    "reverse.check(trace)": "The trace is of another model: its result has the shape",
+    "Scale(attention, heads=(0,), factor=2).place(model)": "such an axis have decoder.layers.1.self_attention",
+    "draw.units(reverse, reverse.trace('ab'), 'encoder.output', 1)": "encoder.output is not the path of a feed-forward",
+    "draw.layer(reverse.trace('abc'), 'x')": "stack is 'x'; allowed are encoder, decoder",
+    "Generation.of([1, 2])": "The steps of an answer are those that `generate` yields, not (1, 2).",
     "load_checkpoint(5)": "The path of a file must be a text or a Path, not 5",
     "load_checkpoint('')": "'.' is a folder",
     "load_checkpoint(['a'])": "The path of a file must be a text or a Path, not ['a']",

@@ -19,7 +19,6 @@ from transformer.tracing.trace import as_array
 TABLE_AXES = "vocab d_model"
 Table = Float[np.ndarray, "vocab d_model"]
 Rows = Float[np.ndarray, "row d_model"]
-Others = Float[np.ndarray, "other d_model"]
 
 
 class Neighbour(NamedTuple):

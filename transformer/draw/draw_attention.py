@@ -71,7 +71,9 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
 
     def mean(run: Trace) -> tuple[np.ndarray, np.ndarray]:
         # Hidden is only what no head of these layers may attend to.
-        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[chosen, item].numpy().any((0, 1))
+        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[chosen, item].flatten(0, 1).any(
+            0
+        ).numpy()
 
     return weight_map(trace, kind, item, mean)
 

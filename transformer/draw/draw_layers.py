@@ -15,12 +15,13 @@ from transformer.analysis.sublayer_steps import feed_forward
 from transformer.analysis.walk import Stop
 from transformer.draw.drawing import drawn, own_model
 from transformer.draw.run_or_difference import over_rows, stops_of, tensors_of
-from transformer.errors import InputError
+from transformer.errors import InputError, PathError
 from transformer.figures import ledger_figures
 from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.figures.panels import Scale, TensorView, tensor_view
 from transformer.figures.residual_figures import token_lines, unit_bars
 from transformer.figures.walk_figures import stop_figure
+from transformer.network.config import TransformerConfig
 from transformer.network.cost import WORK, Cost
 from transformer.network.cost import growth as cost_growth
 from transformer.pipeline.protocol import TextPipeline
@@ -55,6 +56,7 @@ def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, ite
     """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale. For a Difference, the
     tensors have B − A."""
     stops = stops_of(trace)
+    one_of("stack", stack, dict.fromkeys(stop.group.rpartition(" ")[0] for stop in stops if stop.group[-1:].isdigit()))
     groups = [stop.group for stop in stops if stop.group.startswith(f"{stack} ")]
     check_index("layer", layer, len(set(groups)))
     check_index("item", item, trace.batch_size)
@@ -97,6 +99,8 @@ def units(
     the path of the feed-forward network. For a Difference, `position` is an aligned row, and the units are those that change
     most."""
     model = own_model(pipeline)
+    if TensorPath.parse(path).sublayer != "feed_forward" or TensorPath.parse(path).name:
+        raise PathError("{path} is not the path of a feed-forward network, such as encoder.layers.0.feed_forward.", path=path)
     if not isinstance(trace, Difference):
         worked = feed_forward(model, trace, path, position, item)
         strongest = worked.strongest(most)
@@ -125,6 +129,8 @@ def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
     """The cost of each kind of work as one size grows. `along` is that size, one of `transformer.network.cost.ALONG`."""
     one_of("counted", counted, Cost._fields)
+    if not isinstance(trace.config, TransformerConfig):
+        raise InputError("This drawing counts the work of our own network; the trace is of another one.")
     curve = cost_growth(trace.config, lengths_of(trace), along)
     lines = {work: np.array([getattr(costs[work], counted) for costs in curve.costs], dtype=np.float64) for work in WORK}
     lines = {work: values for work, values in lines.items() if values.any()}

@@ -91,7 +91,7 @@ class TransformersCache:
 
     Attributes:
         length: number of target positions that were read.
-        kept: the cache object of `transformers`.
+        past_key_values: the cache object of `transformers`.
     """
 
     def __init__(self, crossed: bool) -> None:

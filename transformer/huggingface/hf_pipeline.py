@@ -1,4 +1,4 @@
-"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, with the methods of `Pipeline`."""
+"""`HuggingFacePipeline`: answers and traces of texts from a model of `transformers`, with the methods of `TextPipeline`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
@@ -17,14 +17,14 @@ from transformer.huggingface.output import TOKENS, Output, best_span
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits, tracing
-from transformer.pipeline.agreement import Agreement
-from transformer.pipeline.answer import Answer, Source, Target, several
+from transformer.pipeline.agreement import Agreement, check_sides
+from transformer.pipeline.answer import Answer, Source, Target, listed_texts, several
 from transformer.pipeline.card import Card
 from transformer.pipeline.decoding.answers import greedy, limited
 from transformer.pipeline.decoding.generate import DecodingStep, generate
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
-from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, TOO_MANY_CHARACTERS, Encoding
+from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, NO_TEXT, TOO_MANY_CHARACTERS, Encoding, padded
 from transformer.pipeline.protocol import OutputKind, TextPipeline
 from transformer.text.tokenizer import a_text
 from transformer.tracing.paths import SIDES, Side
@@ -204,21 +204,24 @@ class HuggingFacePipeline(TextPipeline):
                 ids = [self._generation_ids.start, *ids]
         if side == "source" and self.stacks == ("decoder",) and len(ids) > 1 and ids[-1] == self._generation_ids.end:
             ids = ids[:-1]  # the text will be continued, so it does not end here
-        if not ids and side == "source":
+        special = set(vocabulary.specials)
+        is_typed = any(index not in special for index in ids)
+        # A special token such as `<mask>` may also be typed.
+        if side == "source" and not (is_typed or vocabulary.split(text, special=False).ids):
             raise InputError("There is nothing to read in your text; type a few words.")
         if len(ids) > most:
             raise InputError("Your text has {count} tokens; this model reads up to {most}.", count=len(ids), most=most)
         tokens = vocabulary.tokens_of(ids)
-        special = set(vocabulary.specials)
         typed = tuple(token for token, index in zip(tokens, ids, strict=True) if index not in special)
         return Encoding(tokens, tuple(ids), pieces.unknown, typed, side, vocabulary.words_of(ids))
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
-        """Rows of ids as one tensor; shorter rows are padded at the end. Raises `InputError` if there are no rows."""
-        if not rows:
-            raise InputError("There is no text; at least one is needed.")
-        pad, length = self.vocabulary(side).pad, max(map(len, rows))
-        return torch.tensor([[*row, *[pad] * (length - len(row))] for row in rows], dtype=torch.long)
+        """Rows of ids as one tensor; shorter rows are padded at the end.
+
+        Raises:
+            InputError: there are no rows, or a row is not a list of ids of the vocabulary.
+        """
+        return padded(rows, self.vocabulary(side))
 
     # --- answering -----------------------------------------------------------------------------------------------------------
 
@@ -233,7 +236,7 @@ class HuggingFacePipeline(TextPipeline):
             ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
-        encodings, edits = self._encodings(several(sources), "source"), as_edits(edits)
+        encodings, edits = self._encodings(listed_texts(sources), "source"), as_edits(edits)
         rows = [encoding.ids for encoding in encodings]
         if self.output.kind != "tokens":
             return self._decided(rows, edits)
@@ -411,6 +414,8 @@ class HuggingFacePipeline(TextPipeline):
                 sources=len(sources),
                 targets=len(targets),
             )
+        if not sources:
+            raise InputError(NO_TEXT)
         rows = [encoding.ids for encoding in sources]
         if self.stacks == ("encoder",):
             if any(given is not None for given in targets):
@@ -433,7 +438,15 @@ class HuggingFacePipeline(TextPipeline):
 
     def check(self, trace: Trace) -> Agreement:
         """Whether the logits of a trace without edits equal those of the same weights without taps, as `transformers` computes
-        them with its own attention (`eager`). One forward pass."""
+        them with its own attention (`eager`). One forward pass.
+
+        Raises:
+            InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
+        """
+        check_sides(trace, SIDES if self.crossed else ("source" if self.stacks == ("encoder",) else "target",))
+        for vocabulary, rows in ((self.source_vocabulary, trace.source_ids), (self.target_vocabulary, trace.target_ids)):
+            for row in rows:
+                vocabulary.tokens_of(row)
         source, target = (torch.tensor(ids) if ids else None for ids in (trace.source_ids, trace.target_ids))
         logits = self.network.eager_logits(source, target)
         return Agreement.of(

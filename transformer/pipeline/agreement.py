@@ -1,9 +1,14 @@
 """`Agreement`: the comparison of a trace's logits with those of the same weights without taps."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from transformer.errors import InputError
+from transformer.tracing.paths import Side
+from transformer.tracing.trace import Trace
 
 
 class Agreement(NamedTuple):
@@ -21,5 +26,22 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of two tensors of logits."""
+        """The comparison of two tensors of logits. Raises `InputError` if they are of two models, because their shapes
+        differ."""
+        if one.shape != other.shape:
+            template = "The trace is of another model: its result has the shape {given}; this model's has {own}."
+            raise InputError(template, given=tuple(other.shape), own=tuple(one.shape))
         return cls(torch.equal(one, other), float((one - other).abs().max()))
+
+
+def check_sides(trace: Any, sides: Sequence[Side]) -> None:
+    """Check that a value is a trace of a model that reads these sides.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(trace, Trace):
+        raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
+    if trace.sides != tuple(sides):
+        template = "The trace is of another kind of model: it has {given}; this model reads {own}."
+        raise InputError(template, given=" and ".join(trace.sides), own=" and ".join(sides))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transformer.errors import InputError
-from transformer.pipeline.encoding import Encoding
+from transformer.pipeline.encoding import NO_TEXT, Encoding
 from transformer.text.scripts import scripts_of
 from transformer.text.vocabulary import UNK, Vocabulary
 from transformer.validation import as_list
@@ -54,6 +54,22 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
     writable = not any(unicodedata.category(character) == "Cs" for character in text)
     same = target.ids(target.split(text)) == target.ids(answer.tokens)
     return replace(answer, text=text) if same and writable else answer
+
+
+def listed_texts(sources: Any) -> list[Any]:
+    """The sources of `answers`.
+
+    Raises:
+        InputError: `sources` is not a list, or is empty.
+    """
+    if isinstance(sources, str):
+        raise InputError("`answers` takes a list of texts, not the text {text!r}; `answer` takes one.", text=sources)
+    listed = as_list(sources)
+    if listed is None:
+        raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
+    if not listed:
+        raise InputError(NO_TEXT)
+    return listed
 
 
 def several(given: Any) -> list[Any]:

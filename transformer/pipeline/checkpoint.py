@@ -366,10 +366,12 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
         check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 
     Raises:
-        CheckpointError: the system cannot write the file.
+        CheckpointError: the path is that of a folder, or the system cannot write the file.
     """
     beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:
+        if path.is_dir():
+            raise CheckpointError("The file {name!r} cannot be written (it is a folder).", name=path.name or str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             beside.write_bytes(data)

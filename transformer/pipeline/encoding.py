@@ -1,7 +1,8 @@
 """A text as tokens and ids, before a model runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int
@@ -13,6 +14,7 @@ from transformer.tracing.paths import Side
 from transformer.validation import as_list
 
 CHARACTERS_PER_TOKEN = 100  # a text with more characters per allowed token is refused before it is split
+NO_TEXT = "There is no text; at least one is needed."
 TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {most} are not read."
 
 
@@ -73,8 +75,22 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
     return Encoding(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side, words)
 
 
-def padded(rows: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Int[Tensor, "batch length"]:
-    """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
+@runtime_checkable
+class Padding(Protocol):
+    """What `padded` needs of a vocabulary."""
+
+    @property
+    def pad(self) -> int:
+        """The id of padding."""
+        ...
+
+    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The token of each id. Raises `InputError` for an id that is not in the vocabulary."""
+        ...
+
+
+def padded(rows: Sequence[Sequence[int]], vocabulary: Padding) -> Int[Tensor, "batch length"]:
+    """Rows of ids as one tensor; shorter rows are padded at the end.
 
     Raises:
         InputError: there are no rows, or a row is not a list of at least one id of the vocabulary.
@@ -83,7 +99,7 @@ def padded(rows: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Int[Tensor,
     if listed is None:
         raise InputError("A batch must be a list of rows of token ids, not {rows!r}.", rows=rows)
     if not listed:
-        raise InputError("There is no text; at least one is needed.")
+        raise InputError(NO_TEXT)
     lists = [as_ids(row) for row in listed]
     if not all(lists):
         raise InputError("A row of the batch is empty; each row needs at least one token id.")

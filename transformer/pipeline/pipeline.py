@@ -13,8 +13,8 @@ from transformer.errors import InputError
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer, embedding_of
 from transformer.network.tap import Edit, as_edits
-from transformer.pipeline.agreement import Agreement
-from transformer.pipeline.answer import Answer, Source, Target, several, with_copies
+from transformer.pipeline.agreement import Agreement, check_sides
+from transformer.pipeline.answer import Answer, Source, Target, listed_texts, several, with_copies
 from transformer.pipeline.card import Card
 from transformer.pipeline.catalogue import available, model_file, snapshots
 from transformer.pipeline.checkpoint import (
@@ -31,10 +31,9 @@ from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import Encoding, encode, padded
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.vocabulary import UNK, Vocabulary, a_text
-from transformer.tracing.paths import Side
+from transformer.tracing.paths import SIDES, Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
-from transformer.validation import as_list
 
 MAX_UNTRAINED_TOKENS = 12  # most tokens in an untrained model's answer: it has not learned to stop
 UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabulary
@@ -193,12 +192,7 @@ class Pipeline(TextPipeline):
             ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
-        if isinstance(sources, str):
-            raise InputError("`answers` takes a list of texts, not the text {text!r}; `answer` takes one.", text=sources)
-        listed = as_list(sources)
-        if listed is None:
-            raise InputError("`answers` takes a list of texts, not {sources!r}.", sources=sources)
-        encodings = self._encodings(listed, "source")
+        encodings = self._encodings(listed_texts(sources), "source")
         answers = self._answers([encoding.ids for encoding in encodings], as_edits(edits), max_new_tokens)
         return [self._with_copies(*both) for both in zip(encodings, answers, strict=True)]
 
@@ -297,9 +291,12 @@ class Pipeline(TextPipeline):
         )
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits equal those of the model without tracing. One forward pass."""
-        if not isinstance(trace, Trace):
-            raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
+        """Whether the logits of a trace without edits equal those of the model without tracing. One forward pass.
+
+        Raises:
+            InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
+        """
+        check_sides(trace, SIDES)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
         with torch.inference_mode():
             return Agreement.of(self.model(source, target), trace.logits)

@@ -27,6 +27,7 @@ class Intervention(Edit):
         path: path of a tap, or of an attention.
         heads: heads to change, counted from 0; None for all. Only for a tensor that has a head axis.
         items: items of the batch to change, counted from 0; None for all. So each item of one batch can have its own edit.
+            Items beyond the batch are ignored, because the size of a batch is known only when the pass runs.
 
     Raises:
         PathError: the tap or the head does not exist, or the tensor has no head axis. Raised by `place`, before anything runs.
@@ -48,8 +49,8 @@ class Intervention(Edit):
         """The path of the tap that this edit acts on. Everything that can be checked before the pass runs is checked here.
 
         Raises:
-            PathError: the tap, a head or a batch item does not exist, or the tensor has no such axis. Subclasses also raise it
-                if one of their own values is invalid.
+            PathError: the tap or a head does not exist, or the tensor has no such axis. Subclasses also raise it if one of
+                their own values is invalid.
         """
         path = find_tap(model.taps, self.path, self.of_attention)
         tap = model.taps[path]
@@ -59,7 +60,12 @@ class Intervention(Edit):
             if indices is None:
                 continue
             if axis not in axes:
-                raise PathError("{path} has no {axis} axis, only {axes}.", path=path, axis=axis, axes=" ".join(axes))
+                near = [each for each in model.taps if head_axis(model.taps[each]) in model.taps[each].axes]
+                near = [each for each in near if name == "head" and each.rpartition(".")[0] == path.rpartition(".")[0]]
+                template = "{path} has no {axis} axis, only {axes}."
+                if near:
+                    template = "{path} has no {axis} axis, only {axes}; such an axis have {near}."
+                raise PathError(template, path=path, axis=axis, axes=" ".join(axes), near=", ".join(near[-3:]))
             for index in check_row(f"{name}s", indices):
                 check_index(name, index, count)
         return path
@@ -102,7 +108,7 @@ class Intervention(Edit):
             values: the present values of the selected part.
             tap: the tap whose tensor is edited.
             where: the selected part, as an index into the tensor.
-            scope: contains the tensors that were computed earlier in the pass, at least those of `reads`.
+            scope: contains the tensors that were computed earlier in the pass, at least those of `needs`.
 
         Raises:
             PathError: the new values do not fit the tensors of this pass (only in some subclasses).

@@ -247,6 +247,8 @@ class Replace(Intervention):
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
+        if self.by == "":
+            raise PathError("`by` is missing: the path of the tensor that replaces {path}.", path=path)
         by = find_tap(model.taps, self.by, "output")
         if len(model.taps[by].axes) != len(model.taps[path].axes):
             raise PathError(

@@ -94,7 +94,7 @@ class Trace:
     Attributes:
         config: configuration of the model: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its
             fields.
-        steps: path → activation.
+        activations: path → activation.
         source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
             run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
         source_tokens, target_tokens: the tokens of these ids, which label the axes.

@@ -16,6 +16,7 @@ import time
 import warnings
 from array import array
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,12 @@ class Film:
             step: the number of the step; by default one more than the last.
 
         Raises:
-            InputError: the loss is not a number, or the step is not later than the last one.
+            InputError: the loss is not a number, or the step is before the last one.
         """
         count = self.step + 1 if step is None else step
-        if isinstance(count, bool) or not isinstance(count, int) or count < self.step:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < self.step:
             raise InputError("step is {step!r}; the last one was {last}, and steps only grow.", step=step, last=self.step)
-        self.step = count
+        self.step = count = int(count)
         if loss is not None:
             self.note_loss(loss)
         elapsed = time.perf_counter() - self._started

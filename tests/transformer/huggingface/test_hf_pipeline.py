@@ -4,16 +4,18 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jaxtyping
 import pytest
 import torch
 
 pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
 
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
+from transformer import draw
 from transformer.errors import CheckpointError, ConfigError, InputError, PathError
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.decoding.generation import Generation
@@ -49,6 +51,44 @@ def test_without_the_packages_the_error_says_how_to_install_them(tmp_path: Path)
         open_model(tmp_path)
     with pytest.raises(CheckpointError, match="needs the package transformers"):
         save_huggingface(Pipeline.load("reverse"), "anywhere")
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Without the checks of types, which only tests have: the values of a test may have another type."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_both_kinds_of_pipeline_refuse_the_same_values_in_the_same_sentences() -> None:
+    ours = Pipeline.load("reverse")
+    wrong: dict[str, Callable[[TextPipeline], object]] = {
+        "takes a list of texts, not the text": lambda pipeline: pipeline.answers("the cat sleeps ."),  # pyright: ignore[reportArgumentType]
+        "There is no text": lambda pipeline: pipeline.answers([]),
+        "There is no text;": lambda pipeline: pipeline.trace([]),
+        "The trace must be a Trace": lambda pipeline: pipeline.check(None),  # pyright: ignore[reportArgumentType]
+        "A token id must be a whole number": lambda pipeline: pipeline.batch([[1.9, 500]], "source"),  # pyright: ignore[reportArgumentType]
+        "A row of the batch is empty": lambda pipeline: pipeline.batch([[]], "source"),
+        "Token ids must be a list": lambda pipeline: pipeline.batch([1, 2], "source"),  # pyright: ignore[reportArgumentType]
+        "500": lambda pipeline: pipeline.batch([[500]], "source"),
+        "There is nothing to read": lambda pipeline: pipeline.encode(""),
+    }
+    for sentence, call in wrong.items():
+        for pipeline in (ours, *map(opened, ("gpt2", "bert", "marian"))):
+            with pytest.raises(InputError, match=sentence):
+                call(pipeline)
+    assert opened("bert").encode("<mask>").ids
+    assert torch.equal(opened("gpt2").batch(torch.tensor([[5, 6]]), "source"), torch.tensor([[5, 6]]))
+
+
+def test_a_trace_of_another_model_is_not_checked() -> None:
+    gpt2, bert = opened("gpt2"), opened("bert")
+    with pytest.raises(InputError, match="another kind of model: it has target; this model reads source"):
+        bert.check(gpt2.trace("the cat sleeps ."))
+    with pytest.raises(InputError, match="counts the work of our own network"):
+        draw.growth(gpt2.trace("the cat sleeps ."))
 
 
 def test_both_kinds_of_pipeline_fit_one_protocol() -> None:

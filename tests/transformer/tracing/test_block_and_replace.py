@@ -112,7 +112,7 @@ def test_replacing_heads_by_heads_of_another_attention(model: Transformer, plain
         ("decoder.output", "encoder.output", r"its shape is \(2, 7, 12\); allowed is \(2, 5, 12\) \(batch target d_model\)"),
         ("encoder.output", "source_mask", "cannot replace encoder.output: it must have as many axes, batch source d_model"),
         ("encoder.output", "nothing at all", "no such tap"),
-        ("encoder.output", "", "no such tap"),
+        ("encoder.output", "", "`by` is missing: the path of the tensor that replaces encoder.output"),
     ],
 )
 def test_an_invalid_replacement_is_refused(model: Transformer, path: str, by: str, message: str):

@@ -19,12 +19,14 @@ class Generation:
         steps: the steps that `generate` yields, at least one.
 
     Raises:
-        InputError: there are no steps, or several sources.
+        InputError: there are no steps, several sources, or values that are not steps.
     """
 
     steps: tuple[DecodingStep, ...]
 
     def __post_init__(self) -> None:
+        if not all(isinstance(step, DecodingStep) for step in self.steps):
+            raise InputError("The steps of an answer are those that `generate` yields, not {steps!r}.", steps=self.steps)
         if not self.steps or len(self.steps[0].input_ids) != 1:
             raise InputError("An answer needs the steps of one source; there are {count}.", count=len(self.steps))
 

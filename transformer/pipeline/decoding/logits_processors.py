@@ -6,6 +6,7 @@ processors.
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import torch
 from jaxtyping import Float
@@ -107,7 +108,7 @@ def _keep_first(logits: Logits, count: Tensor) -> Logits:
 
 def _check(name: str, value: object, least: int | float, most: int | float, whole: bool = False) -> None:
     """Refuse a value that is not a number from `least` to `most`."""
-    number = isinstance(value, int) if whole else isinstance(value, int | float)
+    number = isinstance(value, Integral if whole else Real)
     if isinstance(value, bool) or not number or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         template = "{name} is {value!r}; allowed are {least} to {most}."
         if most == math.inf:

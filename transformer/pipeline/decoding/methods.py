@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +107,7 @@ class Sample:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= LARGEST_SEED:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or not 0 <= self.seed <= LARGEST_SEED:
             raise InputError("The seed is {seed!r}; allowed are 0 to {most}.", seed=self.seed, most=LARGEST_SEED)
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
@@ -149,11 +150,11 @@ class Beam:
     length_penalty: int | float = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or not isinstance(self.width, int) or not 1 <= self.width <= LARGEST_WIDTH:
+        if isinstance(self.width, bool) or not isinstance(self.width, Integral) or not 1 <= self.width <= LARGEST_WIDTH:
             template = "The width is {width!r}; allowed are whole numbers from 1 to {most}."
             raise InputError(template, width=self.width, most=LARGEST_WIDTH)
         penalty = self.length_penalty
-        if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty <= LARGEST_PENALTY:
+        if isinstance(penalty, bool) or not isinstance(penalty, Real) or not 0 <= penalty <= LARGEST_PENALTY:
             template = "The length penalty is {penalty!r}; allowed are 0 to {most}."
             raise InputError(template, penalty=penalty, most=LARGEST_PENALTY)
 

@@ -514,7 +514,7 @@ _LATE = {"late": "tard", "early": "tôt", "too late": "trop tard", "very late": 
 CLOCK = Table([*adverbials.CLOCK.items(), *_LATE.items()])
 HOURS = Table([(english.split()[0], french) for english, french in adverbials.CLOCK.items()])
 EVENT_TIMES = Table([*_MONTHS, *_DAYS, *_SEASONS, ("today", "aujourd'hui"), ("tomorrow", "demain")])
-DAY_TABLE, MONTH_TABLE = Table(list(adverbials.DAYS.items())), Table(list(adverbials.MONTHS.items()))
+DAY_TABLE = Table(list(adverbials.DAYS.items()))
 
 
 def day(path: Path) -> list[str]:
