@@ -166,4 +166,6 @@ def _show_writing(view: View, trace: Trace) -> None:
         f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': index + 1})})"
         for index, token in enumerate(written[:MOST_LINKS])
     ]
+    if len(written) > MOST_LINKS:
+        links.append("…")
     st.caption(words["rows_wrote"].format(links=" · ".join(links)))

@@ -79,7 +79,7 @@ with explained():
                 say_induction(view, trace, kind, layer, head)
                 waits = show_silence(view, trace, kind, layer, head)
                 if look == "map" and view.pipeline.trained and not waits:
-                    show_other_need(view, trace, kind, layer, head)
+                    show_other_need(view, trace, shown, kind, layer, head)
             if look == "map":
                 show_numbers(view, trace, shown, kind, layer, head)
             elif look == "lines":

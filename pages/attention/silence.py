@@ -76,17 +76,17 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     return lost + " " + (words["same"] if same else words["other"].format(answer=quoted(answer) or "–")), same
 
 
-def show_other_need(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+def show_other_need(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Write what another head of the layer looks at in the row that is shown first for this head. One head alone would have to
     average both. Draw a choice that silences one of the two heads or both. If no other head clearly looks elsewhere, draw
-    nothing."""
-    words, (row, key) = text("silence"), cell_to_show(trace, kind, layer, head)
-    weights = trace.weights(kind, layer)[0, :, row].numpy()
+    nothing. `shown` is `trace`, or `trace` between words, as in the picture of the head."""
+    words, (row, key) = text("silence"), cell_to_show(shown, kind, layer, head)
+    weights = shown.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)
     other = int(elsewhere.argmax())
     if min(weights[head, key], elsewhere[other]) < CLEAR:
         return
-    queries, keys = map_names(view, trace, kind)
+    queries, keys = map_names(view, shown, kind)
     values = {"row": literal(queries[row]), "token": literal(keys[key]), "other": other + 1}
     values |= {"other_token": literal(keys[int(weights[other].argmax())])}
     values |= {"weight": fixed(float(weights[head, key]), 2), "other_weight": fixed(float(elsewhere[other]), 2)}

@@ -31,7 +31,7 @@ with explained():
         st.caption(words["parts"][part])
     # The other parts compute with the numbers of the run itself, so they do not join pieces to words.
     shown = pick_words(trace) if part in ("walk", "filmstrip", "residual-stream") else trace
-    say_joined(shown)
+    say_joined(shown, "" if part == "residual-stream" else words["joined_shapes"])
     both = st.container()
     if part == "walk":
         show_walk(view, trace, shown)

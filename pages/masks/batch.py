@@ -136,12 +136,13 @@ def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
             st.markdown(f"**{title}**")
             if mask is not None:
                 keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
+                looks = keep.size  # between tokens, as the shape below counts them
                 if shown is not trace:
                     side = "source" if name == "source" else "target"
                     of = word_groups(trace, side, item)
                     keep, tokens = join_allowed(keep, of, of), shown.tokens_of(side)[item][: len(of)]
                 if keep.all():
-                    st.markdown(words["all_allowed"].format(looks=keep.size))
+                    st.markdown(words["all_allowed"].format(looks=looks))
                 else:
                     alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
                     queries = map_names(batch.view, shown, kind, item)[0][: len(tokens)]
@@ -173,7 +174,8 @@ def show_recorded(batch: Batch, shown: Trace) -> None:
             listed = "" if len(alike) == 1 else words["recorded_layers"].format(layers=", ".join(str(at + 1) for at in layers))
             st.markdown(f"**{title}** {listed}")
             if keep.all():
-                st.markdown(words["all_allowed"].format(looks=keep.size))
+                looks = _allowed(batch.trace, kind, layers[0], item).size
+                st.markdown(words["all_allowed"].format(looks=looks))
                 continue
             alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
             figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())

@@ -93,9 +93,9 @@ def show_padding(batch: Batch, joined: bool) -> None:
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, joined: bool) -> None:
     """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
     of every token, or of every word, changes, and the largest change."""
-    words, rows = text("masks"), range(len(masked.tokens))
+    words, groups = text("masks"), [(row,) for row in range(len(masked.tokens))]
     if joined:
-        rows = [group[0] for group in masked.words]
+        groups = masked.words
         masked, unmasked = masked.between_words(), unmasked.between_words()
     for place, leak, name in zip(st.columns(2), (unmasked, masked), ("off", "on"), strict=True):
         with card(f"{what}-{name}", place, height="stretch"):
@@ -106,14 +106,15 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
             show(
                 chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
                 f"leak-{what}-{name}",
-                words["leak_alt"].format(**said, says=_says(leak, rows, str)),
+                words["leak_alt"].format(**said, says=_says(leak, groups, str)),
                 tells=True,
             )
-            st.caption(_says(leak, rows, literal))
+            st.caption(_says(leak, groups, literal))
 
 
-def _says(leak: Leak, rows: Sequence[int], written: Callable[[str], str]) -> str:
-    """A sentence about the difference between the two runs. `rows` are the rows of the bars; `written` formats the token."""
+def _says(leak: Leak, groups: Sequence[Sequence[int]], written: Callable[[str], str]) -> str:
+    """A sentence about the difference between the two runs. `groups` has the rows of the map that each bar stands for;
+    `written` formats the token."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -121,7 +122,9 @@ def _says(leak: Leak, rows: Sequence[int], written: Callable[[str], str]) -> str
         return words["rounding"]
     worst = int(abs(leak.after - leak.before).argmax())
     before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
-    return words["moved"].format(token=written(leak.tokens[worst]), row=rows[worst], before=before, after=after)
+    first, *others = groups[worst]
+    row = words["in_rows"].format(first=first, last=others[-1]) if others else words["in_row"].format(row=first)
+    return words["moved"].format(token=written(leak.tokens[worst]), row=row, before=before, after=after)
 
 
 def _change(leak: Leak) -> str:

@@ -170,7 +170,10 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     if missing:
         raise InputError(
             "These tensors of our network got no weights of yours: {missing}. Of yours are left: {left}. {problem}"
-            " Name them with `mapping={{their name: our name}}`.",
+            " Name them with `mapping={{their name: our name}}`; or, if the two have other sizes (our {first} has the shape"
+            " {shape}), give our network those of yours.",
+            first=next(iter(shapes)),
+            shape=next(iter(shapes.values())),
             missing=", ".join(missing[:6]),
             left=", ".join(placed.left[:12]) or "none",
             problem=problem or "",

@@ -119,6 +119,7 @@ def watched_of(
 ) -> Watched:
     """What a recorder kept, with names of axes."""
     sizes = sizes_of(module, given, labels)
+    _check_lengths(labels, sizes.lengths)
     attentions = {base: _Parts.of(base, attention, recorder, sizes) for base, attention in recorder.bases.items()}
     of_weights = {tensor_path(base, "weights"): parts for base, parts in attentions.items()}
     activations: dict[str, Activation] = {}
@@ -132,6 +133,21 @@ def watched_of(
     for path, axes in names.items():
         watched = _declared(watched, path, axes, sizes, recorder)
     return watched
+
+
+def _check_lengths(labels: Mapping[str, Tokens], lengths: Mapping[str, int]) -> None:
+    """Check that rows of tokens are as long as the text of their side. One list for both sides fits if it fits one of them.
+
+    Raises:
+        InputError: a row is shorter or longer.
+    """
+    both = len(labels) == 2 and len({*labels.values()}) == 1
+    for side, rows in labels.items():
+        fitting = {*lengths.values()} if both else {lengths.get(side, len(rows[0]))}
+        wrong = [len(row) for row in rows if fitting and len(row) not in fitting]
+        if wrong:
+            template = "tokens has a row of {count} tokens for the {side}, which is {length} tokens long in this module."
+            raise InputError(template, count=wrong[0], side=side, length=" or ".join(map(str, sorted(fitting))))
 
 
 def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, recorder: Recorder) -> Watched:

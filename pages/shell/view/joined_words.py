@@ -23,7 +23,7 @@ def joins_pieces() -> bool:
     return pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
 
 
-def say_joined(shown: Trace) -> None:
-    """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces."""
+def say_joined(shown: Trace, more: str = "") -> None:
+    """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces. `more` follows."""
     if isinstance(shown, WordTrace):
-        st.caption(f":material/join: {text('common')['joined']}")
+        st.caption(f":material/join: {text('common')['joined']} {more}")
