@@ -1,10 +1,13 @@
 """The sentence about the answer without the shown head."""
 
+import re
+
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import runs
-from tests.pages.apps import on_page
+from tests.pages.apps import charts, on_page, shown
 from transformer.tracing.interventions import Ablate
 
 ATTENTION = "pages/attention/page.py"
@@ -103,3 +106,20 @@ def test_another_head_of_the_layer_that_looks_elsewhere_is_named() -> None:
         answer = runs().answer("english-french", TIRED, edits).text
         assert (f"becomes “**{answer}**”" in lost[chosen].replace("\\", "")) or "stays the same" in lost[chosen]
     assert app.query_params["silenced"] in ("both", ["both"])
+
+
+def test_another_need_is_told_with_the_rows_columns_and_weights_of_the_joined_picture() -> None:
+    source = "i dont no wat to do tomorow"
+    page = on_page(ATTENTION, model="everyday", source=source, join="true")
+    (sentence,) = [shown(each.value) for each in page.main.markdown if "Why several heads?" in each.value]
+    (picture,) = [each for each in charts(page) if each.key == "head-map"]
+    layout = picture.spec["layout"]
+    row, weight, token = re.search(r"In the row of \*(.+?)\*, this head puts ([\d.]+) on \*(.+?)\*", sentence).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    rows, columns = (layout[axis]["ticktext"] for axis in ("yaxis", "xaxis"))
+    cells = np.asarray(picture.spec["data"][-1]["z"], float)
+    assert any(
+        f"{cells[at][to]:.2f}" == weight
+        for at, name in enumerate(rows)
+        for to, key in enumerate(columns)
+        if (name, key) == (row, token)
+    )

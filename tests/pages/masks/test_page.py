@@ -279,3 +279,11 @@ def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     for part in ("broadcasting", "three conventions", "empty row", "no causal mask", "no padding mask"):
         visitor.choose("Look at", part)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"), part
+
+
+def test_the_number_of_allowed_looks_is_that_of_the_shape_below_also_if_pieces_are_joined() -> None:
+    page = on_page("pages/masks/page.py", model="everyday", source="Supercalifragilistic!", join="true")
+    said = [int(found[1]) for each in page.main.markdown if (found := re.search(r"all (\d+) looks", each.value))]
+    keys = [int(found[1]) for each in page.main.caption if (found := re.search(r"(?:source|target) key (\d+)\]", each.value))]
+    assert said
+    assert {*said} <= {count**2 for count in keys}
