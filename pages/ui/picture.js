@@ -93,10 +93,11 @@ export class Sheet {
     range.selectNodeContents(node);
     const words = node.textContent ?? "";
     if (!words.trim() || !range.getClientRects().length) return;
-    const [left, top, width, height] = this.place(range);
     const element = /** @type {Element} */ (node instanceof Element ? node : node.parentElement);
     const style = getComputedStyle(element);
     const turned = style.writingMode.startsWith("vertical") ? -90 : 0;
+    const isCut = turned && element.scrollHeight > element.clientHeight; // it is written whole, in narrower letters
+    const [left, top, width, height] = this.place(isCut ? element : range);
     const [length, high] = turned ? [height, width] : [width, height];
     // A saved picture does not contain the fonts of the app. A line keeps its length, so that words do not overlap in another font.
     if (turned || high < 2 * Number.parseFloat(style.fontSize)) {

@@ -292,6 +292,14 @@ def test_a_caption_below_the_player_says_which_method_the_logits_processors_belo
 # --- in a browser -----------------------------------------------------------------------------------------------------
 
 
+# A component's picture as an SVG.
+DRAWN = """(root) => {
+    const event = new CustomEvent("picture", { detail: { svg: "" } });
+    root.dispatchEvent(event);
+    return event.detail.svg;
+}"""
+
+
 @pytest.mark.browser
 def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abcd")
@@ -304,6 +312,12 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     assert root.locator("output").text_content() == "step 2 of 5"
     assert root.locator(".newest").text_content() == run.tokens[1]
     assert root.locator(".rows span").all_text_contents() == list(run.tokens[:2])
+    # The saved picture has the boxes too: of each token that was read, of the one that is written now, and of each bar.
+    picture = root.evaluate(DRAWN)
+    boxes = root.locator(".chip, .track, .track i").count()
+    assert picture.count("<rect") == boxes + 1  # and the ground
+    assert picture.count('stroke-width="2px"') == 1
+    assert "color(srgb" not in picture
     page.keyboard.press("End")
     visitor.settle()
     page.wait_for_url("**step=5**")
