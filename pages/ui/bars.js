@@ -46,10 +46,7 @@ export function chipOf(token, share, color, strongest, act) {
  */
 export function drawBars(sheet, root, others) {
   for (const box of root.querySelectorAll(".chip, .track, .track i")) {
-    const { backgroundColor, borderTopColor: stroke, borderTopWidth, borderRadius } = getComputedStyle(box);
-    // A mixed colour is told as `color(srgb 1 0.5 0)`, which many programs that open a file do not know.
-    const mixed = backgroundColor.match(/^color\(srgb ([\d.]+) ([\d.]+) ([\d.]+)\)/)?.slice(1);
-    const fill = mixed ? `rgb(${mixed.map((part) => Math.round(255 * Number(part)))})` : backgroundColor;
+    const { backgroundColor: fill, borderTopColor: stroke, borderTopWidth, borderRadius } = getComputedStyle(box);
     sheet.rect(sheet.place(box), { fill, stroke, "stroke-width": borderTopWidth, rx: Number.parseFloat(borderRadius) });
   }
   for (const words of root.querySelectorAll(`.name, .share, ${others}`)) sheet.write(words);

@@ -9,6 +9,8 @@ import { themeColor } from "./compat.js";
 /** @typedef {Record<string, string | number>} Attributes */
 
 const EDGE = 16; // px around a saved picture
+// A mixed colour, as browsers tell it, such as `color(srgb 1 0.5 0)`. Many programs that open a file do not know it.
+const MIXED = /^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)$/;
 
 /**
  * Answer each event "picture" at the root with an SVG.
@@ -54,7 +56,10 @@ export class Sheet {
    * @param {string} text
    */
   add(tag, attributes, text = "") {
-    const pairs = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeMarkup(value)}"`);
+    const pairs = Object.entries(attributes).map(([name, value]) => {
+      const plain = String(value).replace(MIXED, (_, r, g, b) => `rgb(${[r, g, b].map((part) => Math.round(255 * part))})`);
+      return ` ${name}="${escapeMarkup(plain)}"`;
+    });
     this.parts.push(`<${tag}${pairs.join("")}>${escapeMarkup(text)}</${tag}>`);
   }
 
@@ -84,7 +89,7 @@ export class Sheet {
   }
 
   /**
-   * Add the words of a node (an element or a text) at their place, in their own colour and size.
+   * Add the words of a node at their place, in their own colour and size. Turned words that the page cuts are written narrower.
    *
    * @param {Node} node
    */
@@ -96,8 +101,7 @@ export class Sheet {
     const element = /** @type {Element} */ (node instanceof Element ? node : node.parentElement);
     const style = getComputedStyle(element);
     const turned = style.writingMode.startsWith("vertical") ? -90 : 0;
-    const isCut = turned && element.scrollHeight > element.clientHeight; // it is written whole, in narrower letters
-    const [left, top, width, height] = this.place(isCut ? element : range);
+    const [left, top, width, height] = this.place(turned && element.scrollHeight > element.clientHeight ? element : range);
     const [length, high] = turned ? [height, width] : [width, height];
     // A saved picture does not contain the fonts of the app. A line keeps its length, so that words do not overlap in another font.
     if (turned || high < 2 * Number.parseFloat(style.fontSize)) {
@@ -144,9 +148,8 @@ export class Sheet {
     const [width, height] = [Math.ceil(this.box.width) + 2 * EDGE, Math.ceil(this.box.height) + 2 * EDGE + this.above];
     const [left, top] = [-EDGE, -EDGE - this.above];
     const family = escapeMarkup(this.style.fontFamily);
-    const page = escapeMarkup(this.background);
     const size = `width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}"`;
-    const ground = `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${page}"/>`;
+    const ground = `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${escapeMarkup(this.background)}"/>`;
     return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${family}">${ground}${this.parts.join("")}</svg>`;
   }
 }
