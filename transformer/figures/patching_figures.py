@@ -18,7 +18,7 @@ WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, NAMES, CELL, HEAD_CELL = 24, 12, 78, 34,
 LEAST_HEIGHT = 120  # px of maps side by side, so that a thumb finds the cells of a few layers
 BAR = 90  # px below maps side by side, for the colour bar
 BETWEEN = 40  # px between two maps side by side
-GAP = 56  # px between two maps, for titles and labels
+STACKED_GAP, TOKENS_GAP = 80, 96  # px between two maps of heads, and of tokens, one below the other
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
 LEAST_SCALE = 0.1  # the least end of the colour scale, so that rounding errors have pale colours
@@ -80,6 +80,7 @@ def patch_grids(
     labels: Mapping[str, str] = LABELS,
     reverse: bool = False,
     percent: bool = False,
+    stacked: bool = False,
 ) -> go.Figure:
     """Maps of places on one scale: side by side if the columns are heads, one below the other if they are tokens.
 
@@ -93,6 +94,7 @@ def patch_grids(
         reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour is always how far a place
             moves the answer.
         percent: whether numbers are written as percentages, also without `ends`.
+        stacked: whether maps of heads, too, stand one below the other, for a narrow page.
     """
     base = 1.0 if reverse else 0.0
     far = [np.abs(grid.values[np.isfinite(grid.values)] - base).max(initial=0) for grid in grids]
@@ -103,21 +105,27 @@ def patch_grids(
     row = WRITTEN_ROW if written else ROW
     layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value, tokens), "annotations": [], "shapes": []}
     heights = [max(row * len(grid.rows), 2 * WRITTEN_ROW) for grid in grids]
-    height = sum(heights) + (len(grids) - 1) * (GAP + 40) if tokens else max(LEAST_HEIGHT, *heights)
+    gap = (TOKENS_GAP if tokens else STACKED_GAP) if tokens or stacked else 0
+    height = sum(heights) + (len(grids) - 1) * gap if gap else max(LEAST_HEIGHT, *heights)
     traces = []
     for place, grid in enumerate(grids):
         axes = {"xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}"}
         form = "{:.0%}" if percent or ends else "{:.2f}"
         traces.append(_cells(grid, axes, form if written else "", scale, value, tokens, labels))
-        across, down = _domains(place, heights, height, len(grids), tokens)
+        across, down = _domains(place, heights, height, gap)
         layout |= _axes(grid, place + 1, across, down, tokens, labels)
         layout["annotations"].append(_title(grid.title, across, down, tokens))
         if picked and picked[0] == grid.name:
             layout["shapes"] += _frame(picked[1], picked[2], axes)
-    width = BESIDE + CELL * longest if tokens else NAMES + len(grids) * (HEAD_CELL * longest + BETWEEN)
+    width = BESIDE + CELL * longest if tokens else side_by_side_width([grids[0]] if stacked else grids)
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
     above, below = (ABOVE, 10) if tokens else (TITLE, BAR)
     return built(traces, layout, height + above + below + 50, meta=meta, margin={"t": above, "l": NAMES, "b": below})
+
+
+def side_by_side_width(grids: Sequence[Grid]) -> int:
+    """The least width in px of maps of heads side by side."""
+    return NAMES + len(grids) * (HEAD_CELL * max(len(grid.columns) for grid in grids) + BETWEEN)
 
 
 class Scale(NamedTuple):
@@ -167,15 +175,14 @@ def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, tokens: 
     return {"cmin": scale.low, "cmax": scale.high, "colorscale": scale.colors, "colorbar": bar}
 
 
-def _domains(
-    place: int, heights: Sequence[int], height: int, count: int, tokens: bool
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the figure's width and of its height that a map takes."""
-    if not tokens:
-        gap = 0.07
-        each = (1 - gap * (count - 1)) / count
-        return (place * (each + gap), place * (each + gap) + each), (0.0, 1.0)
-    top = sum(heights[:place]) + place * (GAP + 40)
+def _domains(place: int, heights: Sequence[int], height: int, gap: int) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The part of the figure's width and of its height that a map takes. `gap` is the space in px between two maps, one below
+    the other; 0 if they stand side by side."""
+    if not gap:
+        beside, count = 0.07, len(heights)
+        each = (1 - beside * (count - 1)) / count
+        return (place * (each + beside), place * (each + beside) + each), (0.0, 1.0)
+    top = sum(heights[:place]) + place * gap
     return (0.0, 1.0), (1 - (top + heights[place]) / height, 1 - top / height)
 
 

@@ -1,12 +1,13 @@
 """Tests of the figures of patching, read back from the figure's JSON."""
 
+import itertools
 import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from transformer.figures.patching_figures import Grid, patch_grids
+from transformer.figures.patching_figures import Grid, patch_grids, side_by_side_width
 from transformer.figures.theme import SIGNED
 
 HEADS = Grid("cross", "Cross", np.array([[0.0, 1.06], [-0.4, 0.5]]), ("L1", "L2"), ("1", "2"))
@@ -78,3 +79,14 @@ def test_the_picked_cell_is_framed_in_its_own_map() -> None:
 def test_maps_of_nothing_but_zeros_have_a_scale() -> None:
     axis = patch_grids([HEADS._replace(values=np.zeros((2, 2)))], None, "change").layout.coloraxis
     assert axis.cmin < 0 < axis.cmax
+
+
+def test_maps_of_heads_stand_one_below_the_other_on_a_narrow_page() -> None:
+    grids = [HEADS, HEADS._replace(name="decoder"), HEADS._replace(name="cross")]
+    wide, narrow = (patch_grids(grids, None, "change", stacked=stacked).layout for stacked in (False, True))
+    assert wide.meta["least_width"] == side_by_side_width(grids)
+    assert narrow.meta["least_width"] == side_by_side_width(grids[:1]) < wide.meta["least_width"]
+    assert wide.yaxis.domain == wide.yaxis2.domain == wide.yaxis3.domain
+    tops = [axis.domain for axis in (narrow.yaxis, narrow.yaxis2, narrow.yaxis3)]
+    assert all(upper[0] > lower[1] for upper, lower in itertools.pairwise(tops))
+    assert {axis.domain for axis in (narrow.xaxis, narrow.xaxis2, narrow.xaxis3)} == {(0.0, 1.0)}
