@@ -249,10 +249,11 @@ def check_contrast(page: Page) -> None:
     """Check that text has contrast of level AA, and text on figures of level AAA, after the whole page has the theme."""
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     page.wait_for_function(f"({GROUND})[0] {'<' if dark else '>'} 128")
-    # A colour that changes with the theme does so within a transition. An animation by scrolling has no end.
+    # A colour that changes with the theme does so within a transition. An animation by scrolling has no end. One that has ended
+    # is still listed if it keeps its last frame.
     page.wait_for_function(
-        "document.getAnimations().every(({timeline, effect}) =>"
-        " timeline !== document.timeline || effect?.getTiming().iterations === Infinity)"
+        "document.getAnimations().every(({timeline, effect, playState}) =>"
+        " timeline !== document.timeline || effect?.getTiming().iterations === Infinity || playState === 'finished')"
     )
     wait_for(lambda: too_pale(page) == [], lambda: too_pale(page))
 
