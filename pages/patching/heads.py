@@ -33,15 +33,24 @@ def strongest(needs: Needs) -> Head:
     return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
 
 
-def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head | None = None, percent: bool = True) -> None:
-    """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head."""
+def show_heads(
+    values: OfHeads,
+    value: str,
+    key: str,
+    alt: str,
+    picked: Head | None = None,
+    percent: bool = True,
+    from_zero: bool = False,
+) -> None:
+    """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head. The other arguments are those
+    of `patch_grids`."""
     words, titles = text("patching"), text("attention")["kinds"]
     grids = [
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)
         for kind, of_kind in values.items()
     ]
     frame = None if picked is None else (picked.kind, picked.layer, picked.head)
-    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=percent)
+    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=percent, from_zero=from_zero)
     show(figure, key, alt, asks={"click": lambda: take_head(key)})
 
 

@@ -14,7 +14,7 @@ from pages.ui.text import figure_labels, text
 from transformer.figures.patching_charts import run_bars
 from transformer.patching import Head, Patched, Place, patched_logits
 from transformer.patching.opened import most_probable
-from transformer.patching.places import OF_HEADS, Swap
+from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, Swap
 
 
 @cached
@@ -41,13 +41,20 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     show(figure, "patched-run", words["bars_alt"])
 
 
+def grid_title(what: str, grid: str) -> str:
+    """The title of a map: the kind of attention that the tensors belong to, or their stack if they belong to none."""
+    return text("patching")["stacks"][grid] if what in OF_STACKS else text("attention")["kinds"][grid]
+
+
 def place_name(runs: Runs, choice: Choice, place: Place) -> str:
     """The name of a place: what is taken, its head or layer, and its token."""
     words = text("patching")
     if choice.what in OF_HEADS:
         where = head_name(Head(place.grid, place.layer, place.head))
     else:
-        where = f"{text('attention')['kinds'][place.grid]} {words['layer'].format(layer=place.layer + 1)}"
+        where = grid_title(choice.what, place.grid)
+        if choice.what != BEFORE_LAYERS:
+            where += f" {words['layer'].format(layer=place.layer + 1)}"
     name = f"{where}, {words['whats'][choice.what]}"
     if place.position is None:
         return name

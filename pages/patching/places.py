@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.heads import pick_head
-from pages.patching.opened import place_name, show_opened
+from pages.patching.opened import grid_title, place_name, show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import places_of, work_of
@@ -20,7 +20,7 @@ from pages.ui.pickers import pick, pick_position
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import Grid, patch_grids, side_by_side_width
 from transformer.patching import Head, Patched, Place
-from transformer.patching.places import OF_HEADS, WHATS, Swap
+from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, WHATS, Swap
 from transformer.patching.scores import METRICS
 from transformer.tracing.paths import Side
 
@@ -88,9 +88,12 @@ def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
     values = np.nan_to_num(np.abs(moved[grid]))
     layer, head, position = (int(index) for index in np.unravel_index(values.argmax(), values.shape))
     if choice.what not in OF_HEADS:
-        grid = pick(text("attention")["kind"], list(moved), "kind", first=grid)
+        label = text("residual")["stack"] if choice.what in OF_STACKS else text("attention")["kind"]
+        grid = pick(label, list(moved), "kind", first=grid)
         layers = range(1, moved[grid].shape[0] + 1)
-        chosen = Head(grid, pick(text("attention")["layer"], layers, "layer", first=layer + 1) - 1, 0)
+        if choice.what != BEFORE_LAYERS:
+            layer = pick(text("attention")["layer"], layers, "layer", first=layer + 1) - 1
+        chosen = Head(grid, layer, 0)
     else:
         chosen = pick_head(runs, Head(grid, layer, head))
     if choice.positions == "together":
@@ -123,11 +126,12 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
     """The map of one kind of attention, or of one stack."""
-    words, title = text("patching"), text("attention")["kinds"][grid]
+    words, title = text("patching"), grid_title(choice.what, grid)
     side = Swap(choice.what).side(grid)
     columns = tokens_of(runs, side) if choice.positions == "each" else None  # pyright: ignore[reportArgumentType]
     head = words["layer_and_head"] if choice.what in OF_HEADS else ""
-    return Grid.of(grid, values, title, columns, words["layer"], head, first=1)
+    layer = "" if choice.what == BEFORE_LAYERS else words["layer"]
+    return Grid.of(grid, values, title, columns, layer, head, first=1)
 
 
 def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from transformer import InputError
 from transformer.patching import Patched
 from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind
+from transformer.tracing.trace import Ids
 
 STEP, HEAD = "step", ("kind", "layer", "head")
 ONLY_TEXTS = (
@@ -47,7 +48,7 @@ def runs_to_patch(view: View) -> Runs | None:
     """Draw the menu of the second run, the picker of the compared step, both runs in words, and what differs at that step.
 
     Returns:
-        The two runs. None if there is no second text yet; then the page says so.
+        The two runs. None if there is no second text yet, or an equal one; then the page says so.
 
     Raises:
         InputError: the runs cannot be patched, because they differ in more than their text, or in length.
@@ -64,12 +65,20 @@ def runs_to_patch(view: View) -> Runs | None:
     second = second_run(view, asked)
     with said:
         say_runs(view, second, [answer_of(each, ()) for each in (view, second.view)])
+    if _read(second.view) == _read(view):
+        st.info(words["equal"], icon=":material/compare:")
+        return None
     differs, picker = st.columns([3, 1], vertical_alignment="bottom")
     with picker:
         runs = _with_step(runs_of(view, second.view))
     with differs:
         _say_difference(runs)
     return runs
+
+
+def _read(view: View) -> tuple[Ids, Ids]:
+    """The ids that the model of a view reads."""
+    return view.trace().source_ids, view.trace().target_ids
 
 
 def is_told() -> bool:

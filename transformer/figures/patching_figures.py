@@ -16,10 +16,11 @@ MOST_HEADS_WRITTEN = 8
 # cells with tokens; width of the names of the rows; least width of a cell of maps of tokens, and of maps of heads.
 WRITTEN_ROW, ROW, ABOVE, TITLE, BESIDE, NAMES, CELL, HEAD_CELL = 24, 12, 78, 34, 110, 70, 30, 26
 LEAST_HEIGHT = 120  # px of maps side by side, so that a thumb finds the cells of a few layers
-BAR = 90  # px below maps side by side, for the colour bar
+BAR = 90  # px below the maps, for the colour bar
 BETWEEN = 40  # px between two maps side by side
 STACKED_GAP, TOKENS_GAP = 80, 96  # px between two maps of heads, and of tokens, one below the other
 INSET = 0.45  # distance from the middle of a cell to its frame, in cells
+POSITIVE = [[round(2 * place - 1, 3), color] for place, color in SIGNED if place >= 0.5]
 REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
 LEAST_SCALE = 0.1  # the least end of the colour scale, so that rounding errors have pale colours
 FAR = 1.2  # a scale that reaches so far from its white has labels at its ends
@@ -81,6 +82,7 @@ def patch_grids(
     reverse: bool = False,
     percent: bool = False,
     stacked: bool = False,
+    from_zero: bool = False,
 ) -> go.Figure:
     """Maps of places on one scale: side by side if the columns are heads, one below the other if they are tokens.
 
@@ -95,15 +97,18 @@ def patch_grids(
             moves the answer.
         percent: whether numbers are written as percentages, also without `ends`.
         stacked: whether maps of heads, too, stand one below the other, for a narrow page.
+        from_zero: whether no value can be negative, so that the scale starts at 0.
     """
     base = 1.0 if reverse else 0.0
     far = [np.abs(grid.values[np.isfinite(grid.values)] - base).max(initial=0) for grid in grids]
     most = float(max(1.0 if ends else LEAST_SCALE, *far))
     scale = Scale(base - most, base + most, REVERSED if reverse else SIGNED)
+    if from_zero:
+        scale = Scale(0.0, most, POSITIVE)
     longest = max(len(grid.columns) for grid in grids)
     written = longest <= (MOST_WRITTEN if tokens else MOST_HEADS_WRITTEN)
     row = WRITTEN_ROW if written else ROW
-    layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value, tokens), "annotations": [], "shapes": []}
+    layout: dict[str, Any] = {"coloraxis": _color_axis(scale, ends, value, percent), "annotations": [], "shapes": []}
     heights = [max(row * len(grid.rows), 2 * WRITTEN_ROW) for grid in grids]
     gap = (TOKENS_GAP if tokens else STACKED_GAP) if tokens or stacked else 0
     height = sum(heights) + (len(grids) - 1) * gap if gap else max(LEAST_HEIGHT, *heights)
@@ -119,8 +124,8 @@ def patch_grids(
             layout["shapes"] += _frame(picked[1], picked[2], axes)
     width = BESIDE + CELL * longest if tokens else side_by_side_width([grids[0]] if stacked else grids)
     meta = {"least_width": width, "axes": {"x": "column", "y": "row"}}
-    above, below = (ABOVE, 10) if tokens else (TITLE, BAR)
-    return built(traces, layout, height + above + below + 50, meta=meta, margin={"t": above, "l": NAMES, "b": below})
+    above = ABOVE if tokens else TITLE
+    return built(traces, layout, height + above + BAR + 50, meta=meta, margin={"t": above, "l": NAMES, "b": BAR})
 
 
 def side_by_side_width(grids: Sequence[Grid]) -> int:
@@ -159,18 +164,18 @@ def _cells(
     }
 
 
-def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, tokens: bool) -> dict[str, Any]:
-    """The colour scale of all maps: beside maps of tokens, below maps that stand side by side. 0 and 1 have names if the values
-    are shares."""
-    bar: dict[str, Any] = {"thickness": 12, "title": {"text": value}}
-    if not tokens:
-        bar |= {"orientation": "h", "len": 1, "yref": "container", "y": 0, "yanchor": "bottom"}
-        bar["title"] |= {"side": "bottom"}
+def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, percent: bool) -> dict[str, Any]:
+    """The colour scale of all maps. 0 and 1 have names if the values are shares. The bar is always below the maps, because a
+    chart that stays on a page cannot turn it: Plotly keeps the numbers and the margins of the one before."""
+    place = {"orientation": "h", "len": 1, "yref": "container", "y": 0, "yanchor": "bottom"}
+    bar: dict[str, Any] = {"thickness": 12, "title": {"text": value, "side": "bottom"}, **place}
+    if percent:
+        bar["tickformat"] = ".0%"
     if ends:
         # The names stand at 0 and 1; the ends of the scale have their numbers if they lie further out.
         outer = [scale.low, scale.high] if scale.high - scale.low >= 2 * FAR else []
         written = [unsigned_zero(f"{end:.0%}") for end in outer]
-        names = [escaped(end).replace(": ", ":<br>", 1 - tokens) for end in ends]  # narrow below the maps
+        names = [escaped(end).replace(": ", ":<br>", 1) for end in ends]  # narrow below the maps
         bar |= {"tickvals": [*outer, 0, 1], "ticktext": [*written, *names]}
     return {"cmin": scale.low, "cmax": scale.high, "colorscale": scale.colors, "colorbar": bar}
 

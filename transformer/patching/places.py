@@ -31,6 +31,9 @@ OF_LAYERS = {
     "embedding": ("sum", "stream", "scaled", "token"),
 }
 WHATS = (*OF_HEADS, *OF_LAYERS)
+# Tensors that belong to a stack and to no attention; and the one of them that comes before the first layer.
+BEFORE_LAYERS = "embedding"
+OF_STACKS = ("feed_forward", "residual_stream", BEFORE_LAYERS)
 STEPS = ("all", "this")
 
 

@@ -46,6 +46,36 @@ def test_the_page_opens_on_two_sentences_that_differ_in_one_word() -> None:
     assert (app.session_state["kind"], app.session_state["layer"], app.session_state["head"]) == (kind, layer + 1, head + 1)
 
 
+def test_equal_texts_have_nothing_to_patch() -> None:
+    app = page(source=TIRED, b=TIRED)
+    assert text("patching")["equal"] in [each.value for each in app.info]
+    assert shown_errors(app) == ""
+    assert not charts(app)
+
+
+@pytest.mark.parametrize(
+    ("what", "titles", "place"),
+    [
+        ("residual_stream", ["Encoder", "Decoder"], "Encoder L"),
+        ("embedding", ["Encoder", "Decoder"], "Encoder, embedding"),
+        ("value", ["Encoder self-attention", "Decoder self-attention", "Cross-attention"], "encoder L"),
+    ],
+)
+def test_a_map_is_named_after_the_stack_or_the_attention_of_its_tensors(what: str, titles: list[str], place: str) -> None:
+    app = page(what=what, tokens="together", kind="encoder")
+    (drawn,) = (chart for chart in charts(app) if chart.key == "patch-map")
+    assert [note["text"].removeprefix("<b>").removesuffix("</b>") for note in drawn.spec["layout"]["annotations"]] == titles
+    assert f"Framed: {place}" in lines(app)
+    assert [each.label for each in app.get("button_group")].count("Layer") == (what != "embedding")
+
+
+def test_a_change_of_output_has_a_scale_from_zero_in_percent() -> None:
+    (drawn,) = (chart for chart in charts(page(part="others")) if chart.key == "patch-changes")
+    axis = drawn.spec["layout"]["coloraxis"]
+    assert axis["cmin"] == 0 < axis["cmax"]
+    assert axis["colorbar"]["tickformat"] == ".0%"
+
+
 @pytest.mark.parametrize("part", ["need", "others", "estimate"])
 def test_every_part_is_drawn(part: str) -> None:
     app = page(part=part)
