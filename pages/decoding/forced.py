@@ -42,11 +42,11 @@ def forced_tokens(view: View, run: Run) -> Forced:
     typed = st.session_state[FORCE]
     publish(FORCE, ", ".join(typed) or None)
     words, vocabulary = text("decoding"), run.pipeline.vocabulary("target")
-    tokens, phrases, problems = {}, {}, []
+    tokens, phrases, problems, without_step = {}, {}, [], []
     for phrase in sorted((each[:SEARCH_CHARACTERS] for each in typed), key=_step):
         step, token = _step(phrase) - 1, phrase.strip().partition(" ")[2].strip()
         if step < 0 or not token:
-            problems.append(words["no_step"].format(phrase=literal(phrase), count=len(run.chain)))
+            without_step.append(phrase)
         elif token not in vocabulary.tokens:
             closest = vocabulary.closest_to(token) if vocabulary.framed else ()
             hint = words["closest"].format(tokens=literal(", ".join(closest))) if closest else ""
@@ -58,9 +58,11 @@ def forced_tokens(view: View, run: Run) -> Forced:
             tokens[step], phrases[step] = vocabulary.tokens.index(token), phrase
     # The earlier forced tokens decide how long the answer is. So whether the last forced step exists is known only after
     # writing.
-    while tokens and (last := max(tokens)) >= (count := len(with_forced(view, run, tuple(tokens.items())).chain)):
+    while tokens and (last := max(tokens)) >= len(with_forced(view, run, tuple(tokens.items())).chain):
         del tokens[last]
-        problems.append(words["no_step"].format(phrase=literal(phrases.pop(last)), count=count))
+        without_step.append(phrases.pop(last))
+    count = len(with_forced(view, run, tuple(tokens.items())).chain)
+    problems += [words["no_step"].format(phrase=literal(phrase), count=count) for phrase in without_step]
     return Forced(tuple(tokens.items()), tuple(problems))
 
 

@@ -98,7 +98,8 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     numbers = {"before": fixed(mine[after - 1], 2), "after": fixed(mine[after], 2)}
     says, tested = words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]), tests(frames)
     if tested:
-        says += " " + words["turned_exact"].format(before=share(tested[after - 1].exact), after=share(tested[after].exact))
+        exact = {"before": share(tested[after - 1].exact, 1), "after": share(tested[after].exact, 1)}
+        says += " " + words["turned_exact"].format(**exact)
     st.markdown(says)
     label = words["jump"].format(step=frames.steps[after])
     st.button(label, key="jump", icon=":material/my_location:", on_click=_go, args=(after,))

@@ -166,6 +166,12 @@ def test_the_page_explains_why_a_phrase_cannot_be_forced(force: str, problem: st
     assert [shown(warning.value).partition(" Closest")[0] for warning in app.warning] == [problem]
 
 
+def test_every_phrase_without_a_step_names_the_same_steps() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcd", force="0 c, 5 a, 7 b"))
+    says = "“{}” must start with a step, a number from 1 to 6; then a space and a token."
+    assert [shown(warning.value) for warning in app.warning] == [says.format("0 c"), says.format("7 b")]
+
+
 def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[tuple[int, int], ...]] = []
 
