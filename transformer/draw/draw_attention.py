@@ -70,10 +70,8 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
     chosen = slice(None) if layer is None else slice(layer, layer + 1)
 
     def mean(run: Trace) -> tuple[np.ndarray, np.ndarray]:
-        # Hidden is only what no head of these layers may attend to.
-        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), run.allowed(kind)[chosen, item].flatten(0, 1).any(
-            0
-        ).numpy()
+        allowed = run.allowed(kind)[chosen, item].flatten(0, 1).any(0)  # to at least one head of these layers
+        return run.attention(kind)[chosen, item].numpy().mean((0, 1)), allowed.numpy()
 
     return weight_map(trace, kind, item, mean)
 
@@ -127,7 +125,8 @@ def terms(
         listed.append(Term("bias", explained["bias"], 1.0, explained["bias"]))
     if not summed and explained.operation != "softmax":
         raise InputError("The step {name!r} of this model is no sum whose terms could be drawn.", name=name)
-    return terms_bars(listed, explained.result if summed else explained["total"], picked=None if summed else explained.column)
+    result, picked = (explained.result, None) if summed else (explained["total"], explained.column)
+    return terms_bars(listed, result, picked=picked, value="product" if summed else "e to the power of the score")
 
 
 @drawn

@@ -183,6 +183,7 @@ def terms_bars(
     color: str = ROLE_COLORS["value"],
     picked: int | None = None,
     total: str | None = None,
+    value: str = "",
     hover_text: str = "{left} × {right} = {value}",
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
@@ -194,16 +195,15 @@ def terms_bars(
         color: colour of the sum and of the picked term.
         picked: index of a term to highlight.
         total: label of the last bar; by default the word for a sum.
+        value: the name of a value, the title of the axis.
         hover_text: the hover text of a term, with places for its left, right and value.
     """
     total = labels["sum"] if total is None else total
-    values = np.array([value for *_, value in terms], dtype=float)
+    values = np.array([term for *_, term in terms], dtype=float)
     ends = np.cumsum(values)
     names = [escaped(label) for label, *_ in terms]
-    colors = [color if index == picked else PLUS if value >= 0 else MINUS for index, value in enumerate(values)]
-    hover = [
-        hover_text.format(left=_number(left), right=_number(right), value=_number(value)) for _, left, right, value in terms
-    ]
+    colors = [color if index == picked else PLUS if term >= 0 else MINUS for index, term in enumerate(values)]
+    hover = [hover_text.format(left=_number(left), right=_number(right), value=_number(term)) for _, left, right, term in terms]
     figure = go.Figure(
         go.Bar(
             x=[*names, escaped(total)],
@@ -225,7 +225,7 @@ def terms_bars(
         tickangle=-60 if len(names) > 8 else 0,
         showgrid=False,
     )
-    figure.update_yaxes(zeroline=False)
+    figure.update_yaxes(title={"text": escaped(value)}, zeroline=False)
     return finished(figure, height=300, bargap=0.15)
 
 

@@ -24,6 +24,7 @@ MOST_WRITTEN = 3
 def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str) -> None:
     """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
     words, summed = text("steps"), explained.operation == "sum of products"
+    value = words["columns"]["product" if summed else "exponential"]
     st.markdown(_sentence(step, explained, sides))
     formula = formula_with_numbers(explained)
     if formula:
@@ -38,6 +39,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             color=ROLE_COLORS["value"] if step.name == "head_output" else ROLE_COLORS.get(step.name, color),
             picked=None if summed else explained.column,
             total=words["sum"],
+            value=value,
             hover_text=words["hover_product" if summed else "hover_softmax"],
             labels=figure_labels(),
         )
@@ -48,7 +50,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
         st.warning(words["edited"], icon=":material/edit:")
     if summed or explained.operation == "softmax":
         columns = words["columns"]
-        names = [columns["term"], *columns[step.name], columns["product" if summed else "exponential"]]
+        names = [columns["term"], *columns[step.name], value]
         if table := unfolding(words["terms"], ":material/table:", "numbers"):
             table.dataframe(pd.DataFrame(terms, columns=pd.Index(names)), hide_index=True)
 
