@@ -25,18 +25,13 @@ def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) ->
     allowed, (queries, keys) = shown.allowed(kind)[:, 0], map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
     # Each way: the map, and the cells that a head of the combination may attend to. Sliding windows differ from layer to layer.
+    by_layer, by_head, by_any = (some.any(0).numpy() for some in (allowed[layer], allowed[:, head], allowed.flatten(0, 1)))
     ways: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
-        "mean-over-heads": lambda: (layers[layer].mean(0), allowed[layer].any(0).numpy()),
-        "maximum-over-heads": lambda: (layers[layer].max(0), allowed[layer].any(0).numpy()),
-        "mean-over-layers": lambda: (np.mean([of_layer[head] for of_layer in layers], axis=0), allowed[:, head].any(0).numpy()),
-        "maximum-over-layers": lambda: (
-            np.max([of_layer[head] for of_layer in layers], axis=0),
-            allowed[:, head].any(0).numpy(),
-        ),
-        "mean-over-all": lambda: (
-            np.mean([of_layer.mean(0) for of_layer in layers], axis=0),
-            allowed.flatten(0, 1).any(0).numpy(),
-        ),
+        "mean-over-heads": lambda: (layers[layer].mean(0), by_layer),
+        "maximum-over-heads": lambda: (layers[layer].max(0), by_layer),
+        "mean-over-layers": lambda: (np.mean([of_layer[head] for of_layer in layers], axis=0), by_head),
+        "maximum-over-layers": lambda: (np.max([of_layer[head] for of_layer in layers], axis=0), by_head),
+        "mean-over-all": lambda: (np.mean([of_layer.mean(0) for of_layer in layers], axis=0), by_any),
     }
     if Kind.of(kind).queries == Kind.of(kind).keys:
         ways["rollout"] = lambda: (

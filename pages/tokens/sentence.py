@@ -20,8 +20,9 @@ from transformer import Trace
 from transformer.analysis.word_trace import Group, word_groups
 from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.pipeline import Side
-from transformer.pipeline.protocol import TextPipeline, Tokens
+from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS
+from transformer.text.tokens import Tokens
 from transformer.tracing.trace import as_array
 
 STYLE = style(Path(__file__).parent / "chips.css")

@@ -19,7 +19,7 @@ from pages.ui.text import figure_labels, text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane
 from transformer.figures.token_geometry_figures import similarity_map, vocabulary_map
 from transformer.pipeline.pipeline import Side
-from transformer.pipeline.protocol import Tokens
+from transformer.text.tokens import Tokens
 from transformer.tracing.trace import as_array
 
 NEAREST = 10

@@ -217,7 +217,7 @@ REFUSED = {
     "reverse.save('')": "The file '.' cannot be written (it is a folder).",
     "reverse.check(alone)": "The trace is of another kind of model: it has target; this model reads source and target.",
     "reverse.check(trace)": "The trace is of another model: its result has the shape",
-    "Scale(attention, heads=(0,), factor=2).place(model)": "such an axis have decoder.layers.1.self_attention",
+    "Scale(attention, heads=(0,), factor=2).place(model)": "Tensors with one: decoder.layers.1.self_attention.masked_scores, ",
     "draw.units(reverse, reverse.trace('ab'), 'encoder.output', 1)": "encoder.output is not the path of a feed-forward",
     "draw.layer(reverse.trace('abc'), 'x')": "stack is 'x'; allowed are encoder, decoder",
     "Generation.of([1, 2])": "The steps of an answer are those that `generate` yields, not (1, 2).",

@@ -56,7 +56,7 @@ def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, ite
     """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale. For a Difference, the
     tensors have B − A."""
     stops = stops_of(trace)
-    one_of("stack", stack, dict.fromkeys(stop.group.rpartition(" ")[0] for stop in stops if stop.group[-1:].isdigit()))
+    one_of("stack", stack, (own for own in STACK_SIDES if any(stop.group.startswith(f"{own} ") for stop in stops)))
     groups = [stop.group for stop in stops if stop.group.startswith(f"{stack} ")]
     check_index("layer", layer, len(set(groups)))
     check_index("item", item, trace.batch_size)
@@ -99,13 +99,14 @@ def units(
     the path of the feed-forward network. For a Difference, `position` is an aligned row, and the units are those that change
     most."""
     model = own_model(pipeline)
-    if TensorPath.parse(path).sublayer != "feed_forward" or TensorPath.parse(path).name:
+    place = TensorPath.parse(path)
+    if place.sublayer != "feed_forward" or place.name:
         raise PathError("{path} is not the path of a feed-forward network, such as encoder.layers.0.feed_forward.", path=path)
     if not isinstance(trace, Difference):
         worked = feed_forward(model, trace, path, position, item)
         strongest = worked.strongest(most)
         return unit_bars(strongest, worked.push[strongest], "hidden unit")
-    places = trace.places[TensorPath.parse(path).side]
+    places = trace.places[place.side]
     check_index("position", position, len(places))
     a, b = places[position]
     if a is None or b is None:

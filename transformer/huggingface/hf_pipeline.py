@@ -443,7 +443,7 @@ class HuggingFacePipeline(TextPipeline):
         Raises:
             InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
         """
-        check_sides(trace, SIDES if self.crossed else ("source" if self.stacks == ("encoder",) else "target",))
+        check_sides(trace, self.stacks)
         for vocabulary, rows in ((self.source_vocabulary, trace.source_ids), (self.target_vocabulary, trace.target_ids)):
             for row in rows:
                 vocabulary.tokens_of(row)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer.errors import InputError
-from transformer.tracing.paths import Side
+from transformer.tracing.paths import STACK_SIDES
 from transformer.tracing.trace import Trace
 
 
@@ -34,14 +34,18 @@ class Agreement(NamedTuple):
         return cls(torch.equal(one, other), float((one - other).abs().max()))
 
 
-def check_sides(trace: Any, sides: Sequence[Side]) -> None:
-    """Check that a value is a trace of a model that reads these sides.
+def check_sides(trace: Any, stacks: Sequence[str]) -> None:
+    """Check that a value is a trace of a model that reads the sides of these stacks.
+
+    Args:
+        stacks: `encoder`, `decoder`, or both.
 
     Raises:
         InputError: it is not.
     """
+    sides = tuple(STACK_SIDES[stack] for stack in stacks)
     if not isinstance(trace, Trace):
         raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
-    if trace.sides != tuple(sides):
+    if trace.sides != sides:
         template = "The trace is of another kind of model: it has {given}; this model reads {own}."
         raise InputError(template, given=" and ".join(trace.sides), own=" and ".join(sides))

@@ -1,14 +1,14 @@
 """A text as tokens and ids, before a model runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from transformer.errors import InputError
+from transformer.text.tokens import Tokens
 from transformer.text.vocabulary import Unknown, Vocabulary, a_text, as_ids
 from transformer.tracing.paths import Side
 from transformer.validation import as_list
@@ -75,21 +75,7 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
     return Encoding(vocabulary.tokens_of(ids), tuple(ids), vocabulary.unknown(typed), tuple(typed), side, words)
 
 
-@runtime_checkable
-class Padding(Protocol):
-    """What `padded` needs of a vocabulary."""
-
-    @property
-    def pad(self) -> int:
-        """The id of padding."""
-        ...
-
-    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id. Raises `InputError` for an id that is not in the vocabulary."""
-        ...
-
-
-def padded(rows: Sequence[Sequence[int]], vocabulary: Padding) -> Int[Tensor, "batch length"]:
+def padded(rows: Sequence[Sequence[int]], vocabulary: Tokens) -> Int[Tensor, "batch length"]:
     """Rows of ids as one tensor; shorter rows are padded at the end.
 
     Raises:

@@ -31,7 +31,7 @@ from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import Encoding, encode, padded
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.vocabulary import UNK, Vocabulary, a_text
-from transformer.tracing.paths import SIDES, Side
+from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace, run_traced
 
@@ -296,7 +296,7 @@ class Pipeline(TextPipeline):
         Raises:
             InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
         """
-        check_sides(trace, SIDES)
+        check_sides(trace, self.stacks)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
         with torch.inference_mode():
             return Agreement.of(self.model(source, target), trace.logits)

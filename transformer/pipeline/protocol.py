@@ -1,8 +1,8 @@
 """`TextPipeline`: the base class of every pipeline, whether it runs our own network (`Pipeline`) or one of Hugging Face."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -17,77 +17,12 @@ from transformer.pipeline.decoding.generate import DecodingStep, Network
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import Encoding
+from transformer.text.tokens import Tokens
 from transformer.tracing.paths import Side
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
 
 OutputKind = Literal["tokens", "label", "labels", "span", "vectors"]
-
-
-@runtime_checkable
-class Tokens(Protocol):
-    """A vocabulary: the tokens of one side of a model, in the order of their ids."""
-
-    # Whether special tokens are put around a text.
-    framed: ClassVar[bool]
-
-    def __len__(self) -> int: ...
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """Every token."""
-        ...
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Every token but the special ones."""
-        ...
-
-    @property
-    def tokenizer_name(self) -> str:
-        """The kind of its tokens: `characters`, `english`, `pieces`, …"""
-        ...
-
-    @property
-    def pad(self) -> int:
-        """The id of padding; negative if there is no padding token."""
-        ...
-
-    @property
-    def sos(self) -> int | None:
-        """The id with which a decoder starts; None if it starts with the text."""
-        ...
-
-    @property
-    def eos(self) -> int | None:
-        """The id that ends an answer; None if there is no such id."""
-        ...
-
-    @property
-    def specials(self) -> Sequence[int]:
-        """The ids of the special tokens."""
-        ...
-
-    def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id. Raises `InputError` for an id that is not in the vocabulary."""
-        ...
-
-    def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The id of each token."""
-        ...
-
-    def text_of(self, ids: Iterable[int]) -> str:
-        """The text of the ids, as a person would write it."""
-        ...
-
-    def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """The number of the word that each token belongs to, counted from 0; None for a special token. Empty if tokens are not
-        pieces of words."""
-        ...
-
-    def closest_to(self, token: str) -> tuple[str, ...]:
-        """Tokens of the vocabulary with a similar spelling; empty for a vocabulary that does not compare spellings."""
-        ...
 
 
 class TextPipeline(ABC):

@@ -60,12 +60,10 @@ class Intervention(Edit):
             if indices is None:
                 continue
             if axis not in axes:
-                near = [each for each in model.taps if head_axis(model.taps[each]) in model.taps[each].axes]
-                near = [each for each in near if name == "head" and each.rpartition(".")[0] == path.rpartition(".")[0]]
-                template = "{path} has no {axis} axis, only {axes}."
-                if near:
-                    template = "{path} has no {axis} axis, only {axes}; such an axis have {near}."
-                raise PathError(template, path=path, axis=axis, axes=" ".join(axes), near=", ".join(near[-3:]))
+                template, beside = "{path} has no {axis} axis, only {axes}.", _with_heads(model, path) if name == "head" else []
+                if beside:
+                    template = "{path} has no {axis} axis, only {axes}. Tensors with one: {beside}."
+                raise PathError(template, path=path, axis=axis, axes=" ".join(axes), beside=", ".join(beside[-3:]))
             for index in check_row(f"{name}s", indices):
                 check_index(name, index, count)
         return path
@@ -114,6 +112,12 @@ class Intervention(Edit):
             PathError: the new values do not fit the tensors of this pass (only in some subclasses).
         """
         raise NotImplementedError(f"{type(self).__name__} does not define `change`")
+
+
+def _with_heads(model: Traceable, path: str) -> list[str]:
+    """The paths of the tensors of the same module that have an axis of heads."""
+    owner = path.rpartition(".")[0]
+    return [each for each, tap in model.taps.items() if each.rpartition(".")[0] == owner and head_axis(tap) in tap.axes]
 
 
 def head_axis(tap: Tap) -> str:

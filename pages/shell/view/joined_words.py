@@ -26,4 +26,4 @@ def joins_pieces() -> bool:
 def say_joined(shown: Trace, more: str = "") -> None:
     """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces. `more` follows."""
     if isinstance(shown, WordTrace):
-        st.caption(f":material/join: {text('common')['joined']} {more}")
+        st.caption(f":material/join: {text('common')['joined']} {more}".rstrip())
