@@ -33,3 +33,11 @@ LONG_FILES = tuple(f"tests/transformer/watching/test_{name}.py" for name in ("co
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start the long files first."""
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG_FILES)
+
+
+def pytest_collection_finish() -> None:
+    """Exclude all that is imported now from garbage collection, as the app's server does. A full collection would visit it each
+    time, and one test in ten asks for one."""
+    from transformer.process import ignore_present_objects
+
+    ignore_present_objects()

@@ -1,11 +1,14 @@
 """A class on two replicas behind nginx keeps every view when one replica is killed."""
 
+import pytest
+
 from benchmarks.killed_replica import STEPS_AFTER, killed
 from tests.deploy.needs import needs_nginx
 
 SESSIONS = 16  # so many that hardly ever all of them are on one replica
 
 
+@pytest.mark.slow
 @needs_nginx
 def test_visitors_of_a_killed_replica_continue_on_the_other_with_their_views() -> None:
     people = killed(SESSIONS)

@@ -78,6 +78,7 @@ def ask(address: str, method: str, path: str, **headers: str) -> tuple[int, byte
     return response.status, body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("accepted", "packed"),
     [
@@ -208,6 +209,7 @@ def status_of_websocket(address: str, origin: str, host: str = "") -> int:
         return thread.submit(asyncio.run, open_socket()).result()
 
 
+@pytest.mark.slow
 def test_only_allowed_hosts_get_a_session() -> None:
     """Names after one another, with spaces, are the only form that Streamlit reads from the variable (docs/HOSTING.md)."""
     with serving(ROOT / "app.py", environment={"STREAMLIT_SERVER_ALLOWED_HOSTS": "a.example *.b.example"}) as server:

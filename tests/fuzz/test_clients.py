@@ -48,6 +48,7 @@ def run(work: Awaitable[Any]) -> Any:
         return thread.submit(asyncio.run, whole()).result()
 
 
+@pytest.mark.slow
 def test_a_server_raises_its_limit_on_open_files(server: Server) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert server.process.rlimit(psutil.RLIMIT_NOFILE)[0] == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard))

@@ -60,6 +60,7 @@ def faults(app: AppTest, log: list[str]) -> list[str]:
     return [*shown, *(error.value for error in app.error if re.match(FAULT, error.value)), *log]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_no_link_makes_a_page_fail(page: str, log: list[str]) -> None:
     plain = on_page(page)
@@ -87,6 +88,7 @@ def typed(draw: st.DrawFn) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [*SHIPPED, "own-sizes", "shared_heads"])
 def test_no_text_makes_a_page_fail(model: str, log: list[str]) -> None:
     sizes = SMALLEST if model == "own-sizes" else {}

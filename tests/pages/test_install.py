@@ -100,12 +100,14 @@ def test_the_notebook_runs_in_another_folder(programs: Path, tmp_path: Path) -> 
     run(programs / "python", "-c", "\n".join([place, *code]), folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_training_in_its_own_process_runs(programs: Path, tmp_path: Path) -> None:
     # A module of the standard library is not replaced by a file in the current folder.
     (tmp_path / "random.py").write_text("raise AssertionError")
     assert run(programs / "python", "-P", "-c", TRAINING, folder=tmp_path) == "done 2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_command_serves_the_app_and_the_models_of_a_folder(known: BrowserContext, served: Server) -> None:
     visitor = Visitor(known, served.address)

@@ -47,6 +47,7 @@ def continued(pipeline: TextPipeline, *edits: Edit) -> float:
     return sum(right) / len(right)
 
 
+@pytest.mark.slow
 def test_the_folder_opens_and_the_model_continues_a_repeated_row(pipeline: TextPipeline) -> None:
     assert pipeline.stacks == ("decoder",)
     row = words(IDS[:1, :6])[0].split()

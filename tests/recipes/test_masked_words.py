@@ -14,6 +14,7 @@ from transformer import open_model
 SENTENCES = 40
 
 
+@pytest.mark.slow
 def test_more_words_are_filled_in_than_by_the_most_frequent_word(tmp_path: Path) -> None:
     train(tmp_path)
     pipeline = open_model(tmp_path)

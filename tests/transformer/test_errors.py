@@ -67,6 +67,7 @@ def literals(template: ast.expr, module: str) -> list[str]:
     raise AssertionError(f"{ast.unparse(template)} is not a literal: no translation can be found by it")
 
 
+@pytest.mark.slow
 def test_every_error_of_the_library_is_a_literal_sentence():
     """Errors that pages raise are included."""
     calls = list(raised())

@@ -115,6 +115,7 @@ def view(known: BrowserContext, demo: str) -> Iterator[Lines]:
     assert visitor.complaints == []
 
 
+@pytest.mark.slow
 def test_every_allowed_weight_above_the_threshold_has_a_line(view: Lines) -> None:
     view.show().drawn(2 * 4 * 3)
     view.announced("queries () keys () heads (0, 1) threshold 0.05")

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 MAP = 0
 
 
+@pytest.mark.slow
 def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=encoder", whole=True)
     visitor.type("Source text", "cab")
@@ -29,6 +30,7 @@ def test_the_axes_show_the_typed_text_with_its_special_tokens(visitor: Visitor) 
     assert visitor.ticks(MAP, "y") == ["<sos> → b", "b → a", "a → c", "c → <eos>"]
 
 
+@pytest.mark.slow
 def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open("attention?model=reverse", whole=True)
     visitor.type("Source text", "headlamp")
@@ -101,6 +103,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
     assert "head=4" in page.url
 
 
+@pytest.mark.slow
 def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&source=headlight&part=what-if", whole=True)
     assert page.get_by_text("No edit is in force").is_visible()
@@ -150,6 +153,7 @@ def expect_heads(page: Page, *numbers: str) -> None:
     expect(page.locator(".lines .pill[aria-pressed=true]")).to_have_text(numbers)
 
 
+@pytest.mark.slow
 def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines&heads=2", whole=True)
     expect_heads(page, "1", "2")
@@ -192,6 +196,7 @@ def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor)
     expect(page.locator(".lines")).to_have_attribute("data-lines", re.compile("[1-9]"))
 
 
+@pytest.mark.slow
 def test_heads_threshold_and_locks_of_the_lines_are_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc&part=lines", whole=True)
     page.get_by_role("button", name="Head 3", exact=True).click()
@@ -233,6 +238,7 @@ def words(svg: bytes) -> list[str]:
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+@pytest.mark.slow
 def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path) -> None:
     visitor.open("attention?model=reverse&kind=cross&layer=1&head=1&source=abc", whole=True)
     for picture, name, label in ((1, "reverse-cross-all-heads", "head 4"), (0, "reverse-cross-layer1-head1", "<eos>")):

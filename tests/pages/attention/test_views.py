@@ -146,6 +146,7 @@ def test_a_head_is_switched_off_only_if_it_was_on() -> None:
     assert not is_switched_off(before=(1,), on=(1, 2), head=3)  # picked before the browser has reported head 2
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=abc&kind=encoder")  # the part with the computation is not drawn yet

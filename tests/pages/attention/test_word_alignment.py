@@ -60,6 +60,7 @@ def test_the_model_says_when_it_is_unsure_and_how_often_it_is_wrong_then() -> No
     assert not says("I forgot my keys at the office.")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_one_click_opens_a_strange_text_in_the_model_that_reads_any(visitor: Visitor) -> None:
     page = visitor.open(f"attention?model=english-french&source={STRANGE.replace(' ', '+')}")

@@ -143,6 +143,7 @@ def opened(visitor: Visitor, model: str, choice: int, step: int, whole: bool, **
     return page, Answer(pipeline, Generation.of(pipeline.generate(source, method, logits_processors)), step)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(("model", "choice", "step"), [("english-french", 1, 2), ("addition", 2, 1), ("reverse", 3, 3)])
 def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model: str, choice: int, step: int) -> None:
@@ -160,6 +161,7 @@ def test_sampling_draws_the_distributions_of_the_library(visitor: Visitor, model
         assert trace["y"] == close(answer.with_rest(values))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_library(visitor: Visitor) -> None:
     page, free = opened(visitor, "english-french", 0, 2, whole=True)
@@ -188,6 +190,7 @@ def test_a_forced_branch_and_the_insides_of_its_step_have_the_numbers_of_the_lib
     check_taught(page, forced, free.pipeline.answer(source))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(visitor: Visitor) -> None:
     page, answer = opened(visitor, "reverse", 4, 1, whole=True)
@@ -214,6 +217,7 @@ def test_a_node_of_the_tree_can_be_clicked_and_has_the_numbers_of_its_branch(vis
     assert np.array(traces(page, "node-attention")[0]["z"]) == close(crossed, 0.003)  # drawn with 255 levels
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_tap_picks_the_node_under_the_finger(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -38,6 +38,7 @@ def check(app: AppTest) -> AppTest:
     return app
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["english-french", "reverse", "addition"])
 @pytest.mark.parametrize(("query", "method", "logits_processors"), CHOICES, ids=["greedy", "hot", "order", "three", "beam"])
 def test_a_link_shows_what_the_library_writes(
@@ -306,6 +307,7 @@ DRAWN = """(root) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abcd")
@@ -366,6 +368,7 @@ def test_the_rows_of_a_decoder_link_to_the_steps_that_they_wrote() -> None:
     assert not [caption.value for caption in app.caption if said in caption.value]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_token_of_the_answer_on_home_links_to_its_step(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=abc", whole=True)

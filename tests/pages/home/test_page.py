@@ -397,6 +397,7 @@ def test_a_block_that_moves_below_a_pointer_at_rest_is_not_explained(visitor: Vi
     expect(explanation).to_have_text("")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_no_part_of_the_map_is_outside_it_or_overlaps_another_part(visitor: Visitor) -> None:
     visitor.page.emulate_media(color_scheme="dark")
@@ -422,6 +423,7 @@ def test_no_part_of_the_map_is_outside_it_or_overlaps_another_part(visitor: Visi
         assert counts[1:] == [0, 0, False]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
 def test_on_a_projector_the_numbered_lines_leave_room_for_the_map(visitor: Visitor, width: int, height: int) -> None:
@@ -493,6 +495,7 @@ def test_the_links_below_the_rows_ask_about_the_head_and_patch_it() -> None:
     assert (asked["layer"], asked["head"]) == (str(measures["layer"]), str(measures["head"]))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_one_click_asks_what_silencing_the_head_does(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch&adjective=wide", whole=True)

@@ -30,6 +30,7 @@ def test_a_first_visit_shows_the_text_box_loads_no_plotly_and_every_link_keeps_t
         assert "{" not in address
 
 
+@pytest.mark.slow
 def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     page.locator(".map .right").get_by_role("button", name="layer 2").click()
@@ -53,6 +54,7 @@ def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) ->
     page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
 
 
+@pytest.mark.slow
 def test_back_opens_home_as_it_was_and_forward_opens_the_block(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     home = page.url
@@ -80,6 +82,7 @@ def test_back_opens_home_as_it_was_and_forward_opens_the_block(visitor: Visitor)
         visitor.settle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pressed", [0, 400])  # ms: a tap, and a slow click that is still pressed when the map is drawn again
 def test_the_page_of_a_block_gets_the_text_that_was_typed_just_before(visitor: Visitor, pressed: int) -> None:
     page = visitor.open("?model=reverse&source=torch&target=hc")
@@ -118,6 +121,7 @@ def test_a_click_works_while_the_page_moves_and_moving_away_cancels_it(visitor: 
     page.get_by_role("heading", name="Cross-attention, layer 1, head 2").wait_for()
 
 
+@pytest.mark.slow
 def test_a_click_on_a_block_does_not_load_the_app_again(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch", whole=True)
     page.evaluate("window.here = true")

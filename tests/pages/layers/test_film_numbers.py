@@ -16,6 +16,7 @@ from transformer.analysis.walk import walk
 TEXTS = ("abcd", "zyxw")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reverse", "reverse-shared"])
 @pytest.mark.parametrize("item", [0, 1])
 def test_the_numbers_contain_every_tensor_of_every_part_as_computed(model: str, item: int) -> None:

@@ -7,6 +7,7 @@ from tests.pages.layers.opened import LAYER
 from tests.pages.visitor import Walker
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd").page

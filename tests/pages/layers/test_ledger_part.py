@@ -149,6 +149,7 @@ def test_the_growth_figure_describes_the_share_of_every_kind_of_work() -> None:
         assert f"{work} takes" in alt(app, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_downloads_contain_the_filtered_table(visitor: Visitor) -> None:
     page = visitor.open("layers?part=ledger&model=reverse&source=abc&work=output", whole=True)
@@ -167,6 +168,7 @@ def test_downloads_contain_the_filtered_table(visitor: Visitor) -> None:
     assert len({line.count("|") for line in lines}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_link_opens_the_same_ledger_for_another_person(visitor: Visitor) -> None:
     page = visitor.open("layers?part=ledger&model=reverse&source=abc", whole=True)

@@ -13,6 +13,7 @@ from tests.pages.visitor import Walker
 PARTS = list(tomllib.loads((ROOT / "assets/text/en/layers.toml").read_text(encoding="utf-8"))["parts"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("model", ["reverse", "english-french", "vanilla", "pytorch", "shared_heads"])
 def test_every_view_shows_every_kind_of_model(part: str, model: str) -> None:
@@ -27,6 +28,7 @@ def test_every_view_shows_every_kind_of_model(part: str, model: str) -> None:
 # --- in a browser ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_pickers_and_charts_fit_a_phone(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)

@@ -71,6 +71,7 @@ def test_one_head_and_the_second_text_of_a_batch_are_those_of_the_picture() -> N
     assert not app.warning  # it agrees with its computation
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_click_on_a_cell_explains_its_number(walker: Walker) -> None:
     path = f"{LAYER}.self_attention_add_norm.sum"

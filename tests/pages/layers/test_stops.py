@@ -66,6 +66,7 @@ def listed(app: AppTest) -> dict[str, list[int]]:
     return {path: json.loads(shape) for path, level, *_, shape in lines if level}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "d_model", "d_ff", "shared", "count"),
     [("shared_heads", 256, 1024, True, 396), ("vanilla", 512, 2048, False, 342), ("pytorch", 512, 2048, False, 344)],
@@ -105,6 +106,7 @@ def test_the_walk_lists_every_tap_of_the_model_once() -> None:
     assert set(paths) == set(Pipeline.load("english-french").model.taps)
 
 
+@pytest.mark.slow
 def test_the_parameters_of_all_stops_are_all_parameters_of_the_model() -> None:
     app = opened(model="own-sizes", variant="vanilla", n_layers="1", n_heads="2", d_model="16", d_ff="32", **EXAMPLE)
     counted: dict[str, int] = {}

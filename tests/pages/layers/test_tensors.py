@@ -36,6 +36,7 @@ def test_hovering_shows_exact_numbers(walker: Walker) -> None:
     assert value(walker) == pytest.approx(float(logits[2, 5]), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     path = f"{LAYER}.self_attention.weights"
     page = walker.at(f"model=reverse&source=abcd&stop={path}").page
@@ -74,6 +75,7 @@ def test_the_keyboard_reaches_every_number(walker: Walker) -> None:
     walker.is_at(path)
 
 
+@pytest.mark.slow
 def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
     walker = Walker(browser, url, has_touch=True)
     walker.page.set_viewport_size({"width": 390, "height": 844})
@@ -87,6 +89,7 @@ def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
     assert walker.complaints == []
 
 
+@pytest.mark.slow
 def test_columns_are_opened_until_each_cell_is_one_number(walker: Walker) -> None:
     page = walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden").page
     key = Untrained.of("shared_heads", (EXAMPLE["source"], EXAMPLE["batch"]), (EXAMPLE["target"], EXAMPLE["batch_targets"]))
@@ -136,6 +139,7 @@ def drawn_columns(walker: Walker) -> tuple[int, int]:
     return int(names[0].split()[1]), int(names[-1].split()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1440, 390])
 def test_no_picture_is_wider_than_the_page(walker: Walker, width: int) -> None:
     walker.page.set_viewport_size({"width": width, "height": 800})

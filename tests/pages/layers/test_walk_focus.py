@@ -8,6 +8,7 @@ from tests.pages.visitor import Walker
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_the_same_key_plays_pauses_and_plays_again(walker: Walker, key: str) -> None:
     page = walker.at("model=reverse&source=abcd&speed=1&stop=source_mask").page

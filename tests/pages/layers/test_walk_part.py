@@ -128,6 +128,7 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
 # --- in a browser ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
@@ -145,6 +146,7 @@ def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker) -> Non
     assert page.get_by_role("heading", name="Encoder layer 1, self-attention · Scaled scores").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page
@@ -174,6 +176,7 @@ def test_playing_steps_through_the_walk_and_stops_at_the_end(walker: Walker) -> 
     assert walker.path == "probabilities"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_playing_stops_when_the_visitor_chooses_a_stop_or_pauses(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&speed=2&stop=source_mask").page

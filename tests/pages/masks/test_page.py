@@ -83,6 +83,7 @@ def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> No
     assert not [alt for alt in pictures(app) if alt.startswith("Mask Source padding")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "padding", "combined"),
     # The decoder reads 4 tokens and 2 padding tokens. Depending on the variant, padding rows, padding columns or only the
@@ -238,6 +239,7 @@ def test_batch_table_escapes_tokens_and_marks_padding() -> None:
     assert "<b>text 2</b>" in table
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_link_restores_the_changed_word_for_another_person(visitor: Visitor) -> None:
     page = visitor.open(f"masks?model=english-french&source={quote('the cat sleeps .')}&part=no-causal-mask", whole=True)
@@ -255,6 +257,7 @@ def test_link_restores_the_changed_word_for_another_person(visitor: Visitor) -> 
     assert fresh.get_by_text("changed word: chien").first.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     page = visitor.open("masks?model=shared_heads&source=a+b+c", whole=True)
@@ -272,6 +275,7 @@ def test_added_batch_is_in_the_link_and_on_the_axes(visitor: Visitor) -> None:
     assert page.locator(".chart").count() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})

@@ -298,6 +298,7 @@ def test_infinite_numbers_in_a_link_are_ignored() -> None:
     assert [app.number_input(key=name).value for name in names[2:]] == [3, 4, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor) -> None:
     page = visitor.open("positions?model=reverse&source=cab&part=waves", whole=True)
@@ -313,6 +314,7 @@ def test_waves_and_sizes_are_restored_from_the_link(visitor: Visitor) -> None:
     assert fresh.get_by_label("d_model: dimensions", exact=True).input_value() == "9"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("look", ["distances", "rotation"])
 def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor, look: str) -> None:

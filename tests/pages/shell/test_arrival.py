@@ -59,6 +59,7 @@ def test_an_anchor_is_read_again_when_its_script_was_loaded_before_the_one_that_
     assert page.url.endswith("part=padding#padding")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", ["map", "steps", "no-such-look"])
 def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -> None:
     """The address of a picked look has `part`, but no anchor of a heading. The default look and an unknown look are removed
@@ -80,6 +81,7 @@ def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None
     assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
 
 
+@pytest.mark.slow
 def test_back_restores_the_picked_look(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=torch#head")
     page.locator(".st-key-part").wait_for()
@@ -95,6 +97,7 @@ def test_back_restores_the_picked_look(visitor: Visitor) -> None:
     expect(page.get_by_role("radio", name="what-if")).to_be_checked()
 
 
+@pytest.mark.slow
 def test_an_example_scrolls_to_its_part_and_back_restores_the_scroll_position(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     start = next(start for start in text("home")["starts"] if start["query"].get("part") == "what-if")

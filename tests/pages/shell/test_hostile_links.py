@@ -29,6 +29,7 @@ TRAINED = {"model": "english-french"}
 PLANTED = "[onerror], [onload], [src='x'], [href^='javascript' i], script:not([src]):not([type]), iframe, [src*='elsewhere']"
 
 
+@pytest.mark.slow
 def test_no_markup_of_a_link_runs(visitor: Visitor) -> None:
     dialogs: list[str] = []
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 APP = ROOT / "app.py"
 
 
+@pytest.mark.slow
 def test_an_open_tab_continues_after_its_server_is_killed_and_started_again(known: BrowserContext) -> None:
     with serving(APP) as server:
         visitor = Visitor(known, server.address)
@@ -41,6 +42,7 @@ def test_an_open_tab_continues_after_its_server_is_killed_and_started_again(know
             visitor.close()
 
 
+@pytest.mark.slow
 def test_a_page_opened_by_a_link_asks_twice_in_vain_and_connects(browser: Browser, url: str) -> None:
     """docs/HOSTING.md describes the two 404. All other browser tests accept them and no other."""
     visitor = Visitor(browser, url)
@@ -56,6 +58,7 @@ def test_a_page_opened_by_a_link_asks_twice_in_vain_and_connects(browser: Browse
     visitor.close()
 
 
+@pytest.mark.slow
 @needs_nginx
 def test_no_page_violates_the_content_security_policy_of_nginx(known: BrowserContext, url: str) -> None:
     with behind_nginx(url, url) as address:

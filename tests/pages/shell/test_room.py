@@ -19,6 +19,7 @@ TO_THE_END = """() => document.querySelectorAll(".chart, .katex-display").forEac
     (box) => box.scrollTo(box.scrollWidth, 0))"""
 
 
+@pytest.mark.slow
 def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef", whole=True)
@@ -38,6 +39,7 @@ def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
     assert not any(fades for _, fades, *_ in hidden)
 
 
+@pytest.mark.slow
 def test_full_screen_chart_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?part=map", whole=True)
@@ -104,6 +106,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", PICTURES)
 def test_a_phone_shows_the_picture_of_a_page_on_its_first_screen(visitor: Visitor, link: str) -> None:
     visitor.page.set_viewport_size({"width": 360, "height": 740})
@@ -119,6 +122,7 @@ CUT = """(texts) => texts.filter((box) => box.clientWidth && getComputedStyle(bo
     .map((box) => box.innerText)"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("link", "count"), [("patching?part=need", 4), ("decoding?method=sampling", 4), ("lessons", 8)])
 def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, link: str, count: int) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
@@ -128,6 +132,7 @@ def test_letters_of_twice_the_size_are_not_cut_off_on_a_phone(visitor: Visitor, 
     assert page.locator(READ).evaluate_all(CUT) == []
 
 
+@pytest.mark.slow
 def test_ticks_of_a_chart_do_not_overlap_with_letters_of_twice_the_size(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url, viewport={"width": 390, "height": 844})
     visitor.page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
@@ -146,6 +151,7 @@ def test_ticks_of_a_chart_do_not_overlap_with_letters_of_twice_the_size(browser:
 SPAN = "part => [part.getBoundingClientRect().top, part.getBoundingClientRect().bottom]"
 
 
+@pytest.mark.slow
 def test_legends_and_buttons_on_a_phone_overlap_no_other_part(browser: Browser, url: str) -> None:
     visitor = Visitor(browser, url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     chart = visitor.open("masks").locator(".st-key-leak-future-off")

@@ -43,6 +43,7 @@ FRAMES = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_elements_below_a_page_are_not_visible_while_the_page_is_drawn(known: BrowserContext, tmp_path: Path) -> None:
     """A slow server sends a new page in steps. Meanwhile, the elements below every page are hidden."""
     script = tmp_path / "slow.py"

@@ -67,6 +67,7 @@ def test_tokens_page_reads_the_text_from_the_link() -> None:
     assert picker(app, "item").proto.help == text("tokens")["item_help"]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_picked_text_stays_across_parts_and_in_the_link(visitor: Visitor) -> None:
     page = visitor.open("layers?" + "&".join(f"{name}={value}" for name, value in BATCH.items()))

@@ -116,6 +116,7 @@ def test_batch_is_padded_and_padding_is_counted() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "zero", "scales"),
     [("vanilla", True, False), ("pytorch", False, True), ("shared_heads", False, False), ("reverse", False, True)],
@@ -198,6 +199,7 @@ def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
     assert shown(app) == [[("known", token, "", token, token) for token in trace.target_tokens[0]]]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=cab", whole=True)
@@ -216,6 +218,7 @@ def test_tokens_are_on_the_axes_and_a_link_restores_the_view(visitor: Visitor) -
     assert fresh.get_by_text("26 of 30 tokens").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_chips_fit_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})

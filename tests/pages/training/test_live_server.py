@@ -50,6 +50,7 @@ def run_beside(visits: Coroutine[Any, Any, Result]) -> Result:
         return thread.submit(asyncio.run, visits).result()
 
 
+@pytest.mark.slow
 def test_closing_five_tabs_leaves_no_process_and_no_thread(server: Server) -> None:
     """`benchmarks.hostile_clients` measures the memory and the time for twenty tabs."""
 
@@ -71,6 +72,7 @@ def test_closing_five_tabs_leaves_no_process_and_no_thread(server: Server) -> No
     wait_for(lambda: server.process.num_threads() <= threads)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_tiny_model_is_trained_to_the_end_and_opened_on_attention(browser: Browser, server: Server, tmp_path: Path) -> None:
     visitor = Visitor(browser, server.address)

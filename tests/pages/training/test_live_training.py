@@ -117,6 +117,7 @@ def chosen(app: AppTest) -> LiveSettings:
     return started[0]
 
 
+@pytest.mark.slow
 def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_path: Path) -> None:
     app = on_page(PAGE, **TINY)
     assert any("Nothing is being trained" in info.value for info in app.info)

@@ -306,6 +306,7 @@ def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: 
     assert training.join(60)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(visitor: Visitor) -> None:
     page = visitor.open("training?model=reverse&source=abc")

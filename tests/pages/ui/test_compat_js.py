@@ -34,6 +34,7 @@ def returned(page: Page, expression: str) -> Any:
     return page.evaluate(f"() => {{ {expression} }}")
 
 
+@pytest.mark.slow
 def test_element_with_key(page: Page) -> None:
     assert returned(page, "return compat.elementWithKey('head-map').querySelector('.js-plotly-plot') !== null")
     assert returned(page, "return compat.elementWithKey('no-such-key')") is None

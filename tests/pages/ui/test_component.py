@@ -38,6 +38,7 @@ MOVING = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_nothing_in_a_component_moves_for_a_person_who_wants_less_motion(visitor: Visitor) -> None:
     visitor.page.emulate_media(reduced_motion="no-preference")
@@ -48,17 +49,17 @@ def test_nothing_in_a_component_moves_for_a_person_who_wants_less_motion(visitor
     page.emulate_media(reduced_motion="no-preference")
 
 
-@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.css")), ids=lambda file: file.stem)
-def test_no_style_of_a_component_overrides_less_motion(file: Path) -> None:
+def test_no_style_of_a_component_overrides_less_motion() -> None:
     """The shared style stops all motion with `!important`, and only another `!important` could override it."""
-    moving = r"^\s*(?:transition|animation|scroll-behavior)[\w-]*:[^;]*!important"
-    stopped = re.findall(moving, file.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(stopped) == (3 if file == SHARED_STYLE else 0)
+    moving = re.compile(r"^\s*(?:transition|animation|scroll-behavior)[\w-]*:[^;]*!important", re.MULTILINE)
+    stopped = {file: len(moving.findall(file.read_text(encoding="utf-8"))) for file in PAGES.rglob("*.css")}
+    assert {file: count for file, count in stopped.items() if count} == {SHARED_STYLE: 3}
 
 
-@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.js")), ids=lambda file: file.stem)
-def test_no_script_moves_anything_for_a_visitor_who_wants_less_motion(file: Path) -> None:
+def test_no_script_moves_anything_for_a_visitor_who_wants_less_motion() -> None:
     """CSS cannot stop the motion of a script, so a script that animates must ask."""
-    source = file.read_text(encoding="utf-8")
-    assert not re.search(r"""["']smooth["']""", source)
-    assert ".animate(" not in source or "prefers-reduced-motion: reduce" in source
+    sources = {file: file.read_text(encoding="utf-8") for file in PAGES.rglob("*.js")}
+    assert [file for file, source in sources.items() if re.search(r"""["']smooth["']""", source)] == []
+    moving = [source for source in sources.values() if ".animate(" in source]
+    assert moving
+    assert all("prefers-reduced-motion: reduce" in source for source in moving)

@@ -63,6 +63,7 @@ def test_filled_escapes_the_template_but_not_its_values() -> None:
     assert filled("<unk> is {token}.", token="*a*") == r"\<unk\> is *a*\."
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_typed_text_is_shown_and_copied_unchanged(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "texts.py"
@@ -152,6 +153,7 @@ def order(page: Page, letters: str) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_typed_icons_and_text_direction_do_not_affect_the_page(visitor: Visitor) -> None:
     page = visitor.open(f"masks?model=english-french&source={quote('the :material/home: :streamlit: -> cat')}")

@@ -181,6 +181,7 @@ def view(known: BrowserContext, demo: str) -> Iterator[Overview]:
     assert visitor.complaints == []
 
 
+@pytest.mark.slow
 @browser_only
 def test_hovering_shows_the_cell_and_its_weight_without_a_rerun(view: Overview) -> None:
     view.show()
@@ -308,6 +309,7 @@ def test_a_custom_order_shows_captions_and_a_click_picks_the_clicked_tile(view: 
     assert view.root.locator(".label.on").all_text_contents() == ["L2 H8 · 0.98"]
 
 
+@pytest.mark.slow
 @browser_only
 @pytest.mark.parametrize("case", ["one", "small", "big", "many", "flow"])
 def test_the_overview_fits_a_laptop(view: Overview, case: str) -> None:
@@ -338,6 +340,7 @@ def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(
     assert view.color(12, 12, *pixel, *size) == [*SCALE[127], 255]
 
 
+@pytest.mark.slow
 @browser_only
 @pytest.mark.parametrize("case", ["small", "big", "many", "flow"])
 def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext, demo: str, case: str) -> None:

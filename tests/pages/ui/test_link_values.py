@@ -43,6 +43,7 @@ body()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_value_of_a_link_survives_the_loss_of_its_first_message(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "lost.py"

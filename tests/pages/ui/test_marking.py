@@ -8,6 +8,7 @@ from tests.pages.visitor import Visitor
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_cells_are_marked_by_mouse_keyboard_and_drag_and_the_link_keeps_them(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=abcde&kind=cross&predict=attention.2:")
     root, cells = page.locator(".marking"), page.locator(".marking .cell")

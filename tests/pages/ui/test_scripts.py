@@ -29,6 +29,7 @@ def test_the_text_of_a_component_imports_its_script() -> None:
     assert len(importing(SCRIPT)) < 250  # sent with every change of the component's data
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("path", ["", "attention"])
 def test_scripts_are_loaded_below_a_base_path_and_shared(known: BrowserContext, path: str) -> None:

@@ -47,6 +47,7 @@ def close(cell: Explanation) -> bool:
     return abs(cell.result - cell.traced) <= 1e-5 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", Kind)
 def test_every_number_of_every_step_equals_its_explanation(run: Run, kind: str):
     model, trace = run

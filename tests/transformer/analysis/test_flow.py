@@ -23,6 +23,7 @@ def parts(model: str) -> list[tuple[str, list[Stop], Flow]]:
     return [(part, stops := list(members), flow_of(stops)) for (_, part), members in grouped]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reverse", "pytorch", "shared_heads"])
 def test_lines_and_chains_are_the_inputs_of_every_tensor(model: str) -> None:
     for _, stops, flow in parts(model):

@@ -34,6 +34,7 @@ def traced_with_copies(
     return pipeline.trace([SHORT, LONG], target, edits(kind)), copies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_tensor_of_a_trace_is_that_of_the_pass(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     trace, copies = traced_with_copies(monkeypatch, name)

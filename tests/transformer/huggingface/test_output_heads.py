@@ -74,6 +74,7 @@ def theirs(folder: Path, class_name: str, trace: Trace, pad: int, **given: Any) 
         return model(**given, output_attentions=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_base_model_gives_the_vectors_and_weights_of_transformers_and_no_answer(folders: Any, name: str) -> None:
     class_name = base_class(model_type(name))

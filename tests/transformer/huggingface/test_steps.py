@@ -12,6 +12,7 @@ from transformer.errors import InputError
 from transformer.tracing.trace import run_traced
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_number_of_every_step_is_explained_from_the_trace(name: str) -> None:
     trace = opened(name).trace([LONG, SHORT])

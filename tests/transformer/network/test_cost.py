@@ -86,6 +86,7 @@ def test_flops_of_each_module_equal_pytorchs_count(preset: str, norm_first: bool
     assert {path: counted[path] for path in compared} == {path: closed[path] for path in compared}
 
 
+@pytest.mark.slow
 @given(run=runs())
 @settings(max_examples=40)
 def test_the_cost_of_each_kind_of_work_equals_its_formula(run: Run) -> None:

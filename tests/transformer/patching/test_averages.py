@@ -75,6 +75,7 @@ def test_without_a_pair_that_says_something_there_are_no_heads(static: Pipeline)
     assert averages.interval("lost").low == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["english-french", "english-french-redundant"])
 def test_the_head_that_turns_is_alone_or_has_become_a_bystander(name: str) -> None:
     """The card says which head turns, and how often the pronoun is right without it."""

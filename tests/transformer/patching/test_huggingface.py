@@ -49,6 +49,7 @@ def edits_for(pair: RunPair, swap: Swap, place: Place, other: Trace) -> list[Pat
     return edits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["denoise", "noise"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_place_is_patched_as_by_an_edit(name: str, direction: str) -> None:

@@ -61,6 +61,7 @@ def check(pair: RunPair, what: str, direction: str) -> None:
             assert found["exact"] == (logits[pair.row : pair.row + rows].argmax(-1).tolist() == [*pair.wanted])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WHATS)
 @pytest.mark.parametrize("name", MODELS)
 def test_every_place_is_patched_as_by_hooks(name: str, what: str) -> None:

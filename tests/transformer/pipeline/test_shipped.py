@@ -246,6 +246,7 @@ def test_the_card_of_the_everyday_model_says_how_good_it_is() -> None:
     assert alignment["word_model"] < min(map(min, alignment["errors"])) < alignment["diagonal"]
 
 
+@pytest.mark.slow
 def test_the_alignment_errors_on_the_card_are_those_of_the_heads() -> None:
     alignment, sentences = load(EVERYDAY).card.measures["alignment"], read_alignments()
     assert len(sentences) == alignment["sentences"] == 150

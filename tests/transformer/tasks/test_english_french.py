@@ -58,6 +58,7 @@ def test_the_rule_translates_sentences_of_beginners():
     assert len(wrong) <= (1 - LEAST_RIGHT) * len(rows), wrong
 
 
+@pytest.mark.slow
 def test_a_drawn_sentence_is_read_as_it_was_drawn(pairs: list[Pair]):
     assert [pair for pair in pairs if TASK.solve(pair.source) != pair.target] == []
 
@@ -301,14 +302,14 @@ def test_two_sentences_are_joined_by_a_period_or_and():
     assert TASK.solve("i have a dog and it is what") is None
 
 
-@pytest.mark.parametrize("pair", [RIGID.sample(random.Random(seed)) for seed in range(60)])
-def test_the_rigid_sentences_have_two_nouns_at_fixed_places(pair: Pair):
-    assert RIGID.solve(pair.source) == pair.target
-    assert not RIGID.source_vocabulary.unknown(RIGID.source_vocabulary.split(pair.source))
-    assert not RIGID.target_vocabulary.unknown(RIGID.target_vocabulary.split(pair.target))
-    words = pair.source.split()
-    assert (words[0], words[2:4]) == ("the", ["did", "not"])
+def test_the_rigid_sentences_have_two_nouns_at_fixed_places():
     assert RIGID.solve("i like tea") is None
+    for pair in [RIGID.sample(random.Random(seed)) for seed in range(60)]:
+        assert RIGID.solve(pair.source) == pair.target
+        assert not RIGID.source_vocabulary.unknown(RIGID.source_vocabulary.split(pair.source))
+        assert not RIGID.target_vocabulary.unknown(RIGID.target_vocabulary.split(pair.target))
+        words = pair.source.split()
+        assert (words[0], words[2:4]) == ("the", ["did", "not"])
 
 
 def test_most_sentences_with_a_reason_have_two_nouns_for_the_pronoun():

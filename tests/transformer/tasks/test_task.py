@@ -105,6 +105,7 @@ def test_every_drawn_token_is_in_the_vocabulary(task: Task, sampled: list[Pair])
         assert not task.target_vocabulary.unknown(task.target_vocabulary.split(pair.target)), pair
 
 
+@pytest.mark.slow
 def test_the_vocabulary_has_exactly_the_words_of_the_training_split(task: Task, training_pairs: Iterator[Pair]):
     sources, targets = (known(copy(training_pairs)) for _ in range(2))
     for vocabulary, texts in (

@@ -51,7 +51,7 @@ def test_hidden_and_blocked_keys_have_no_weight_after_any_edit_of_scores(
     layer = 0 if attention == ENCODER else 1
     edges = ((0, 0), (1, 0), (1, 1), (2, 1))
     raised = Patch(f"{attention}.{name}", values=1e9)
-    for edit in (Scale(f"{attention}.{name}", factor=1e6), Scale(f"{attention}.{name}", factor=-1e6), raised):
+    for edit in (*(Scale(f"{attention}.{name}", factor=factor) for factor in (0.0, 0.5, 1e6, -1e6)), raised):
         for edits in ([edit], [edit, Block(attention, edges=edges)], [Block(attention, edges=edges), edit]):
             trace = edited(model, *edits)
             empty = plain.fully_masked(kind)[layer][..., None]  # the variant decides about the weights of these rows

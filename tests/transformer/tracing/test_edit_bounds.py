@@ -73,6 +73,7 @@ def test_uniform_weights_skip_scores_hidden_after_the_division():
 # --- numbers -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("preset", PRESETS)
 def test_repeated_large_factors_keep_numbers_finite(preset: str, norm_first: bool):

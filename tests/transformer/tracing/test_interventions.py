@@ -128,17 +128,6 @@ def test_positions_beyond_the_sequence_are_ignored(model: Transformer, plain: Tr
     assert torch.equal(trace["decoder.output"].values[:, 2:], plain["decoder.output"].values[:, 2:])
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, 0.5, 1e6])
-@pytest.mark.parametrize("name", ["scores", "scaled_scores", "masked_scores"])
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_scaled_scores_keep_hidden_keys_hidden(model: Transformer, plain: Trace, attention: str, name: str, factor: float):
-    trace = edited(model, Scale(f"{attention}.{name}", factor=factor))
-    kind = {ENCODER: "encoder", DECODER: "decoder", CROSS: "cross"}[attention]
-    assert trace.logits.isfinite().all()
-    assert torch.equal(trace.allowed(kind), plain.allowed(kind))
-    assert (trace.attention(kind)[~plain.allowed(kind) & ~plain.fully_masked(kind)[..., None]] == 0).all()
-
-
 @pytest.mark.parametrize("factor", [0.0, -1.0, 0.5])
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_scores_scaled_after_the_mask_keep_hidden_keys_hidden(attention: str, factor: float):

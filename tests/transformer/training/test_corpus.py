@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from transformer import Pipeline
+from transformer.analysis.word_alignment import read_alignments
 from transformer.errors import InputError
 from transformer.text.subwords import FIRST
 from transformer.training.__main__ import main
@@ -85,11 +86,15 @@ def test_the_command_trains_tests_and_resumes(
 ):
     pytest.importorskip("sacrebleu")
     pytest.importorskip("nltk")
-    small = tuple((dict(RECIPES["everyday"].config) | {"d_model": 64, "heads": 2, "d_ff": 64}).items())
+    sizes = {"d_model": 64, "heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1}
+    small = tuple((dict(RECIPES["everyday"].config) | sizes).items())
     tiny = RECIPES["everyday"].replace(
         steps=6, batch=8, pool=2, pieces=len(FIRST) + 60, check_every=2, check_pairs=2, snapshots=(2,), config=small
     )
     monkeypatch.setitem(RECIPES, "everyday", tiny)
+    few = read_alignments()[:8]
+    monkeypatch.setattr("transformer.training.alignment.read_alignments", lambda: few)
+    monkeypatch.setattr("transformer.training.__main__.SENTENCES", 8)
     out = ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
     assert main(["everyday", "--data", str(file), *out]) == 0
     pipeline = Pipeline.load(tmp_path / "out" / "everyday.safetensors")

@@ -49,6 +49,7 @@ def process_of(live: LiveTraining) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_uninterrupted_one(
     live: LiveTraining, ended: threading.Event
 ) -> None:

@@ -85,6 +85,7 @@ PLANTED: list[tuple[type[nn.Module], str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "wrong", "name", "where"), PLANTED)
 def test_a_planted_mistake_is_found_and_named(kind: type[nn.Module], wrong: str, name: str, where: str) -> None:
     mine, ours = both(kind, wrong=[wrong])
@@ -187,6 +188,7 @@ EDITED: list[tuple[type[nn.Module], list[tuple[str, str]], str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "edits", "name", "where"), EDITED)
 def test_a_mistake_in_the_code_is_found_and_named(
     kind: type[nn.Module], edits: list[tuple[str, str]], name: str, where: str
@@ -198,6 +200,7 @@ def test_a_mistake_in_the_code_is_found_and_named(
     assert where in found.reasons[0].where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "name", "where", "first"),
     [
@@ -260,6 +263,7 @@ def test_a_layer_that_never_runs_is_named(stack: str) -> None:
     assert f"{stack}_layers.0.self_attn.w_q.weight" in found.notes[0]  # which of theirs it was
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "wrong", "names"),
     [
@@ -289,6 +293,7 @@ RIGHT: list[tuple[type[nn.Module], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "given", "config"), RIGHT)
 def test_a_right_network_agrees(kind: type[nn.Module], given: dict[str, Any], config: dict[str, Any]) -> None:
     mine, ours = both(kind, ours=config, **given)
@@ -351,6 +356,7 @@ def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
     assert "No mistake that was tried" in str(found)
 
 
+@pytest.mark.slow
 def test_an_unknown_mistake_is_not_explained_by_others_and_the_search_says_how_far_it_is() -> None:
     """Without the residual sum and the norm, some tensors of ours are those of theirs, but the logits are farther away."""
     squared = CLASSIC_SUM.replace("function(x)", "function(x) ** 2")
@@ -459,6 +465,7 @@ def test_layers_that_share_their_weights_are_named() -> None:
     assert "one block" in str(comparison)
 
 
+@pytest.mark.slow
 def test_weights_without_a_part_another_number_of_heads_and_other_shapes_are_remarked() -> None:
     class Unused(nn.Module):
         def __init__(self, last: bool = False) -> None:

@@ -96,6 +96,7 @@ PLANTED: list[tuple[type[nn.Module], int, list[Edit], str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "layers", "edits", "name", "where"), PLANTED)
 def test_a_planted_mistake_is_named(kind: type[nn.Module], layers: int, edits: list[Edit], name: str, where: str) -> None:
     found = compare(*both(edited(kind, *edits), layers), SOURCE, TARGET)

@@ -423,6 +423,7 @@ def test_only_the_right_secret_in_the_tab_makes_a_session_the_teacher(store: Cla
     assert tally_of(store, code, 0).joined == 3
 
 
+@pytest.mark.slow
 def test_without_classes_nothing_about_them_is_drawn_or_loaded() -> None:
     script = f"""
 import sys
@@ -539,6 +540,7 @@ def test_answers_of_each_kind_are_listed(stop: Stop, given: dict[str, int], tabl
 # --- sixty sessions at once --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str) -> None:
     """The sessions use the websocket, and send the values that the bar of a browser sends, and hostile values. Some students
     load their page again between the votes, and some come late."""
@@ -653,6 +655,7 @@ def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_proj
     assert boxes[0]["height"] < 120
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reload(
     visitor: Visitor, stranger: BrowserContext
@@ -690,6 +693,7 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     student.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_page_down_leads_a_class_from_vote_to_reveal_and_phones_follow(visitor: Visitor, stranger: BrowserContext) -> None:
     visitor.page.set_viewport_size({"width": 1280, "height": 720})

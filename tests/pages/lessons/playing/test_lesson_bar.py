@@ -591,6 +591,7 @@ def test_an_unknown_lesson_gives_a_warning(name: str) -> None:
 # --- in a browser ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     """A short link opens the lesson, presented, on the page of the stop. After that, mostly keys are used: for the answers, for
@@ -695,6 +696,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_focus_starts_at_the_question_and_is_never_under_the_bar(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
@@ -759,6 +761,7 @@ def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, s
     assert page.evaluate(CUT_OFF) == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor: Visitor) -> None:
     """The words are below the page, and cover less than half of the screen. Answers are as wide as the screen, and high enough
@@ -812,6 +815,7 @@ WHOLE_ROW = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(("name", "by_link"), [*((name, False) for name in LONG), ("inside-one-head", True)])
 def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_about(
@@ -850,6 +854,7 @@ def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_ab
         assert panel["width"] <= 0.4 * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_lesson_is_left_without_loss_and_continued(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")

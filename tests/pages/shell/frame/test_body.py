@@ -45,6 +45,7 @@ def answers(url: str, page: str, *clicks: dict[str, Any], **query: str) -> list[
         return pool.submit(lambda: asyncio.run(visit())).result()
 
 
+@pytest.mark.slow
 def test_a_click_in_the_page_sends_only_the_page(url: str) -> None:
     (run,) = answers(url, "attention", {"layer": "1"}, model="reverse", source="abc")
     assert {place[0] for place in run.elements} == {MAIN}

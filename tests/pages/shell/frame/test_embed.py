@@ -15,6 +15,7 @@ def test_every_page_with_a_model_has_a_figure() -> None:
     assert {name_of(file) for file in page_files()} - {*PAGES} == {"lessons"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("page", PAGES)
 def test_an_embedded_page_shows_its_figure_and_a_caption_and_nothing_else(visitor: Visitor, page: str) -> None:

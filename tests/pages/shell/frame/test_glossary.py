@@ -24,6 +24,7 @@ def test_every_term_is_listed_once_below_a_page() -> None:
     assert listed() in [element.value for element in unfold(app, "glossary").markdown]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_marked_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]

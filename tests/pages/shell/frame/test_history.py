@@ -32,6 +32,7 @@ def go(visitor: Visitor, title: str) -> None:
     visitor.settle()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}")
@@ -75,6 +76,7 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert all(value.replace(" ", "+") in page.url for value in LINKED.values())
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visitor) -> None:
     """Choices on three pages. The navigation and a link of the tour lead from one page to the next."""
@@ -126,6 +128,7 @@ def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visi
     assert not undo.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor: Visitor) -> None:
     page = visitor.open("?lesson=first-look&lesson_stop=2")
@@ -174,6 +177,7 @@ def test_the_server_counts_choices_but_not_what_the_app_changes_by_itself() -> N
     assert choices_after() == (4, 4)  # Streamlit adds an entry for another page
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     page = visitor.open("positions?computed=true")
@@ -198,6 +202,7 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
     assert page.locator("details[open] pre").count() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
@@ -221,6 +226,7 @@ def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_link_opens_on_a_new_server(browser: Browser) -> None:
     with serving(ROOT / "app.py") as url:

@@ -65,6 +65,7 @@ def test_another_page_resets_the_parts_that_were_on_screen() -> None:
     assert app.session_state[SEEN] == set()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")

@@ -66,6 +66,7 @@ def test_a_button_below_the_page_starts_presenting() -> None:
     assert app.session_state[PRESENT]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_every_text_is_large_and_a_clicker_steps_through_the_parts(visitor: Visitor) -> None:
     page = visitor.page
@@ -118,6 +119,7 @@ def test_every_text_is_large_and_a_clicker_steps_through_the_parts(visitor: Visi
 PAGES = [name_of(file) for file in page_files()]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("name", PAGES)
 def test_every_part_of_every_page_is_large_and_whole_on_both_projectors(name: str, visitor: Visitor) -> None:

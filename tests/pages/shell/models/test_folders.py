@@ -99,6 +99,7 @@ def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(name
     read_again()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("named")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("page", PAGES)

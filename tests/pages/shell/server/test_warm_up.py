@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from benchmarks.app_server import ROOT
 from tests.transformer.huggingface.tiny import folder_of
 
@@ -40,6 +42,7 @@ def test_every_model_is_loaded_and_no_page_is_drawn() -> None:
     assert run.returncode == 0, run.stderr
 
 
+@pytest.mark.slow
 def test_the_packages_for_models_of_folders_are_imported_if_there_are_some() -> None:
     given = os.environ | {"HEADLIGHT_MODELS": str(folder_of("gpt2"))}
     run = subprocess.run([sys.executable, "-c", OF_FOLDERS], cwd=ROOT, env=given, capture_output=True, text=True, check=False)

@@ -75,6 +75,7 @@ def test_every_chart_has_a_description_and_a_menu_that_saves_it(page: str, part:
         assert chart.key == SMALL or any(f"save {chart.key}" in menu for menu in menus), chart.key
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_chart_keeps_its_zoom_and_its_place_while_another_widget_changes(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=abc&part=map", whole=True)
@@ -106,6 +107,7 @@ def test_a_chart_keeps_its_zoom_and_its_place_while_another_widget_changes(visit
     assert page.evaluate(zoom) == [-0.5, 7.5]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_python_gets_the_point_under_the_pointer_and_the_selected_points(known: BrowserContext, tmp_path: Path) -> None:
     script = tmp_path / "pointed.py"

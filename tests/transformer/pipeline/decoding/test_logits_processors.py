@@ -46,6 +46,7 @@ def test_top_p_keeps_the_fewest_tokens_with_that_mass(logits: Tensor, mass: floa
         assert len(tokens) == 1 or sum(masses[:-1]) < mass + 1e-9
 
 
+@pytest.mark.slow
 @given(logits=LOGITS, share=st.floats(0, 1))
 def test_min_p_keeps_tokens_with_a_share_of_the_highest_probability(logits: Tensor, share: float) -> None:
     probabilities = logits.double().softmax(-1)
