@@ -81,7 +81,9 @@ def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
     walker.page.set_viewport_size({"width": 390, "height": 844})
     walker.at("model=reverse&source=abcd&stop=logits")
     logits = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0]
-    walker.settle()  # the picture is drawn again for a narrow page
+    narrow = "document.querySelector('.st-key-walk_picture .chart > div').style.minWidth.replace('px', '') < 390"
+    walker.page.wait_for_function(narrow)  # the picture is drawn again when the server knows how wide the page is
+    walker.settle()
     place = spot(walker, (1, 1), logits.shape)
     walker.page.touchscreen.tap(place["x"], place["y"])
     assert value(walker) == pytest.approx(float(logits[1, 1]), rel=1e-6)
