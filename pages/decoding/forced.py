@@ -61,8 +61,9 @@ def forced_tokens(view: View, run: Run) -> Forced:
     while tokens and (last := max(tokens)) >= len(with_forced(view, run, tuple(tokens.items())).chain):
         del tokens[last]
         without_step.append(phrases.pop(last))
-    count = len(with_forced(view, run, tuple(tokens.items())).chain)
-    problems += [words["no_step"].format(phrase=literal(phrase), count=count) for phrase in without_step]
+    if without_step:
+        count = len(with_forced(view, run, tuple(tokens.items())).chain)
+        problems += [words["no_step"].format(phrase=literal(phrase), count=count) for phrase in without_step]
     return Forced(tuple(tokens.items()), tuple(problems))
 
 
