@@ -62,11 +62,18 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
         _show_both(run, other, forced)
 
 
+def _note(run: Run) -> str:
+    """The log-probability of an answer, and the number of its tokens."""
+    made, sentence = run.generation.written(), "log_probability" if run.generation.ended else "log_probability_open"
+    value, count = (made.total, made.step + 1) if made else (0.0, 0)
+    return text("decoding")[sentence].format(value=fixed(value, 3), count=count)
+
+
 def _show_both(run: Run, other: Run, forced: Forced) -> None:
     """Draw the answers without and with the forced tokens, the step from which they differ, and the probability of each forced
     token."""
     words, both = text("decoding"), (run, other)
-    notes = [words["log_probability"].format(value=fixed(one.generation.best.total, 3), count=len(one.chain)) for one in both]
+    notes = [_note(one) for one in both]
     titles, answers = (words["free"], words["forced"]), [one.tokens_of(one.generation.ids()) for one in both]
     at = show_two_answers("branch", titles, answers, notes)
     given = [

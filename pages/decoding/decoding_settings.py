@@ -21,6 +21,7 @@ LOGITS_PROCESSORS: dict[str, tuple[type, float, float, float, float]] = {
     "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
 }
 FIRST_PROCESSORS = ("temperature",)  # no filter: with one, a higher temperature can make the first token more probable
+FIRST_SEED = 1
 METHODS = ("greedy", "sampling", "beam")
 
 
@@ -62,7 +63,7 @@ def pick_settings() -> Settings:
             with st.container(width=160):
                 penalty = slide(words["penalty"], 0.0, min(2.0, LARGEST_PENALTY), 0.0, 0.1, "penalty", words["penalty_help"])
             return Settings(Beam(int(width), penalty))
-        seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, 1, help=words["seed_help"], width=110)
+        seed = pick_number(words["seed"], "seed", 0, LARGEST_SEED, FIRST_SEED, help=words["seed_help"], width=110)
         with st.container(width=270):
             names = pick_several(
                 words["controls"], list(LOGITS_PROCESSORS), "controls", FIRST_PROCESSORS, words["controls_help"]
@@ -75,7 +76,7 @@ def pick_settings() -> Settings:
                     words["control"][name], least, most, first, step, name.replace("-", "_"), words["control_help"][name]
                 )
             logits_processors.append(make(value))
-    return Settings(Sample(seed or 0), tuple(logits_processors))
+    return Settings(Sample(FIRST_SEED if seed is None else seed), tuple(logits_processors))
 
 
 def generate(view: View, settings: Settings) -> Generation:

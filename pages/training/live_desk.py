@@ -140,7 +140,7 @@ class Desk:
         name: the token with which a page that is loaded again finds the training and the session's own models. Only the
             browser's tab has it. Empty if there are none.
         models: the session's store of its own models.
-        came_back: the training's step when the page was loaded again; None if it was not loaded again.
+        came_back: the step from which a training goes on that was stopped because its page was loaded again; None otherwise.
     """
 
     def __init__(self) -> None:
@@ -188,8 +188,9 @@ class Desk:
             self.name = name if with_models else self.name
             return with_models
         self.training, self.name = left.training, name
-        self.came_back, self._goes_on = left.training.progress.step, left.computed
+        self._goes_on = left.computed
         if left.computed:  # a page that does not draw the training does not call `go_on`
+            self.came_back = left.training.progress.step
             threading.Thread(target=self._go_on_when_ended, args=(left.training,), daemon=True).start()
         return True
 
@@ -211,7 +212,7 @@ class Desk:
 
     def stop(self) -> None:
         """Stop the training, if there is one. It can be resumed."""
-        self._goes_on = False
+        self.came_back, self._goes_on = None, False
         if self.training:
             LINE.leave(self.training)
 

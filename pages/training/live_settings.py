@@ -74,7 +74,7 @@ def pick_training() -> LiveSettings:
     st.caption(text("live")["size"].format(parameters=amount(count), pairs=whole(settings.steps * settings.batch)))
     if settings.warmup >= settings.steps:
         highest = number(settings.recipe.rate_at(settings.steps - 1), 3)
-        st.caption(text("live")["long_warmup"].format(steps=whole(settings.steps), rate=highest))
+        st.caption(text("live")["long_warmup"].format(rate=highest))
     return settings
 
 

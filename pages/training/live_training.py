@@ -91,7 +91,7 @@ def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) 
         # A rerun of the page starts or ends Streamlit's regular calls, and puts the finished model into the sidebar.
         if was_busy != session_desk.busy or offer_when_new(training):
             st.rerun()
-        if session_desk.came_back is not None:
+        if session_desk.came_back is not None and session_desk.busy:
             st.caption(words["came_back"].format(step=whole(session_desk.came_back)))
         _show_line(training, progress, place)
         _show_buttons(session_desk, progress, place, kind)

@@ -65,7 +65,7 @@ def _with_fonts(part: Mapping[str, Any], ticks: float = LEAST) -> dict[str, Any]
         part: the axis or the colour bar.
         ticks: the least px of a tick.
     """
-    given: Any = part.get(TITLE, {})
+    given: Any = part.get(TITLE) or {}  # None on an axis without a title
     title: dict[str, Any] = {"text": given} if isinstance(given, str) else given
     titled = {**title, "font": _readable(title.get("font", {}))}
     return {**part, TICKS: _readable(part.get(TICKS, {}), ticks), TITLE: titled}

@@ -149,6 +149,7 @@ def curve_panels(
             "range": [0, 1.05 * curve.most],
             "nticks": 4,
             "tickformat": curve.ticks,
+            "exponentformat": "power",  # not 10μ
         }
         for name, points, marked in zip(names, (curve.line, curve.checks), (False, True), strict=True):
             steps = [step for step, _ in points]

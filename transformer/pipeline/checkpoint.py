@@ -261,7 +261,7 @@ def opened(path: Path, name: str) -> Iterator[Any]:
 def _ours(metadata: dict[str, str] | None, name: str) -> dict[str, str]:
     metadata = metadata or {}
     if metadata.get("headlight") != FORMAT:
-        raise CheckpointError("The file {name!r} is a safetensors file, but Headlight did not write it.", name=name)
+        raise CheckpointError("The file {name!r} is a safetensors file, but no model that Headlight wrote.", name=name)
     return metadata
 
 

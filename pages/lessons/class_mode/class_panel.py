@@ -28,8 +28,8 @@ from pages.ui.text import text
 
 # Seconds between two updates of the panel.
 PACE = 2.0
-# Widget key of the menu with which students join.
-INVITE = "class_invite"
+# Widget keys of the button that shows the code with which students join: on a laptop, and on a projector.
+INVITE, SHOW_CODE = "class_invite", "class_show_code"
 # Session key of the code of the class whose join code covers the screen.
 INVITED = "class_invited"
 # Session key of the class and the stop whose answers no longer cover the screen.
@@ -166,26 +166,24 @@ def _table_button(place: Seat, lesson: Lesson) -> None:
 
 
 def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
-    """Draw the code with which students join. On a projector it fills the screen, and the teacher's link is left out."""
+    """Draw the button that fills the screen with the code with which students join. On a projector the teacher's link is left
+    out, and the buttons show only their icons; screen readers read the labels (app.css)."""
     words, state = text("lesson")["class"], st.session_state
-    if not small:
-        menu = st.popover(words["invite"], icon=":material/qr_code_2:", key=INVITE, on_change="rerun")
-        if menu.open:
-            with menu:
-                show_code(place)
-                show_teacher_link(place)
-        return
 
     def turn_over() -> None:
         state[INVITED] = None if state.get(INVITED) == place.code else place.code
 
-    # Both buttons show only their icon. Screen readers read the label: app.css.
-    st.button(words["invite"], key="class_show_code", icon=":material/qr_code_2:", help=words["invite"], on_click=turn_over)
+    key, helps = (SHOW_CODE, words["invite"]) if small else (INVITE, None)
+    st.button(words["invite"], key=key, icon=":material/qr_code_2:", help=helps, on_click=turn_over)
     if state.get(INVITED) == place.code:
         with st.container(key="class_code_screen", horizontal_alignment="center", vertical_alignment="center", gap="small"):
             show_code(place)
             st.html(Markup('<p class="class-joined">{}</p>').format(words["line_without"].format(joined=joined)))
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
+            if not small:
+                show_teacher_link(place)
+    if not small:
+        return
     with st.popover(words["more"], key="class_more", icon=":material/more_vert:"):
         st.caption(words["teacher_elsewhere"])
         _table_button(place, lesson)

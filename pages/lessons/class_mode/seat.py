@@ -160,9 +160,17 @@ def _recall(code: str, secret: str) -> None:
 
 
 def teaches() -> bool | None:
-    """Whether this session teaches its class; None outside a class."""
+    """Whether this session teaches its class; None outside a class, and after its end."""
     place = seat()
-    return bool(place.secret) if place else None
+    return bool(place.secret) if place and classes().place(place.code) else None
+
+
+def class_stop() -> int:
+    """The stop of the class in the address, counted from 0; 0 outside a class."""
+    place = seat()
+    code = place.code if place else st.session_state.get(WAITING)
+    now = classes().place(code) if code else None
+    return now[0] if now else 0
 
 
 def phase(stop: int) -> Phase | None:

@@ -188,9 +188,9 @@ class Bar {
     this.build();
   }
 
-  /** Whether the answer can be marked on a picture below the bar. */
-  pictured() {
-    return this.uncovered !== this.data.stop && this.data.questions.some((question) => question.pictured);
+  /** Whether the answer can be marked on a picture below the bar; if `uncovered`, whether the page is shown instead. */
+  pictured(uncovered = false) {
+    return (this.uncovered === this.data.stop) === uncovered && this.data.questions.some(({ pictured }) => pictured);
   }
 
   /** Whether the page is hidden until the question is answered. */
@@ -203,7 +203,7 @@ class Bar {
     const bar = elementWithKey("lesson_bar");
     bar?.toggleAttribute("data-covers", this.covers());
     bar?.toggleAttribute("data-pictured", this.pictured());
-    bar?.toggleAttribute("data-uncovered", this.uncovered === this.data.stop);
+    bar?.toggleAttribute("data-uncovered", this.pictured(true));
     bar?.toggleAttribute("data-ready", true);
   }
 

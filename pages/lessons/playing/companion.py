@@ -21,7 +21,8 @@ class Companion:
         follow: reads the address, and returns the name of the class's lesson; empty outside a class. Called with whether an
             earlier warning stays, if the address names no class.
         linked: returns its parameters for links.
-        teaches: whether this session teaches its class; None outside a class.
+        stop: the stop at which a link that names none opens the lesson, counted from 0.
+        teaches: whether this session teaches its class; None outside a class, and after its end.
         phase: the phase of the question of a stop, counted from 0; None outside a class.
         advance: begins a phase of a question for the class. Called with the stop and the phase.
         hand_in: takes the answers to the question of a stop, counted from 0.
@@ -35,6 +36,7 @@ class Companion:
     parameters: tuple[str, ...] = ()
     follow: Callable[[bool], str] = lambda _: ""
     linked: Callable[[], dict[str, str]] = dict
+    stop: Callable[[], int] = int
     teaches: Callable[[], bool | None] = _nothing
     phase: Callable[[int], Phase | None] = _nothing
     advance: Callable[[int, Phase], None] = _nothing

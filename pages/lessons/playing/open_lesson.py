@@ -91,7 +91,8 @@ def follow_lesson() -> bool:
                 query.pop(parameter, None)
         name = of_class or query.get(NAME, "")
         asked = query.get(STOP, "")
-        stop = int(asked) - 1 if asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0 else 0
+        named = asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0
+        stop = int(asked) - 1 if named else companion().stop()
         answers = parse(query.get(ANSWERS, ""))
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers

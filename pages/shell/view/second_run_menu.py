@@ -13,7 +13,7 @@ from pages.shell.models.own_models import own_models
 from pages.shell.view.card_heads import CardHead, turning_head
 from pages.shell.view.edit_list import fits
 from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
-from pages.shell.view.view import View
+from pages.shell.view.view import OWN_SIZES, View
 from pages.ui.escaping import literal
 from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import choose
@@ -74,8 +74,9 @@ def _show_menu(view: View, asked: Asked, text_alone: bool, default: Asked | None
     if not text_alone:
         _show_other_settings(view, asked)
     with st.container(horizontal=True):
-        differs = asked._replace(phrases=()) != Asked()
-        st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=not differs, help=words["swap_help"])
+        differs, fixed = asked._replace(phrases=()) != Asked(), bool(asked.model) and view.model == OWN_SIZES
+        helps = words["swap_no" if fixed else "swap_help"]
+        st.button(words["swap"], on_click=_swap, args=(view, asked), disabled=fixed or not differs, help=helps)
         if asked != default:
             stop = words["stop_default" if default else "stop"]
             st.button(stop, on_click=_ask, args=(Asked(),), disabled=not any(asked))

@@ -307,7 +307,6 @@ DRAWN = """(root) => {
 }"""
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abcd")
@@ -464,6 +463,23 @@ def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_withou
         sums = (fixed(each.best.total, 3) for each in (plain, beam))
         expected = "without it, this beam writes {}. The sum of that is {}; the sum of the answer is {}."
         assert expected.format(tokens, *sums) in told
+
+
+def test_the_table_of_the_beam_lists_each_answer_once_with_the_tokens_that_it_shows() -> None:
+    """The answers of this model do not end; a token beyond the last allowed one is in none of them."""
+    sizes = {"n_layers": "1", "n_heads": "1", "d_model": "8", "d_ff": "8"}
+    app = check(on_page(PAGE, model="own-sizes", source="a b", method="beam", width="4", part="beam", **sizes))
+    words, table = text("decoding"), app.dataframe[0].value
+    assert not table[words["ended"]].any()
+    assert table[words["answer"]].is_unique
+    assert [len(answer.split()) for answer in table[words["answer"]]] == table[words["tokens"]].tolist()
+
+
+def test_an_empty_box_for_the_seed_is_its_first_seed() -> None:
+    app = check(on_page(PAGE, model="reverse", source="abcdef", method="sampling", temperature="3", seed="0"))
+    app.number_input(key="seed").set_value(None).run()
+    assert "seed" not in check(app).query_params
+    assert player(app)["steps"] == player(on_page(PAGE, **app.query_params))["steps"]
 
 
 @pytest.mark.parametrize("method", ["greedy", "sampling", "beam"])

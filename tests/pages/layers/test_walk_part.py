@@ -128,7 +128,6 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
 # --- in a browser ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_arrow_keys_step_and_the_link_opens_the_same_stop(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abcd&stop={LAYER}.self_attention.scores").page

@@ -139,7 +139,6 @@ def contrast(one: str, other: Sequence[float]) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("link", LINKS)
 def test_a_page_is_accessible(visitor: Visitor, link: str) -> None:
     page = visitor.page

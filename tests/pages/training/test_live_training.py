@@ -100,7 +100,7 @@ def test_a_link_sets_every_box_and_invalid_values_give_the_defaults() -> None:
         steps=99,
         seed=5,
     )
-    says = text("live")["long_warmup"].format(steps=99, rate=0.005)
+    says = text("live")["long_warmup"].format(rate=0.005)
     assert says in [caption.value for caption in app.caption]
     nonsense = dict.fromkeys(query, "<b>-1e999</b>")
     assert chosen(on_page(PAGE, **SHORT, **nonsense)) == LiveSettings()
@@ -195,8 +195,10 @@ def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, tab: 
     app = on_page(PAGE, **TINY)
     # A training that its visitor has stopped is kept too, and stays stopped.
     app.button(key="live_stop").click().run()
+    assert not [caption for caption in app.caption if "was loaded again" in caption.value]
     clear_session_resource_cache(SESSION)
     app = on_page(PAGE, **TINY)
+    assert not [caption for caption in app.caption if "was loaded again" in caption.value]
     assert desk_of(app).training is training
     assert training.starts == 4
     # Another visitor has the link, but not the tab.
@@ -352,8 +354,8 @@ def test_the_name_of_an_own_model_has_only_plain_characters() -> None:
         (b"", "is not a whole safetensors file"),
         (b"PK\x03\x04 a zip file with a pickle", "is not a whole safetensors file: it begins like a pickle"),
         (b"\x80\x04\x95 a pickle", "is not a whole safetensors file: it begins like a pickle"),
-        (save({"weight": torch.zeros(3)}, {"format": "pt", "architecture": "another"}), "Headlight did not write it"),
-        (b"\x02\0\0\0\0\0\0\0{}", "Headlight did not write it"),
+        (save({"weight": torch.zeros(3)}, {"format": "pt", "architecture": "another"}), "no model that Headlight wrote"),
+        (b"\x02\0\0\0\0\0\0\0{}", "no model that Headlight wrote"),
         (b"\xff" * 64, "is not a whole safetensors file"),
     ],
 )

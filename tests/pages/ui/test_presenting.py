@@ -40,6 +40,12 @@ def test_small_letters_of_notes_and_titles_as_text_are_readable() -> None:
     assert enlarged(spec)["data"][0]["constraintext"] == "none"  # otherwise Plotly shrinks the letters again
 
 
+def test_an_axis_without_a_title_is_enlarged() -> None:
+    layout = enlarged({"layout": {"xaxis": {"title": None}}})["layout"]
+    assert layout["xaxis"]["tickfont"]["size"] == LEAST
+    assert "text" not in layout["xaxis"]["title"]
+
+
 def test_exponents_on_a_logarithmic_axis_are_readable() -> None:
     layout = enlarged({"layout": {"xaxis": {"type": "log"}, "yaxis": {"type": "linear"}}})["layout"]
     assert layout["xaxis"]["tickfont"]["size"] * POWER * EXPONENT >= LEAST

@@ -241,7 +241,7 @@ class Trap:
 def test_a_safetensors_file_of_another_program_is_refused(tmp_path: Path):
     for name, metadata in (("bare", None), ("foreign", {"format": "pt"}), ("newer", {"headlight": "2"})):
         save_file({"weight": torch.zeros(3)}, tmp_path / name, metadata)
-        refused(tmp_path / name, "is a safetensors file, but Headlight did not write it")
+        refused(tmp_path / name, "is a safetensors file, but no model that Headlight wrote")
 
 
 @given(share=st.floats(0, 1, exclude_max=True))

@@ -74,10 +74,18 @@ class Generation:
             return "best" if hypothesis.number in self._numbers_of_best else "kept"
         return "later" if pruned > hypothesis.step else "pruned"
 
+    def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
+        """A hypothesis, by default the best, without a token beyond the last allowed one, which is chosen only to see whether
+        the answer ends. None if nothing is left."""
+        made = hypothesis or self.best
+        if made.ended or self.steps[made.step].room:
+            return made
+        return self.hypotheses[made.parent] if made.parent >= 0 else None
+
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The tokens of a hypothesis, by default the best. `<eos>` and a token after the last allowed one are left out."""
-        chain = self.chain(hypothesis or self.best)
-        return tuple(made.token for made in chain if not made.ended and self.steps[made.step].room)
+        """The tokens of a hypothesis, by default the best. `<eos>` and a token beyond the last allowed one are left out."""
+        made = self.written(hypothesis)
+        return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 
     @property
     def ended(self) -> bool:

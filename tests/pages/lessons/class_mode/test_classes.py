@@ -30,7 +30,7 @@ from pages.ui import tab_memory
 from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
 from pages.ui.text import text
-from tests.pages.apps import HOME, Tab, on_page, shown, unfold
+from tests.pages.apps import HOME, Tab, on_page, shown
 from tests.pages.lessons.bar import bar
 from tests.pages.visitor import Visitor
 
@@ -88,10 +88,11 @@ def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
     return tab
 
 
-def as_teacher(tab: Tab, code: str, secret: str, **query: str) -> AppTest:
-    """The page of a stop, opened with the teacher's link."""
+def as_teacher(tab: Tab, code: str, secret: str, stop: int | None = STOP, **query: str) -> AppTest:
+    """The page of a stop, opened with the teacher's link; if the stop is None, with a link that names none."""
     tab.storage[seat.memory_name(code)] = ("", secret)
-    app = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1), **query})
+    named = {} if stop is None else {"lesson_stop": str(stop + 1)}
+    app = on_page(HOME, **{"class": code, **named, **query})
     tab.storage.clear()
     return app
 
@@ -307,7 +308,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert f"<strong>{code}</strong> 0 joined" in panel(teacher)
     assert any(code in markdown.value for markdown in teacher.main.markdown)
     assert not teacher.code
-    unfold(teacher, INVITE)
+    teacher.button(key=INVITE).click().run()
     assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}#teacher-{code}={secret}"]
     assert tab.storage.pop(seat.memory_name(code))[1] == secret
 
@@ -389,8 +390,19 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert not teacher.exception
     assert "class" not in teacher.query_params
     assert not is_open(store, code)
+    assert not bar(again)["next"]  # in class, the student follows the teacher
     again.run()
     assert "is over" in panel(again)
+    assert bar(again)["next"]
+
+
+def test_a_link_without_a_stop_opens_the_stop_of_the_class(store: Classes, tab: Tab) -> None:
+    code, secret = store.open(LESSON)
+    as_teacher(tab, code, secret)
+    other_screen, student = as_teacher(tab, code, secret, stop=None), on_page(HOME, **{"class": code})
+    assert [bar(app)["stop"] for app in (other_screen, student)] == [STOP + 1, STOP + 1]
+    assert bar(other_screen)["teaches"]
+    assert store.place(code) == (STOP, Phase.VOTE)
 
 
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,7 +485,7 @@ def test_a_class_on_a_local_address_shows_the_command_to_start_instead(
     (warning,) = app.warning
     assert "--server.address 0.0.0.0 --server.port 8777" in warning.value
     assert told in warning.value
-    unfold(app, INVITE)
+    app.button(key=INVITE).click().run()
     assert "data:image" not in panel(app)  # the QR code would lead a phone to the phone itself
     # On a projector the warning is one line, until the teacher shows the code.
     app = as_teacher(tab, code, secret, present="1")

@@ -761,6 +761,17 @@ def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, s
     assert page.evaluate(CUT_OFF) == []
 
 
+@pytest.mark.browser
+def test_what_comes_after_the_answer_is_shown_although_the_page_was_uncovered_before(visitor: Visitor) -> None:
+    page = visitor.open("attention?lesson=first-look&lesson_stop=3")
+    section, marks = page.locator(".bar section"), page.locator(".st-key-lesson-marks")
+    section.get_by_role("button", name="Show it now").click()
+    expect(marks).to_be_hidden()
+    section.locator(".tokens button").nth(1).click()
+    section.get_by_role("button", name="Check").click()
+    expect(marks.locator(".chart").first).to_be_visible()
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_on_a_phone_the_picture_of_each_stop_is_visible_above_its_words(visitor: Visitor) -> None:

@@ -141,4 +141,5 @@ def test_every_part_of_every_page_is_large_and_whole_on_both_projectors(name: st
             visitor.settle()
         for check in (SMALL, CUT_OFF, NAMELESS):
             assert page.evaluate(check) == [], f"{part} at {size}"
+        expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
         assert page.evaluate(SIDEWAYS) <= 0, f"{part} at {size}"

@@ -283,6 +283,13 @@ def test_swap_exchanges_both_runs_and_swapping_again_restores_them() -> None:
         np.testing.assert_array_equal(maps(app)[0], before[0])
 
 
+def test_a_model_of_own_sizes_cannot_be_swapped_because_only_a_can_have_its_sizes() -> None:
+    app = unfold(opened("attention", model="own-sizes", n_heads="8", b=WIDE, b_model="reverse"), MENU)
+    (swap,) = [button for button in app.button if button.label == text("second_run")["swap"]]
+    assert swap.disabled
+    assert swap.help == text("second_run")["swap_no"]
+
+
 def test_stop_removes_everything_from_the_page_and_the_link() -> None:
     app = press(unfold(opened("attention", b=WIDE, b_edits="no positions"), MENU), text("second_run")["stop"])
     assert linked(app) == {}

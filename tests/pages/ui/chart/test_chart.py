@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from pages.shell.frame.navigation import page_files
 from pages.ui.chart import message, packed
+from pages.ui.presenting import LEAST, enlarged
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor, serving
@@ -67,12 +68,13 @@ def test_a_figure_is_sent_as_json_and_bytes() -> None:
 
 
 @pytest.mark.parametrize(("page", "part"), PARTS)
-def test_every_chart_has_a_description_and_a_menu_that_saves_it(page: str, part: str) -> None:
+def test_every_chart_has_a_description_a_menu_that_saves_it_and_large_letters_while_presenting(page: str, part: str) -> None:
     app = on_page(f"pages/{page}/page.py", 120, **({"part": part} if part else {}))
     menus = {str(each.proto.popover.id) for each in app.get("popover")}
     for chart in charts(app):
         assert len(chart.alt) > 10
         assert chart.key == SMALL or any(f"save {chart.key}" in menu for menu in menus), chart.key
+        assert enlarged(chart.spec)["layout"]["font"]["size"] == LEAST
 
 
 @pytest.mark.slow

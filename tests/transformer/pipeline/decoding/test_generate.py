@@ -149,6 +149,16 @@ def test_the_memory_of_an_answer_counts_each_tensor_once() -> None:
     assert plain.nbytes < traced.nbytes <= sum(memories.values())
 
 
+def test_a_token_beyond_the_last_allowed_one_is_not_written() -> None:
+    answers = [Generation.of(generate(model_with_ends(seed=seed), ONE, SOS, EOS, 3, Greedy())) for seed in range(8)]
+    assert {answer.ended for answer in answers} == {True, False}
+    for answer in answers:
+        written = answer.written()
+        assert written
+        assert tuple(made.token for made in answer.chain(written))[: len(answer.ids())] == answer.ids()
+        assert written.step + 1 == len(answer.ids()) + answer.ended
+
+
 def test_greedy_ignores_logits_processors() -> None:
     model = model_with_ends()
     assert Generation.of(steps(model, logits_processors=LOGITS_PROCESSORS)).ids() == Generation.of(steps(model)).ids()
