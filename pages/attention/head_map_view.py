@@ -80,7 +80,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
     exact = weights[None, None], allowed[None, None], queries, keys
     table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
-    # The cells of a map without some tokens, or with several weights in each, are not those of the run.
+    # Where tokens are hidden, or pieces joined, a cell is not one weight of the run, so it opens no computation.
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
     with picture:
         show(figure, KEY, says, name, asks=asks, tells=True, table=table, narrow=narrow)

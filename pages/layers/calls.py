@@ -73,7 +73,7 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 
 def named(root: Call) -> dict[str, Call]:
-    """A unique name for the link → each call, in calling order. An example of a name:
+    """Name → call, in calling order. The names are unique, and used in links. An example:
     `encoder.layers.0.self_attention:scale`."""
     names: dict[str, Call] = {}
     for call in root:

@@ -25,7 +25,7 @@ WIDTH, NARROW_WIDTH = 720, 330
 NARROW = 520  # px; on a narrower page, the figure of `NARROW_WIDTH` is drawn
 # Session key: (key of a picture, path of a tensor in it), and the first and the last of the columns that are opened.
 OPENED = "opened_columns"
-AROUND = 32  # columns on either side that a click on a cell for several numbers opens
+AROUND = 32  # columns that are opened on each side of a clicked cell that stands for several numbers
 
 
 def picture(

@@ -116,7 +116,7 @@ def _say_head(found: Needs, head: Head) -> None:
 
 
 def say_agreement(by_logit: Needs, by_probability: Needs) -> None:
-    """Say whether the logit difference and the probability rank the heads alike; a warning if they do not."""
+    """Say whether the logit difference and the probability rank the heads alike. Draw a warning if they do not."""
     words = text("patching")
     ranks = [ranks_agree(*(getattr(of, name) for of in (by_logit, by_probability))) for name in ("lost", "restored")]
     if any(math.isnan(rank) for rank in ranks):

@@ -74,7 +74,7 @@ def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
     tokens, ids = shown.tokens_of(side)[item], trace.ids_of(side)[item]
     of = word_groups(trace, side, item) if shown is not trace else ()
     table = as_array(pipeline.token_table(side))
-    # In a batch, the words of a short text are filled up with positions without a piece. They are cut off.
+    # In a batch, the words of a short text are followed by padding, which is cut off.
     tokens = tokens[: len(of)] if of else tokens
     return Sentence(side, item, tokens, ids, vocabulary, classes(pipeline, side), table, of)
 

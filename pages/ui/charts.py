@@ -28,7 +28,7 @@ CONFIG = {
     "scrollZoom": False,
     # Otherwise the cells at the edges could not be pointed at.
     "showAxisDragHandles": False,
-    # The menu below each chart saves it, in the colours of the page.
+    # `toImage`: the menu below each chart saves it, in the colours of the page.
     "modeBarButtonsToRemove": ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
 }
 

@@ -62,7 +62,7 @@ def default_language() -> str:
 
 
 def language() -> str:
-    """The language of this session; outside a visitor's run, the language of the server."""
+    """The language of this session. Outside a visitor's run it is the language of the server."""
     of_run = _OF_RUN.get()
     if of_run in languages():
         return of_run

@@ -88,8 +88,8 @@ class _Predictions(NamedTuple):
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
     """The mean drop of the log-probability of the texts' own tokens for every head, reported text by text. A decoder reads the
-    right tokens (teacher forcing), whatever it would have written. For an encoder alone, each token is masked in turn, and
-    predicted there from all others (Salazar et al. 2020); special tokens are not.
+    right tokens (teacher forcing), not its own answer. For an encoder alone, each token but the special ones is masked in turn,
+    and predicted there from all others (Salazar et al. 2020).
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])

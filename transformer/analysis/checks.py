@@ -24,7 +24,7 @@ def check_model(model: object) -> None:
     """Check that `model` is a Transformer.
 
     Raises:
-        InputError: it is not.
+        InputError: `model` is not a Transformer.
     """
     if not isinstance(model, Transformer):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
@@ -58,7 +58,7 @@ def check_network(network: object) -> None:
     """Check that `network` can be run and has taps: a `Transformer`, or another `Network` (`pipeline.decoding.generate`).
 
     Raises:
-        InputError: it is not such a network.
+        InputError: `network` is not such a network.
     """
     if not isinstance(getattr(network, "taps", None), Taps) or not callable(network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=network)
@@ -100,7 +100,7 @@ def check_trace(trace: object) -> None:
     """Check that `trace` is a Trace.
 
     Raises:
-        InputError: it is not.
+        InputError: `trace` is not a Trace.
     """
     if isinstance(trace, Difference):
         raise InputError("This needs one run, and a Difference has two; give `difference.a` or `difference.b`.")
@@ -175,7 +175,7 @@ def check_ids(name: str, ids: object) -> None:
     """Check that `ids` is a list of at least one token id.
 
     Raises:
-        InputError: it is not such a list.
+        InputError: `ids` is not such a list.
     """
     if isinstance(ids, str | bytes) or not isinstance(ids, Sequence) or not ids or not all(map(is_whole, ids)):
         raise InputError("{name} must be a list of token ids, such as [1, 5, 2], not {ids!r}.", name=name, ids=ids)
@@ -185,7 +185,7 @@ def check_number(name: str, value: object, least: int | float, most: int | float
     """Check that `value` is a whole number from `least` to `most`, or without `most`, a whole number of at least `least`.
 
     Raises:
-        InputError: it is not such a number.
+        InputError: `value` is not such a number.
     """
     if is_whole(value) and least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         return

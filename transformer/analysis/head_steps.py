@@ -117,7 +117,7 @@ def check_step(trace: Trace, kind: str, name: object) -> None:
     """Check that `name` is one of `step_names(trace, kind)`.
 
     Raises:
-        PathError: it is not. The other errors are those of `step_names`.
+        PathError: `name` is not one of them. The other errors are those of `step_names`.
     """
     names = step_names(trace, kind)
     if not isinstance(name, str) or name not in names:

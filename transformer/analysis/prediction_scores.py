@@ -199,7 +199,7 @@ def _check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
     """Check that `values` is an array of truth values with a shape.
 
     Raises:
-        InputError: it is not.
+        InputError: `values` is not such an array.
     """
     kind = getattr(values, "dtype", None)
     if not isinstance(values, np.ndarray) or kind != np.bool_ or values.shape != tuple(shape):

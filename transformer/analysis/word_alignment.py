@@ -96,7 +96,7 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 
 
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
-    """The links of a map of weights between the tokens of a trace, as for `head_links`."""
+    """The links of a map of weights between the tokens of a trace, made as `head_links` makes those of a head."""
     check_trace(trace)
     keys = [group for group in word_groups(trace, "source") if not _is_special(trace, "source", group)]
     # Row `t` writes token `t + 1`, so a word is written by the rows before its pieces.

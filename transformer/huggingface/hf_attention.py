@@ -66,7 +66,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """The scores as a tap leaves them: edits of the tap may change them."""
+        """The scores after the edits at their tap."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 

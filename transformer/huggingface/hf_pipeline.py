@@ -92,8 +92,8 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def readout(self) -> Readout | None:
-        """How the logits of its decoder are read from the residual stream; None without a decoder, or if the readout does not
-        give the model's logits."""
+        """How the logits are read from the residual stream of the decoder. None if there is no decoder, or if this
+        does not give the model's logits."""
         return readout_of(self.model) if self.model is not None else self.network.readout
 
     @property

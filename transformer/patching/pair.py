@@ -160,7 +160,7 @@ def check_pair(pair: object) -> None:
     """Check that `pair` is a RunPair, and that its network is still in evaluation mode.
 
     Raises:
-        InputError: it is not.
+        InputError: `pair` is not a RunPair, or its network is in training mode.
     """
     if not isinstance(pair, RunPair):
         raise InputError("The pair must be a RunPair, as `run_pair` returns it, not {pair!r}.", pair=pair)

@@ -41,7 +41,7 @@ def check_plain(network: Traceable, trace: object) -> None:
     """Check that a trace is of one text, of tokens, and of a network with this configuration.
 
     Raises:
-        InputError: it is not.
+        InputError: `trace` is not such a trace.
     """
     check_trace(trace)
     assert isinstance(trace, Trace)
@@ -57,7 +57,7 @@ def check_lengths(clean: Trace, corrupt: Trace) -> None:
     """Check that both runs have the same sides and equally many tokens on each, and with an encoder the same target.
 
     Raises:
-        InputError: they have not.
+        InputError: the runs differ in one of these.
     """
     if clean.sides != corrupt.sides:
         raise InputError("The two runs must have the same sides, source and target.")

@@ -105,8 +105,8 @@ class Swap:
 
     Attributes:
         what: one of `WHATS`.
-        steps: `all` steps of the decoder, or only `this` one, which writes the token of the compared row. It matters only
-            where all positions of the decoder are taken together.
+        steps: `all` steps of the decoder, or only `this` one, which writes the token of the compared row. Used only
+            if all positions of the decoder are taken together.
     """
 
     what: str = "head_output"

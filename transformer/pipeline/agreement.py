@@ -41,7 +41,7 @@ def check_sides(trace: Any, stacks: Sequence[str]) -> None:
         stacks: `encoder`, `decoder`, or both.
 
     Raises:
-        InputError: it is not.
+        InputError: `trace` is not such a trace.
     """
     sides = tuple(STACK_SIDES[stack] for stack in stacks)
     if not isinstance(trace, Trace):

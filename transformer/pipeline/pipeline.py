@@ -60,8 +60,11 @@ class Pipeline(TextPipeline):
 
     @classmethod
     def load(cls, name: str | Path) -> "Pipeline":
-        """The pipeline of a shipped model, if `name` is its name; of a snapshot from its training, if `name` has model and
-        step, such as `reverse@000316`; or of any checkpoint, if `name` is its `Path`.
+        """The pipeline of a stored model.
+
+        Args:
+            name: the name of a shipped model, such as `reverse`; a snapshot of its training, such as `reverse@000316`; or the
+                `Path` of any checkpoint.
 
         Raises:
             InputError: no shipped model has that name, or there is no snapshot after that step.
@@ -185,7 +188,7 @@ class Pipeline(TextPipeline):
         Args:
             sources: texts, or encodings of them from `encode`.
             edits: interventions applied while the answers are written.
-            max_new_tokens: stop each output after this many tokens; by default, after twice the length of the source and 8.
+            max_new_tokens: stop each output after this many tokens; by default, twice the length of the source plus 8.
 
         Raises:
             InputError: the model cannot read a text.

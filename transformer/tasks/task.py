@@ -114,7 +114,7 @@ class Task(ABC):
         return Remark(UNTRAINED_FORM, accepts=self.accepts)
 
     def next_words(self, source: str) -> list[str]:
-        """Words that may follow the beginning of a source; words that make most sense come first. Empty if no word may follow,
+        """Words that may follow the beginning of a source; the likeliest words come first. Empty if no word may follow,
         or if the task has too many such words."""
         return []
 

@@ -206,7 +206,7 @@ def check_index(name: str, index: object, count: int) -> None:
         name: the name of the indexed thing in the message, such as `head`.
 
     Raises:
-        PathError: it is not.
+        PathError: `index` is not such a number.
     """
     if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= int(index) < count:
         raise PathError("{name} is {index!r}; allowed are 0 to {last}.", name=name, index=index, last=count - 1)

@@ -167,11 +167,11 @@ class Recipe:
         """The model's configuration, with the vocabularies of the task.
 
         Args:
-            task: the task to learn, if it is not one with a rule (`corpus`).
+            task: the task to learn; needed only by recipes that learn from a file (`corpus`).
 
         Raises:
             InputError: there is no task of the recipe's name.
-            ConfigError: there is no preset or no field of that name, or a model with a value cannot be built.
+            ConfigError: there is no preset or no field of that name, or no model can be built with these values.
         """
         task = task or self.make_task()
         sizes = {"source_vocab": len(task.source_vocabulary), "target_vocab": len(task.target_vocabulary)}

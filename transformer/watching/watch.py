@@ -60,7 +60,7 @@ def check_module(name: str, module: object) -> None:
     """Check that a value is a module whose parameters have values.
 
     Raises:
-        InputError: it is not.
+        InputError: `module` is not such a module.
     """
     if not isinstance(module, nn.Module):
         raise InputError("{name} must be a torch.nn.Module, not {module!r}.", name=name, module=module)

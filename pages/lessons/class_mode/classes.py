@@ -19,7 +19,7 @@ from transformer.errors import cut
 
 # Letters and digits that people do not confuse. 6 of these 30 characters make 700 million codes.
 ALPHABET, CODE_LENGTH = "23456789ABCDEFGHJKMNPQRSTVWXYZ", 6
-# Limit of characters of an answer, written as in an address.
+# The most characters of an answer, in the form that an address has.
 ANSWER_CHARACTERS = 40
 # A class without any request for so many seconds can be dropped to make room for a new one. The teacher's page asks every 2 s.
 IDLE = 600.0

@@ -27,7 +27,7 @@ from pages.ui.text import text
 PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
 # Widget key of the script that reports the parts on screen.
 WATCH = "parts"
-# Session key: the key of the element that a click has opened, and how many were opened before; None if none was.
+# Session key: the key of the element that the last click opened, and the number of such clicks; None before the first.
 GOAL = "parts_goal"
 # Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"

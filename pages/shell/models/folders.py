@@ -49,7 +49,7 @@ class FolderModel:
 
     @property
     def parameters(self) -> int:
-        """How many it has."""
+        """The number of parameters of the model."""
         return self.about.parameters
 
 

@@ -67,7 +67,7 @@ class _Left(NamedTuple):
 
 # Digest → contents. The references are weak: contents that no session keeps are removed.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
-# Token of a session → its models. The session that ended last comes last.
+# Token of a session that has ended → its models, in the order in which the sessions ended.
 _LEFT: dict[str, _Left] = {}
 _LEFT_LOCK = threading.Lock()
 

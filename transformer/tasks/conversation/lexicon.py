@@ -168,8 +168,8 @@ class Verb:
 
     @property
     def was_doing(self) -> bool:
-        """Whether the grammar uses `was …ing` of this verb. Not of every verb, because models must learn four forms of the
-        imparfait for each."""
+        """Whether the grammar uses `was …ing` of this verb. Most verbs have none, because each adds four forms of the imparfait
+        that models must learn."""
         return "was" in self.pattern
 
     @property
