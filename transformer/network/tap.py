@@ -145,7 +145,7 @@ class Recording(Mapping[str, Tensor]):
 
 
 def loaded(stored: Stored) -> Tensor:
-    """The tensor of a recording; a `Derived` one is computed again."""
+    """The tensor of a recording; a `Derived` tensor is computed again."""
     if isinstance(stored, Tensor):
         return stored
     with torch.inference_mode():
@@ -173,7 +173,8 @@ class Edit(ABC):
 
     @abstractmethod
     def needs(self, model: Traceable) -> Iterable[str]:
-        """The paths of the tensors that `apply` may read in the scope. These are kept even if no others are."""
+        """The paths of the tensors that `apply` may read in the scope. A scope keeps these tensors even if it keeps no
+        others."""
 
     @abstractmethod
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
@@ -196,6 +197,9 @@ class Scope:
         self.values = Recording()
         self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
         places = {*self.taps, *getattr(self.taps, "of_masks", ())}
+        for path in self.kept or ():
+            if path not in places:
+                raise PathError("keep has {path!r}, which is no tap of this model.", path=path)
         for edit in edits:
             path = edit.place(model)
             if not isinstance(path, str) or path not in places:
@@ -248,7 +252,7 @@ class Scope:
             _scope.reset(token)
 
     def close(self) -> None:
-        """Stop recording and editing, because a task that was started within the scope may still use it."""
+        """Stop recording and editing, because a task that was started within the scope may still use the scope."""
         self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
@@ -278,15 +282,15 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collectio
     Args:
         model: the model to trace.
         edits: interventions (`transformer.tracing.interventions`), applied in this order.
-        keep: False to edit without keeping the tensors; or the paths of the tensors to keep.
+        keep: True to keep every tensor; False to edit without keeping tensors; or the paths of the tensors to keep.
 
     Yields:
-        path → tensor, and the masks, filled during the forward pass. Run one forward pass in a scope, because a second one
-        overwrites the tensors of the first.
+        path → tensor, and the masks, filled during the forward pass. Run one forward pass in a scope, because a second pass
+        overwrites the tensors of the first pass.
 
     Raises:
-        PathError: an edit names a path, head or position that the model does not have, or an element of `edits` is not an edit.
-            It is raised before anything runs.
+        PathError: an edit names a path, head or position that the model does not have, `keep` has such a path, or an element of
+            `edits` is not an edit. The error is raised before anything runs.
         InputError: `model` has no taps.
     """
     scope = Scope(model, edits, keep)

@@ -31,7 +31,7 @@ from transformer.training.film_file import MOST_LOSSES, MOST_PARTS, OwnRun, run_
 from transformer.watching.watch import check_module, watch
 from transformer.watching.watched import Watched
 
-LOSS_BYTES, STEP_BYTES = 12, 12  # in the file: of a loss with the number of its step; of the number of a frame's step
+LOSS_BYTES, STEP_BYTES = 12, 12  # bytes in the file: of a loss and the number of its step; of the number of a frame's step
 LEVELS = 255  # a weight from 0 to 1 is stored as a whole number from 0 to this one
 NONE = "This module has no attention that is recognised; name its weights with names={{'path': 'batch head query key'}}."
 
@@ -41,9 +41,9 @@ class Film:
 
     The first frame is taken at once. Afterwards a frame is taken every `every` steps, as long as all frames together have taken
     at most `share` of the run's time. If the next frame would make the file too large, every second frame is dropped, and
-    frames are taken half as often. The losses get a quarter of the file at most; more of them are averaged. The last frame is
-    taken by `save`. If a frame fails, for example because memory is short, a warning says why, no more are taken, and the
-    training goes on.
+    frames are taken half as often. The losses get a quarter of the file at most; if there are more, they are averaged. The last
+    frame is taken by `save`. If a frame fails, for example because memory is short, a warning says why, no more frames are
+    taken, and the training goes on.
 
     Args:
         model: the module that is trained. It is run in evaluation mode for a frame, and gets its mode back.
@@ -53,7 +53,7 @@ class Film:
         path: where `save` writes the file.
         tokens, names: labels of the tokens and names of tensors (`transformer.watch`).
         megabytes: the most that the file may take.
-        share: the share of the run's time that frames may take, 0 to 1. With 1, none is left out.
+        share: the share of the run's time that frames may take, 0 to 1. With 1, no frame is left out.
 
     Attributes:
         every: steps between two frames now.
@@ -133,17 +133,20 @@ class Film:
         """Note the loss of the present step.
 
         Raises:
-            InputError: it is not a number.
+            InputError: `loss` is not a number.
         """
+        refused = InputError("loss is {loss!r}; a number is needed.", loss=loss)
+        if isinstance(loss, str | bytes):
+            raise refused
         try:
             value = float(loss.detach() if isinstance(loss, Tensor) else loss)
         except (TypeError, ValueError, OverflowError, RuntimeError):
-            raise InputError("loss is {loss!r}; a number is needed.", loss=loss) from None
+            raise refused from None
         self._loss_steps.append(self.step)
         self._losses.append(value)
 
     def run(self) -> OwnRun:
-        """What is recorded so far."""
+        """The frames and losses that are recorded so far."""
         weights = {path: np.stack([frame[path] for frame in self._weights]) for path in self.first.attentions}
         labels = {path: self._labels(path) for path in self.first.attentions}
         return OwnRun(
@@ -160,7 +163,7 @@ class Film:
         """Record the last frame, and write the file.
 
         Args:
-            path: another path than that of the film.
+            path: where to write the file, if not to the path of the film.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -172,7 +175,7 @@ class Film:
     # --- one frame -----------------------------------------------------------------------------------------------------------
 
     def _record_or_warn(self) -> None:
-        """Record a frame. A training of hours must not end because of a picture of it."""
+        """Record a frame. If this fails, warn: a training of hours must not end because of its film."""
         if self.failed:
             return
         try:
@@ -227,11 +230,12 @@ class Film:
 
 
 def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
-    """Whether one more frame keeps all frames within their share of the time, if it takes as long as the mean of those before.
+    """Whether one more frame keeps all frames within their share of the time, if it takes as long as the earlier frames on
+    average.
 
     Args:
         spent: seconds that the frames have taken.
-        frames: their number.
+        frames: the number of these frames.
         elapsed: seconds of the run, with the frames.
         share: the share that frames may take.
     """

@@ -115,6 +115,14 @@ def test_a_scope_without_keep_records_nothing():
     assert values == {}
 
 
+def test_a_path_to_keep_that_the_model_lacks_is_refused():
+    with (
+        pytest.raises(PathError, match=r"keep has 'logit', which is no tap of this model\."),
+        tracing(small(), keep=["logits", "logit"]),
+    ):
+        pass
+
+
 def test_an_exception_inside_the_scope_ends_it():
     model = small()
     expected = model(SOURCE, TARGET)

@@ -181,7 +181,7 @@ def test_a_module_without_attention_and_a_loss_that_is_no_float_are_refused() ->
     with pytest.raises(InputError, match="no attention that is recognised"):
         Film(nn.Linear(3, 3), torch.randn(1, 3))
     film = Film(Reader(), IDS)
-    for loss in ("low", 10**400):
+    for loss in ("low", "0.5", 10**400):
         with pytest.raises(InputError, match="a number is needed"):
             film(loss)
     film(1.0, step=7)
