@@ -46,7 +46,7 @@ def visit() -> None:
     start_presenting()
     start_embedding()
     in_lesson = follow_lesson()
-    # The words of a lesson stand where the sidebar is else. Its button at the top opens it.
+    # During a lesson, the lesson's words are in the place of the sidebar; the button at the top opens the sidebar.
     st.set_page_config(initial_sidebar_state="collapsed" if in_lesson else "auto")
     follow_edits()
     keep_training()

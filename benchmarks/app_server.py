@@ -25,7 +25,7 @@ class Server(NamedTuple):
 
     Attributes:
         address: `http://127.0.0.1:<port>`, or `http://127.0.0.1:<port>/<base>`.
-        process: the process, which tells its memory and processor time.
+        process: the server's process, from which its memory and processor time are read.
         log_file: the file of its standard error.
     """
 
@@ -43,8 +43,8 @@ class Server(NamedTuple):
     def cpu_seconds(self) -> float:
         """Processor time that the server has used so far, in all its threads."""
         if sys.platform == "linux":
-            # The id of the clock of that process, computed as in `clock_getcpuclockid` of the C library. This clock counts
-            # nanoseconds; `cpu_times` counts steps of 10 ms.
+            # The id of the clock of the server's process, computed as in `clock_getcpuclockid` of the C library. This clock
+            # counts nanoseconds; `cpu_times` counts steps of 10 ms.
             return time.clock_gettime((~self.process.pid << 3) | 2)
         times = self.process.cpu_times()
         return times.user + times.system
@@ -58,7 +58,7 @@ class Server(NamedTuple):
 def free_port() -> int:
     """A port of this machine on which no program listens.
 
-    The operating system does not choose it (port 0), because it would choose among the ports that it also gives to outgoing
+    The port is not left to the operating system (port 0), which would choose among the ports that it also gives to outgoing
     connections. A server that is stopped and started again could then find its port taken by a browser's connection.
     """
     for port in random.sample(PORTS, len(PORTS)):
@@ -101,7 +101,7 @@ def started(command: Sequence[str], port: int, folder: Path, environment: dict[s
         base: the path under which the command puts the app.
 
     Raises:
-        RuntimeError: the server did not start within a minute, or the command ended before.
+        RuntimeError: the server did not start within a minute, or the command ended before the server had started.
     """
     log = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, when the server has stopped)
     child = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=log)

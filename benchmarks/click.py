@@ -4,12 +4,12 @@
 
 Two servers run side by side: the app, and a peer. The peer's only page has text boxes, as many as the measured page has
 widgets. Both are clicked in turns, over the websocket (`benchmarks.session`), in short rounds in random order. Only the
-processor time of the server's process counts, so the client beside it does not matter.
+processor time of the server's process counts, so the client on the same machine does not matter.
 
 - `seen`: every clicked view has been shown before. The clicks go through the first choices of the page's pickers, and switch
   between two texts.
-- `new`: each click types a text that the server has never read: eight letters, or a sentence for `everyday`, which would split
-  letters without a sense into many pieces, and translate them into long nonsense.
+- `new`: each click types a text that the server has never read: eight random letters. For `everyday` it is a sentence, because
+  this model would split random letters into many pieces and translate them into long nonsense.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from benchmarks.session import SIDEBAR, Session
 from pages.shell.frame.navigation import name_of, page_files
 
 MODEL = "reverse"
-SEEN, NEW = 2.5, 5.0  # promised, as ratios to the bare page
+SEEN, NEW = 2.5, 5.0  # promised: at most this many times the bare page
 ROUNDS = 4
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = (
@@ -48,7 +48,7 @@ for index in range(int(st.query_params["widgets"])):
 
 
 def views(session: Session) -> list[dict[str, str]]:
-    """Clicks that stay on the page: on two choices of each of its pickers, and two texts."""
+    """Clicks that stay on the page: two choices of each picker of the page, and two texts."""
     own = {key: options for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1}
     pickers = [{key: option} for key, options in own.items() for option in (options[1], options[0])]
     return [*pickers, {"source": "headlight"}, {"source": "lamp"}]
@@ -74,7 +74,8 @@ async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -
 
 
 async def measure(app: Server, bare: Server, page: str, model: str, clicks: int) -> dict[str, float]:
-    """Kind of click → milliseconds of processor time per click on one page. `widgets` is the page's number of widgets."""
+    """Kind of click → milliseconds of processor time per click on one page. The key `widgets` has the page's number of
+    widgets."""
     ours = Session(app, page, {"model": model, "source": "headlight"})
     await ours.open()
     widgets = len(ours.widgets)

@@ -3,7 +3,7 @@
     python -m benchmarks.hostile_clients [--sockets 1000] [--trainings 20]
 
 Streamlit keeps the session of a closed connection for 120 s (`server.disconnectedSessionTTL`), and at most 128 such sessions.
-It drops expired sessions when another session opens or closes. Here the time is 1 s.
+It drops expired sessions when another session opens or closes. In this benchmark, sessions expire after 1 s.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from tests.pages.training.links import TINY
 
 ENVIRONMENT = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1", "OMP_NUM_THREADS": "1", "HEADLIGHT_TRAINING_NICENESS": "1"}
 RETURNS = 20.0  # seconds in which memory and threads should be released
-WARM_UP = 150  # websockets that are opened before, so that all caches and pools are filled
+WARM_UP = 150  # websockets opened before the measurement, so that all caches and pools are filled
 
 
 class Resources(NamedTuple):
@@ -82,7 +82,8 @@ async def send_long_query(server: Server) -> None:
 
 
 async def send_slowly(server: Server) -> None:
-    """Send a byte every half second on 50 connections through nginx, until it has closed those with a slow header."""
+    """Send a byte every half second on 50 connections through nginx, until nginx has closed the connections with a slow
+    header."""
     with behind_nginx(server.address) as address:
         slow = SlowSenders(address, SLOW_REQUESTS)
         start = time.perf_counter()
@@ -94,7 +95,7 @@ async def send_slowly(server: Server) -> None:
 
 
 async def close_trainings(server: Server, count: int) -> None:
-    """Start trainings in as many tabs, close the tabs, and wait until no training has a process."""
+    """Start `count` trainings, each in its own tab, close the tabs, and wait until no training has a process."""
     sessions = []
     for _ in range(count):
         session = Session(server, "training", {**TINY, "live_steps": "10000"})

@@ -1,10 +1,11 @@
-"""Measure the cost of a full trace of a Hugging Face model, relative to the same weights in `transformers` (`eager`).
+"""Measure the cost of a full trace of a Hugging Face model, relative to a forward in `transformers` (`eager`).
 
     python -m benchmarks.huggingface [--model marian] [--rounds 30]
 
 The model has the size of GPT-2 small (124 M parameters) or of Marian, and random weights; texts have 64 tokens. Both forwards
-run in one process, in random order, and are compared by the medians of their processor time. The measured memory is the growth
-of the process by opening the folder and tracing a text. The benchmark needs requirements-huggingface.txt.
+use the same weights, run in one process, in random order, and are compared by the medians of their processor time. The measured
+memory is how much the process grows when it opens the folder and traces a text. The benchmark needs
+requirements-huggingface.txt.
 """
 
 import argparse

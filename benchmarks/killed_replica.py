@@ -2,8 +2,8 @@
 
     python -m benchmarks.killed_replica [--sessions 40]
 
-Each visitor repeats a round of clicks. The page that the other replica draws must have every element that it had before;
-`tests/deploy/test_replicas.py` checks this for a few visitors.
+Each visitor repeats a round of clicks. The page that the other replica draws must have every element that it had before the
+kill; `tests/deploy/test_replicas.py` checks this for a few visitors.
 """
 
 import argparse
@@ -164,8 +164,8 @@ class Visitor:
     def lost(self, index: int) -> list[str]:
         """The differences between the page and the view of this step in the first round."""
         lost = differences(self.views[index], self.session.elements)
-        # The address does not contain choices of pages that are not open. The killed replica remembered them, the other does
-        # not.
+        # The address does not contain choices of pages that are not open. The killed replica remembered these choices; the
+        # other replica does not.
         if index == len(self.views) - 1 and (self.moving or self.recovery):
             lost = min(lost, differences(self.first_view, self.session.elements), key=len)
         return lost
@@ -207,10 +207,10 @@ async def kill_under_load(people: list[Visitor], victim: Server) -> None:
 
 
 def killed(count: int) -> list[Visitor]:
-    """That many visitors of two replicas, of which the first was killed, after they have left."""
+    """The `count` visitors of two replicas, after the first replica was killed and all visitors have left."""
     with serving_replicas(ROOT / "app.py", 2, ENVIRONMENT) as replicas:
         people = visitors(replicas, count)
-        # In another thread, because the browser tests keep an event loop running in this one.
+        # In another thread, because the browser tests keep an event loop running in this thread.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, kill_under_load(people, replicas.servers[0])).result()
     return people

@@ -15,7 +15,7 @@ from benchmarks.app_server import ROOT
 from pages.ui.text import text
 from tests.pages.visitor import ARGUMENTS, CHROMIUM, Visitor, serving
 
-MOST = 0.1  # what is called good: https://web.dev/articles/cls
+MOST = 0.1  # the largest sum that counts as good: https://web.dev/articles/cls
 # From now on, record all layout shifts, including those within half a second after a click.
 WATCH = """() => {
     window.shifts = [];
@@ -68,7 +68,7 @@ def fold(visitor: Visitor) -> None:
 
 
 def spinner(browser: Browser) -> None:
-    """The browser loads the spinner's script at its first use. Until then, a placeholder is in its place."""
+    """The browser loads the script of spinners when it first draws a spinner. Until then, a placeholder is in its place."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "spinner.py")
         script.write_text(SPINNER, encoding="utf-8")

@@ -11,12 +11,12 @@ Latency is the time from the request to the end of the script's run, without the
 connecting to the end of the first run.
 
 With `--heavy`, one more session asks without a pause for expensive work on a model of the paper's base size: ever new texts of
-30 words (`texts`), of nearly the most words that it reads (`longest`), of 30 words with a search for the importance of every
-head (`importance`), or of 10 words with every head patched (`patching`). The figures are those of all other sessions. With
+30 words (`texts`), of nearly the most words that the model reads (`longest`), of 30 words with a search for the importance of
+every head (`importance`), or of 10 words with every head patched (`patching`). The figures do not include this session. With
 `--training`, the sessions are repeated beside one more session whose model is in training all the time.
 
 With `--replicas 2` or more, this number of servers runs behind nginx (Debian's) with the settings of `deploy/nginx.conf`.
-Memory and processor time are then those of all servers together.
+Memory and processor time are then the sums over all servers.
 """
 
 import argparse
@@ -115,7 +115,7 @@ async def visit(
 
 
 def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
-    """A random choice in one of the page's pickers; if the page has none, the shared text again."""
+    """A random choice in one of the page's pickers; if the page has no picker, the shared text."""
     pickers = sorted(key for key, options in session.choices.items() if key not in SIDEBAR and len(options) > 1)
     if not pickers:
         return {"source": SHARED_TEXT}
@@ -129,7 +129,7 @@ async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> 
     Args:
         server: the server of the session.
         kind: a key of `WORDS`.
-        figures: its `heavy_clicks` counts these clicks.
+        figures: the clicks are counted in its `heavy_clicks`.
     """
     texts = new_texts(10**6)
     query = {"part": "what-if", "position": "1"} if kind == "importance" else {}
@@ -141,7 +141,7 @@ async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> 
     try:
         while True:
             words = [next(texts)["source"] for _ in range(WORDS[kind])]
-            # The page Patching takes the same text with another animal as the second one.
+            # As its second text, the page Patching takes the same text with another animal in place of the cat.
             await session.click(source=" ".join([*words, "cat"]))
             figures.heavy_clicks += 1
     finally:

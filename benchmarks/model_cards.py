@@ -17,7 +17,7 @@ def table() -> str:
     strata = []
     for name, recipe in RECIPES.items():
         card = read_card(CHECKPOINTS / f"{name}{SUFFIX}")
-        # The description is that of the recipe, because the card has the description from the day of its training.
+        # The description comes from the recipe, because a card keeps the description from the day of the training.
         exact = f"{card.accuracy:.2%} of {card.tested_on}"
         groups = sorted(card.accuracy_by_form.items(), key=lambda group: group[1])
         weakest = f"{groups[0][0]}: {groups[0][1]:.1%}" if groups[0][1] < 1 else "all 100%"

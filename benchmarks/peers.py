@@ -6,11 +6,13 @@
 
 Random weights (124 million), a tokenizer of numbered words, one thread. For each number of tokens:
 
-- *app*: seconds from a link until every head and the map of one are painted, the model not opened before; then the median of
-  clicks on another layer or head, until painted; and the memory that the server gained, relative to weights and trace.
+- *app*: seconds from a link to a model that was not open until every head and the map of one head are painted; then the median
+  seconds from a click on another layer or head until the picture is painted; and the memory that the server gained, relative to
+  weights and trace.
 - *BertViz*: seconds from the attentions of `transformers` until `model_view` is painted in the same browser. A layer or a head
   needs no click there, because all are drawn at once.
-- *TransformerLens*: the median of `run_with_cache`, which draws nothing, and of our `trace`, which keeps as much.
+- *TransformerLens*: the median seconds of `run_with_cache`, which draws nothing, and of our `trace`, which keeps as many
+  tensors.
 
 The peers are left out if they are not installed.
 """
@@ -36,14 +38,14 @@ from tests.pages.visitor import ARGUMENTS, CHROMIUM
 from transformer import Trace, open_model
 
 LAYERS = HEADS = 12
-WRITTEN = 20  # tokens that the app lets a decoder alone write after the text
+WRITTEN = 20  # tokens that a model with only a decoder writes after the text in the app
 CLICKS, ROUNDS = 8, 5
 STILL = 0.4  # seconds without a change of a picture after which a page counts as painted
 SCRIPTS = {"require": "requirejs/require.js", "d3": "d3/dist/d3.min.js", "jquery": "jquery/dist/jquery.min.js"}
 
 
 def text(tokens: int) -> str:
-    """A text of so many tokens."""
+    """A text of this many tokens."""
     return " ".join(f"w{index}" for index in range(tokens))
 
 

@@ -58,7 +58,7 @@ WATCH = """(root) => {
 
 
 def press(page: Page, key: str) -> tuple[float | None, ...]:
-    """Seconds until the player and the charts were painted; None for one that did not change."""
+    """Seconds until the player and until the charts were painted, each None if nothing in it changed."""
     before = page.evaluate("times.count")
     page.keyboard.press(key)
     last, since, deadline = before, time.monotonic(), time.monotonic() + 60

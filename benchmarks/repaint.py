@@ -8,14 +8,14 @@ A real browser clicks on two pages served side by side, in a new random order ea
   save them;
 - `subplots`: a page with only the pickers and one Plotly heatmap per head, of the same weights.
 
-The weights are those of an untrained model of the measured size (`own-sizes` in the sidebar). The last size is that of a Llama
-of Hugging Face, with random weights and narrow heads, opened from a folder. It is measured without the second page, which would
-need 1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time is measured from the
-click to the frame after the last change of a picture. Bytes are everything that the server sends over the websocket until the
-page is idle.
+The weights come from an untrained model of the measured size (`own-sizes` in the sidebar). For the last size, the model is a
+Llama of Hugging Face with random weights and narrow heads, opened from a folder. It is measured without the second page, which
+would need 1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time is measured from
+the click to the frame after the last change of a picture. Bytes are everything that the server sends over the websocket until
+the page is idle.
 
-Before that, the page of the model `english-french` as it opens: clicks on heads that were all shown before, until the map of
-the head is painted, and until the last picture is.
+Before these sizes, the page of the model `english-french` is measured as it opens: clicks on heads that were all shown before,
+timed until the map of the head is painted and until the last picture is painted.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Size(NamedTuple):
     d_model: int
     seconds: float
     kilobytes: float
-    folder: bool = False  # True for a model of Hugging Face, which is a decoder alone
+    folder: bool = False  # True for a model of Hugging Face, which has only a decoder
 
     def __str__(self) -> str:
         return f"{self.layers} × {self.heads} × {self.tokens}"
@@ -68,7 +68,7 @@ class Size(NamedTuple):
 
 
 SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800), Size(32, 32, 512, 128, 1.0, 800, folder=True))
-FOLDER, WRITTEN = "wide", 20  # name of the folder, and the tokens that a decoder alone writes after the text
+FOLDER, WRITTEN = "wide", 20  # name of the folder, and the tokens that a model with only a decoder writes after the text
 
 PEER = """
 import streamlit as st
@@ -125,7 +125,8 @@ WATCH = """() => {
 
 
 class Clicked(NamedTuple):
-    """What a click cost: seconds until the map of the head was painted, if it was watched, and until the last picture was."""
+    """The cost of a click: seconds until the last picture was painted, kilobytes sent, and seconds until the head's map was
+    painted."""
 
     seconds: float
     kilobytes: float
@@ -136,7 +137,7 @@ class Visit:
     """An open page to click on."""
 
     def __init__(self, browser: Browser, address: str, size: Size | None) -> None:
-        """Open a page with a model of a size, or as it opens by itself."""
+        """Open a page with a model of a size; if `size` is None, the page as its address opens it."""
         self.size, self.sent = size, 0
         self.page = browser.new_page(viewport={"width": 1440, "height": 900})
         self.page.set_default_timeout(120_000)
@@ -237,12 +238,12 @@ def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], 
 
 
 def measure_seen(browser: Browser, rounds: int) -> list[Clicked]:
-    """Clicks on the heads of the layer with which the page opens, each shown before."""
+    """Clicks on all heads of the layer that the page opens with; each head was shown before."""
     with serving(ROOT / "app.py") as address:
         visit = Visit(browser, f"{address}/attention", None)
         group = visit.page.get_by_role("radiogroup", name=LABELS["head"], exact=True)
         opened = group.get_by_role("radio", checked=True).inner_text()
-        heads = sorted(group.get_by_role("radio").all_inner_texts(), key=lambda head: head == opened)  # it comes last
+        heads = sorted(group.get_by_role("radio").all_inner_texts(), key=lambda head: head == opened)  # `opened` last
         clicks = [visit.click("head", head) for _ in range(rounds + 1) for head in heads]
         return clicks[len(heads) :]  # the first round warms up
 

@@ -36,7 +36,7 @@ class Replicas(NamedTuple):
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time that all servers have used so far, without that of nginx."""
+        """Processor time that all servers, not counting nginx, have used so far."""
         return sum(server.cpu_seconds for server in self.servers)
 
     @property

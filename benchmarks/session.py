@@ -46,7 +46,7 @@ class Address(Protocol):
 
 
 class At(NamedTuple):
-    """The server for a `Session`, of which only the address is needed."""
+    """A server for a `Session`, given only by its address."""
 
     address: str
 
@@ -72,8 +72,8 @@ class Element(NamedTuple):
 
     Attributes:
         kind: the name of its type in Streamlit's protocol.
-        content: a hash of everything that it shows. For a widget, whose value is in the browser, a download, and the
-            count of choices, its id.
+        content: a hash of everything that the element shows. Instead, the element's id for a widget (its value is in the
+            browser), for a download button, and for two components (`_receive`).
         text: the text of a heading, a paragraph or HTML; else empty.
     """
 
@@ -92,7 +92,8 @@ class Session:
         fragments: key → the fragment that contains the widget, for widgets in a fragment.
         parameters: key → the URL parameter that the widget is bound to, for bound widgets; a click writes it into `query`.
         elements: place on the page → element, for all elements that the browser shows.
-        sent: place on the page → element, for the elements of the last run. A run of fragments does not change the others.
+        sent: place on the page → element, for the elements of the last run. A run of fragments sends only the elements of these
+            fragments.
         unseen: names of the parts of the page that are drawn when they are scrolled to (pages/shell/frame/parts.py).
         cookie: the cookie that a proxy in front of the server gave the visitor; it is sent back.
     """
@@ -109,7 +110,7 @@ class Session:
     unseen: tuple[str, ...] = ()
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
-    _known: dict[str, Element | None] = field(default_factory=dict)  # hash → element of messages that need not be sent again
+    _known: dict[str, Element | None] = field(default_factory=dict)  # hash → element, of messages that are not sent again
     _page_hash: str = ""
     _socket: Any = None
 
@@ -202,7 +203,7 @@ class Session:
                     self._change_address(message.page_info_changed.query_string)
                 case "delta":
                     if message.delta.fragment_id in fragments:
-                        # The first message of a fragment is that of its container.
+                        # The first message of a fragment draws its container.
                         redrawn.setdefault(message.delta.fragment_id, tuple(message.metadata.delta_path))
                     failure = self._receive(message) or failure
                 case "ref_hash" if element := self._known.get(message.ref_hash):
@@ -253,12 +254,14 @@ class Session:
         self.elements = kept | self.sent
 
     def _change_address(self, query: str) -> None:
-        """Set `query` to the parameters that the app has written. The browser itself keeps those of bound widgets."""
+        """Set `query` to the parameters that the app has written. Those of the sidebar and of bound widgets stay, because the
+        browser itself keeps them."""
         own = {name: value for name, value in self.query.items() if name in SIDEBAR or name in self.parameters.values()}
         self.query = own | dict(parse_qsl(query, keep_blank_values=True))
 
     def _receive(self, message: ForwardMsg) -> str:
-        """Store the data of an element. Returns the message if the element is an exception, else an empty text."""
+        """Store the data of an element. Returns the exception's type and message if the element is an exception, else an empty
+        text."""
         if message.metadata.cacheable and message.hash:
             self._known[message.hash] = None
         if message.delta.WhichOneof("type") != "new_element":
@@ -267,8 +270,8 @@ class Session:
         element: Any = getattr(message.delta.new_element, kind, None)
         if element is None:
             return ""
-        # A download button also has the number of a file, and two components the number of choices (history.py) and the name
-        # of the session (tab_memory.py). They differ from session to session.
+        # These differ from session to session: the number of the file in a download button, the number of choices in one
+        # component (history.py), and the name of the session in another (tab_memory.py).
         own = getattr(element, "component_name", "") in ("headlight_choice", "headlight_tab_memory")
         counts = kind == "download_button" or own
         whole = kind not in VALUE_FIELDS and not counts

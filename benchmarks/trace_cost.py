@@ -2,14 +2,14 @@
 
     python -m benchmarks.trace_cost [--quick] [--markdown]
 
-Four forwards are timed in one process, two at a time in random order, and compared by their medians. (All four in turn would
-favour ours: three of them use the same weights, which would stay in cache longer than those of `torch`.) Each size has its own
-process, because memory left over from other models makes a trace slower.
+Four forwards are timed in one process, two at a time in random order, and compared by their medians. (Timing all four in turn
+would favour our network: three of the four use the same weights, which would stay in cache longer than the weights of `torch`.)
+Each size has its own process, because memory left over from other models makes a trace slower.
 
 - `torch`: `torch.nn.Transformer` (evaluation mode, causal target mask), between embeddings and final linear;
 - `no taps`: our encoder and decoder with every call of a tap cut out of the source before it is compiled;
-- `untraced`: ours, without a trace;
-- `traced`: ours, with every tensor kept. The trace of a round is freed before the next, as in a full cache.
+- `untraced`: our encoder and decoder, without a trace;
+- `traced`: our encoder and decoder, with every tensor kept. The trace of a round is freed before the next, as in a full cache.
 """
 
 import argparse
@@ -71,7 +71,7 @@ class WithoutTaps(ast.NodeTransformer):
 
 
 def without_taps(names: Collection[str]) -> ModuleType:
-    """The module of the model. It and the rest of the network are compiled again from source without calls of taps."""
+    """The module of the model, compiled again from source without calls of taps, like the other modules of the network."""
     copies: dict[str, object] = {}
     copy = ModuleType("")
     for module in (transformer.network.attention, transformer.network.layers, transformer.network.model):
@@ -79,14 +79,14 @@ def without_taps(names: Collection[str]) -> ModuleType:
         sys.modules[copy.__name__] = copy
         tree = WithoutTaps(names).visit(ast.parse(inspect.getsource(module)))
         exec(compile(ast.fix_missing_locations(tree), copy.__name__, "exec"), copy.__dict__)
-        # Names imported from earlier modules must be their copies, not the originals.
+        # Names imported from earlier modules must refer to the copies, not to the originals.
         vars(copy).update({name: value for name, value in copies.items() if name in vars(copy)})
         copies |= {name: value for name, value in vars(copy).items() if getattr(value, "__module__", "") == copy.__name__}
     return copy
 
 
 def contenders(d_model: int, heads: int, layers: int, d_ff: int, tokens: int) -> dict[str, Callable[[], Any]]:
-    """The four forwards, on the same inputs; those of our network also share their weights."""
+    """The four forwards, on the same inputs; the three forwards of our network also share their weights."""
     config = TransformerConfig.preset(
         "pytorch", d_model=d_model, heads=heads, encoder_layers=layers, decoder_layers=layers, d_ff=d_ff, max_len=tokens
     )

@@ -5,7 +5,7 @@
 The model is `vanilla` at full size (d_model 512, 8 heads, 6 + 6 layers, d_ff 2048), with 64 tokens on each side, in a real
 browser. Each press of the arrow key moves on by one tensor. Time is measured from the key press to the frame after the last
 change of the picture. The steps go through an encoder layer and through a decoder layer. With `--peer`, another checkout of
-this project is measured in the same run, step by step by turns.
+this project is measured in the same run; the two checkouts take turns at each step.
 """
 
 import argparse

@@ -1,1 +1,2 @@
-"""What a person sees. Page scripts lie in folders below, never here: Streamlit would run them without `app.py`."""
+"""The pages of the app. Page scripts lie in the folders below, never directly here, where Streamlit would run them without
+`app.py`."""

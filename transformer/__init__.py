@@ -4,7 +4,7 @@
     trace = pipeline.trace("headlight")
     trace.attention("cross")            # [layer, batch, head, query, key]
 
-The folders, each of which needs only those above it:
+The folders and modules, each of which needs only the ones above it:
 
 - `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`,
   `model`; `tap` names its tensors.

@@ -41,7 +41,8 @@ def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference |
     those of `transformer.watching.compare.compare`.
 
     Raises:
-        InputError: one argument is a Trace and the other is not, more arguments follow two runs, or as the two above.
+        InputError: only one of the two is a Trace, more arguments follow two runs, or `Difference.of` or
+            `watching.compare.compare` raises it.
     """
     if not arguments and not named:
         return Difference.of(mine, ours)

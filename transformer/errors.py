@@ -80,19 +80,19 @@ class _Shortening(string.Formatter):
 
 
 class ConfigError(HeadlightError):
-    """A field of `TransformerConfig` that cannot be built."""
+    """A setting or a choice that is invalid, such as a field of `TransformerConfig`."""
 
 
 class InputError(HeadlightError):
-    """A text or a tensor of ids that this model cannot read."""
+    """An argument that is invalid, such as a text that the model cannot read."""
 
 
 class PathError(HeadlightError):
-    """A path, head or position that this model does not have, or an edit that does not fit it."""
+    """A path, head or position that this model does not have, or an edit that does not fit the model."""
 
 
 class CheckpointError(HeadlightError):
-    """A file that is not a complete Headlight file, or that cannot be written."""
+    """A file or folder that cannot be opened, such as an incomplete Headlight file, or that cannot be written."""
 
 
 def shortened(value: object, limit: int = 60) -> str:

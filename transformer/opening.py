@@ -1,4 +1,5 @@
-"""`open_model` opens any model by its name or path; `save_huggingface` writes one of ours for Hugging Face's `transformers`."""
+"""`open_model` opens any model by its name or path; `save_huggingface` writes one of our models for Hugging Face's
+`transformers`."""
 
 import os
 from collections.abc import Iterator
@@ -23,8 +24,9 @@ def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
         open_model("folder")                        # of Hugging Face: configuration, safetensors and tokenizer
 
     Args:
-        name: the name of a shipped model or of a snapshot, or the path of a file or folder. A text that is both is a name; a
-            `Path` is always a path. docs/MODELS.md lists the architectures of Hugging Face that can be opened.
+        name: the name of a shipped model or of a snapshot, or the path of a file or folder. A text that is both a name and a
+            path is read as a name; a `Path` is always a path. docs/MODELS.md lists the architectures of Hugging Face that can
+            be opened.
         own_network: run a Marian model of Hugging Face in our own network, with all its taps. Models that Headlight trained
             always run in it.
 

@@ -85,7 +85,7 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     """The value, if it is one of the allowed texts.
 
     Raises:
-        ConfigError: it is not one of them.
+        ConfigError: `value` is not one of the allowed texts.
     """
     allowed = tuple(allowed)
     if not isinstance(value, str) or value not in allowed:

@@ -40,7 +40,7 @@ def model_folders(text: str) -> str:
     """One or more folders, read from the command line.
 
     Raises:
-        argparse.ArgumentTypeError: one of them does not exist.
+        argparse.ArgumentTypeError: one of the folders does not exist.
     """
     for folder in filter(None, text.split(os.pathsep)):
         if not Path(folder).is_dir():
@@ -87,8 +87,9 @@ def parser() -> argparse.ArgumentParser:
 def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
     """End the program at once, without an error, as the handler of Ctrl-C.
 
-    It raises nothing: Python drops an exception that is raised while it runs the callback of a weak reference, as it often does
-    during the imports. The server of Streamlit handles Ctrl-C itself while it runs, and calls this when it has closed.
+    This handler raises no exception: Python would drop an exception raised in the callback of a weak reference, and such
+    callbacks run often during the imports. While Streamlit's server runs, it handles Ctrl-C itself, and calls this handler
+    after it has closed.
     """
     os.write(sys.stdout.fileno(), b"\nheadlight has stopped.\n")
     os._exit(0)

@@ -139,7 +139,8 @@ def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 @cached
 def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
-    """The weights of all heads, reduced to at most `most` rows and columns each. `joined`: the attention is between words."""
+    """The weights of all heads, reduced to at most `most` rows and columns each. `joined`: whether the attention is between
+    words."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))

@@ -83,7 +83,8 @@ def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
 
 
 def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
-    """Row and column of the picked number of a step. By default, the row is the followed row, if the step has it."""
+    """Row and column of the picked number of a step. By default, the row is the followed row, if the rows of the step are
+    queries."""
     words, places = text("steps"), []
     first = row if step.tokens[0] == "query" else 0
     for place, axis, key in zip(st.columns(2), (0, 1), ("row", "column"), strict=True):
@@ -96,8 +97,8 @@ def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
 
 
 def open_number(step: str, row: object, column: object, query: int | None = None) -> None:
-    """Open the computation of one number of a step, as a click on its cell asks for. The browser sends the places, so values
-    that are not whole numbers are ignored; the pickers limit them to the matrix."""
+    """Open the computation of one number of a step, after a click on its cell. Row and column come from the browser: values
+    that are not whole numbers are ignored, and the pickers limit the others to the matrix."""
     if isinstance(row, int) and isinstance(column, int):
         for name, value in {"part": "steps", "step": step, "row": row, "column": column, "query": query}.items():
             if value is not None:

@@ -66,7 +66,7 @@ def _formula(step_words: dict[str, str], step: AttentionStep, config: Transforme
 
 
 def _of_others(step_words: dict[str, str], step: AttentionStep, kind: str, head: int) -> tuple[str, str]:
-    """The reason for a step and its formula, in a form that is true for every network that is not our own."""
+    """The reason for a step and its formula, in a form that is true for all networks other than our own."""
     names = ("why_cross_other" if kind == "cross" else "", "why_other", "why_cross" if kind == "cross" else "", "why")
     why = next(step_words[name] for name in names if name in step_words)
     rows, columns = step.values.shape

@@ -1,4 +1,4 @@
-"""What edits change in the output of a model without a language head: labels, the part of a text, or vectors."""
+"""The effect of edits on the output of a model without a language head: labels, a part of the text, or vectors."""
 
 import streamlit as st
 
@@ -15,8 +15,8 @@ from transformer.figures.whatif_figures import probability_change
 
 
 def show_edited_output(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
-    """Draw the answers without and with the edits; and the probability of each label of a text, or how far the last vectors
-    have turned."""
+    """Draw the answers without and with the edits, and the probability of each label. For a model that outputs vectors, write
+    only how far its last vectors have turned."""
     words, kind, again = text("whatif"), view.pipeline.output_kind, view.forced().trace(edits)
     if kind == "vectors":
         _show_turned(view, trace, again)

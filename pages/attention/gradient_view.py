@@ -40,8 +40,8 @@ class Gradients(NamedTuple):
 
 
 def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head beside weight × gradient for one token, and compare the row that writes it with the share of
-    each token read."""
+    """Draw the weights of a head beside weight × gradient for one token, and compare the weights in the row that writes this
+    token with the share of each token that is read."""
     words = text("gradients")
     if view.pipeline.output_kind != "tokens":
         st.info(words["no_tokens"], icon=":material/info:")
@@ -99,8 +99,8 @@ def _compare_row(
 
 
 def _explained(view: View, trace: Trace) -> list[int]:
-    """The token that each row of the logits is asked about: the next one of the target; for an encoder alone, the most
-    probable one."""
+    """The token that is explained in each row of the logits: the next token of the target, or for an encoder alone the most
+    probable token."""
     if not trace.target_ids:
         return trace.logits[0].argmax(-1).tolist()
     expected = view.expected(trace)

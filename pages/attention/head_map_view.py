@@ -98,8 +98,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
 
 
 def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the weights of a head as a table, and a button that downloads every tensor of the run. Arguments as for
-    `show_map`."""
+    """Show the weights of a head as a table, and a button that downloads every tensor of the run. The arguments are the same as
+    for `show_map`."""
     words = text("attention")
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):

@@ -29,7 +29,8 @@ def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
 
 @cached
 def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
-    """Compute the measures layer by layer, which needs little extra memory. `joined`: the attention is between words."""
+    """Compute the measures layer by layer, which needs little extra memory. `joined`: whether the attention is between
+    words."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     aligned = _aligned(view, shown, kind)
@@ -70,7 +71,8 @@ def table(measures: dict[str, PerHead]) -> pd.DataFrame:
 
 
 def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
-    """The strongest pattern of a head as a sentence. If no pattern is clear, the sentence says how spread its attention is."""
+    """The strongest pattern of a head as a sentence. If no pattern is clear, the sentence says how widely its attention is
+    spread."""
     words = text("head_patterns")
     shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
     best = max(shares, key=lambda name: round(shares[name], 2))

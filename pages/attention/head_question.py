@@ -24,11 +24,11 @@ from transformer.tracing.paths import Kind, Side
 # The first question is where a head looks. After it is answered, the second asks whether the answer depends on the head.
 MAP, SILENCE, PICKED_ROW = "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
-# FOUND: from this part of the largest possible share on, a prediction has found where the head looks. FLAT: if the largest
-# weights are less than this above equal weights, the row has nothing to find. CHANCE: a prediction must be this far above
-# chance.
+# FOUND: a prediction that catches at least this part of the largest possible share has found where the head looks. FLAT: if the
+# largest weights exceed equal weights by less than this, the row has nothing to find. CHANCE: a prediction must be this far
+# above chance.
 FOUND, FLAT, CHANCE = 0.75, 0.1, 0.01
-# If the best possible marks of the same number catch less than this share, the head looks at more cells than were marked.
+# If even the best choice of equally many marks catches less than this share, the head looks at more cells than were marked.
 SPREAD = 0.5
 
 

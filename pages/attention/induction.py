@@ -12,7 +12,7 @@ from transformer.analysis.head_measures import strongest
 from transformer.tracing.paths import Kind
 
 KIND = str(Kind.DECODER)
-# In a text with fewer tokens that stood before, a head may look at the right place by chance.
+# In a text with fewer repeated tokens, a head may look at the right place by chance.
 LEAST_REPEATED = 4
 
 

@@ -68,10 +68,10 @@ def lines(
         heads: the heads that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
         threshold: weights below it have no line.
-        on_change: called before the rerun that a change starts. In it, `heads_on` returns the heads that are on after the
-            change.
-        head: the head picked elsewhere on the page. When it changes, the new head is switched on. It replaces the former one
-            if that was the only head on; otherwise it is added.
+        on_change: called before the rerun that a change starts. In this callback, `heads_on` returns the heads that are on
+            after the change.
+        head: the head picked elsewhere on the page. When it changes, the new head is switched on. The new head replaces the
+            former one if only the former head was on; otherwise the new head is added.
 
     Raises:
         ValueError: the shapes of the arrays differ, or do not match the tokens.
@@ -126,7 +126,7 @@ def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesSta
     }
     named = _listed(view.get("heads"))
     heads = _positions(named, count["head"])
-    # All heads are on if the state names no heads, or if the model has none of the named heads.
+    # All heads are on if the state has no list of heads, or if the model has none of the listed heads.
     if not heads and (view.get("heads") is None or named):
         heads = tuple(range(count["head"]))
     above = view.get("threshold")

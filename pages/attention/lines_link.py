@@ -30,7 +30,7 @@ def threshold_in_url() -> float:
 
 
 def write_lines(state: LinesState, head: int) -> None:
-    """Put the state of the lines into the address. What is the default for this head is left out."""
+    """Put the state of the lines into the address. Values that are the default for this head are left out."""
     _to_url("locked", ",".join(f"{side[0]}{position}" for side, position in state.locked))
     _to_url("heads", ",".join(str(position + 1) for position in state.heads) if tuple(state.heads) != (head,) else "")
     _to_url("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")

@@ -59,7 +59,7 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
     """Whether the picked head was switched off, so that the first head that is still on must be picked. A head that was not on
-    before was picked while the browser's report of an earlier change was on its way.
+    before does not count: it was picked while the browser's report of an earlier change was on its way.
 
     Args:
         before, on: the heads that were on before the change and after it, counted from 0.

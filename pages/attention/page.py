@@ -55,8 +55,8 @@ with explained():
     with pictures:
         hides = show_question(question, title)
     if not hides:
-        # A link that names a look scrolls to it, so the look is drawn at once. If it waited below the screen, it would not be
-        # found.
+        # A link that names a look scrolls to it, so this look is drawn at once. A look that is drawn only after scrolling would
+        # not be found.
         at_once = is_open(SILENCE) or "part" in st.query_params
         st.header(title, anchor="head")
         look = pick(words["look"], list(words["looks"]), "part")

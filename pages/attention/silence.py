@@ -1,4 +1,5 @@
-"""The answer without the shown head. A picture shows where a head looks; only this shows whether the answer depends on it."""
+"""The answer without the shown head. A map shows where a head looks; only silencing the head shows whether the answer depends
+on it."""
 
 import numpy as np
 import streamlit as st
@@ -22,13 +23,13 @@ CLEAR = 0.6
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
     """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes. If
-    the question about it is open, draw the question instead. While a lesson asks about it, draw nothing.
+    the question about the silenced head is open, draw the question instead. While a lesson asks this question, draw nothing.
 
     Args:
         view, trace: the run shown. For a model that writes no answer, or one that is not trained, draw nothing.
 
     Returns:
-        Whether the page must not tell yet what happens without the head.
+        Whether the page must still hide what happens without the head.
     """
     if not view.pipeline.trained or not view.writes:
         return False
@@ -77,9 +78,9 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 
 
 def show_other_need(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Write what another head of the layer looks at in the row that is shown first for this head. One head alone would have to
-    average both. Draw a choice that silences one of the two heads or both. If no other head clearly looks elsewhere, draw
-    nothing. `shown` is `trace`, or `trace` between words, as in the picture of the head."""
+    """Write what another head of the layer looks at in the row that is shown first for this head. A single head would have to
+    average what these two heads read. Draw a choice that silences one of the two heads or both. If no other head clearly looks
+    elsewhere, draw nothing. `shown` is `trace`, or `trace` between words, as in the picture of the head."""
     words, (row, key) = text("silence"), cell_to_show(shown, kind, layer, head)
     weights = shown.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

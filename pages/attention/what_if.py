@@ -85,8 +85,8 @@ def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:
-    """Show the answers without and with the edits (for an encoder alone, its guesses), the change of each token's probability,
-    and the change of the viewed head's weights."""
+    """Show the answers without and with the edits, the change of each token's probability, and the change of the viewed head's
+    weights. For a model that writes no answer, show its guesses or its other output instead of the answers."""
     words = text("whatif")
     if view.writes:
         show_edited_answers(view, edits)
@@ -110,8 +110,8 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
 def _difference(
     view: View, edits: tuple[Intervention, ...], kind: str, layer: int, head: int
 ) -> tuple[Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
-    """How edits change the weights of a head, and which pairs may attend in either run. This is cached, because the trace of a
-    large model with edits is not."""
+    """How edits change the weights of a head, and which pairs may attend in either run. The result is cached, because the trace
+    of a large model with edits is not cached."""
     trace, again = view.trace(), view.forced().trace(edits)
     change = (again.head(kind, layer, head) - trace.head(kind, layer, head)).numpy()
     return change, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
@@ -159,7 +159,7 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
         "position",
         words["importance_none"],
         words["importance_help"],
-        # Buttons render Markdown, so they are for words that the model has written itself.
+        # Buttons render Markdown, so the tokens of a typed target are offered in a list.
         as_list=isinstance(view.target, str),
         labels=labels,
     )

@@ -1,4 +1,4 @@
-"""How well the heads of a translator align words, as its card says, and the sentences on which that was measured."""
+"""How well the heads of a translation model align words, from its card, and the sentences on which this was measured."""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ from transformer.figures.head_steps_figures import Matrix, tensor_map
 
 
 def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the alignment error of every cross-attention head, beside those of two simple rules. Draw nothing for a model whose
-    card has none, or for another kind of attention."""
+    """Draw the alignment error of every cross-attention head, beside the errors of two simple rules. Draw nothing for a model
+    whose card has no alignment errors, or for another kind of attention."""
     measured = view.pipeline.card.measures.get("alignment")
     if not measured or kind != "cross":
         return

@@ -100,8 +100,8 @@ def _sent(name: str) -> Any:
 
 
 def _moved() -> None:
-    """Store the step that the browser shows, and put away the parts that are below the browser's screen. What a browser sends
-    is untrusted."""
+    """Store the step that the browser shows, and put away the parts that are below the browser's screen. Data from a browser
+    are untrusted."""
     sent = _sent("step")
     if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
         return
@@ -117,7 +117,7 @@ def _is_step(value: object) -> bool:
 
 
 def _forced() -> None:
-    """Force the token that was clicked. What a browser sends is untrusted."""
+    """Force the token that was clicked. Data from a browser are untrusted."""
     place = _sent("force")
     if isinstance(place, Sequence) and len(place) == 2 and _is_step(place[0]) and isinstance(place[1], str):
         force(place[0], place[1])

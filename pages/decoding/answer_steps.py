@@ -32,9 +32,9 @@ class Run:
 
     Attributes:
         pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
-        encoding: the text that it answers.
+        encoding: the text to answer.
         generation: the steps of the answer.
-        settings: the settings with which it was written.
+        settings: the settings with which the answer was written.
     """
 
     pipeline: TextPipeline
@@ -185,8 +185,8 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
 
 
 def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
-    """The values of the tokens `top`, then the sum over all others. The sum is 0 only if each of them is 0, for example because
-    all were cut off."""
+    """The values of the tokens `top`, then the sum over all others. The sum is 0 only if every other value is 0, for example
+    because all other tokens were cut off."""
     return np.append(values[top], np.delete(values, top).sum())
 
 

@@ -102,8 +102,8 @@ def _pick() -> None:
 
 
 def _final(run: Run) -> list[Hypothesis]:
-    """The hypotheses that were kept to the end, the best first. Those that differ only in a token beyond the last allowed one
-    are one."""
+    """The hypotheses that were kept to the end, the best first. Hypotheses that differ only in a token beyond the last allowed
+    token count as one."""
     generation = run.generation
     kept = sorted((generation.hypotheses[number] for number in generation.steps[-1].kept), key=lambda made: -made.score)
     return list(dict.fromkeys(made for each in kept if (made := generation.written(each))))

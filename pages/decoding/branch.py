@@ -1,4 +1,5 @@
-"""What if it had said …: some tokens are forced, the model writes the rest again, and both answers are shown side by side."""
+"""What if the model had written other tokens: some tokens are forced, the model writes the rest again, and both answers are
+shown side by side."""
 
 import streamlit as st
 

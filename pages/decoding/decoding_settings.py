@@ -20,7 +20,7 @@ LOGITS_PROCESSORS: dict[str, tuple[type, float, float, float, float]] = {
     "top-p": (TopP, 0.05, 1.0, 0.9, 0.05),
     "min-p": (MinP, 0.0, 0.5, 0.05, 0.01),
 }
-FIRST_PROCESSORS = ("temperature",)  # no filter: with one, a higher temperature can make the first token more probable
+FIRST_PROCESSORS = ("temperature",)  # no filter: with a filter, a higher temperature can make the first token more probable
 FIRST_SEED = 1
 METHODS = ("greedy", "sampling", "beam")
 

@@ -92,7 +92,8 @@ with explained():
             st.warning(words["not_ended"].format(count=len(shown.generation.ids())), icon=":material/more_horiz:")
 
     if hides is None:
-        # Unless another part was picked, the part of what was asked for is open.
+        # Until another part is picked, the part with forced tokens and edits is open if there are any, or else the part of beam
+        # search.
         changed = forced.tokens or forced.problems or settings.edits
         first = "branch" if changed else "beam" if isinstance(settings.method, Beam) else None
         part = pick_part(words["part_label"], words["parts"], words["anchors"], first)

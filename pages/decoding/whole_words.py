@@ -1,4 +1,4 @@
-"""Joins the pieces of the text that the model reads into words. The answer stays in pieces, because it is written piece by
+"""The pieces of the text that the model reads, joined into words. The answer stays in pieces, because it is written piece by
 piece."""
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from transformer.text.pieces import joined_label
 
 
 def text_words(encoding: Encoding) -> tuple[Group, ...]:
-    """The positions of each word of a text. If its tokens are pieces of words, draw the switch that joins them. Empty if they
-    are not pieces, or if the switch is off."""
+    """The positions of each word of a text. If its tokens are pieces of words, draw the switch that joins them. Empty if the
+    tokens are not pieces of words, or if the switch is off."""
     of = groups(encoding.words)
     return of if are_pieces(encoding.tokens, of) and joins_pieces() else ()
 

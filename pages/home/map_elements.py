@@ -19,7 +19,7 @@ class MapElements:
         depths: stack → its number of layers.
         heads: kind of attention → its weights and the link to one head; None if the heads have no pictures.
         words: the texts of the map.
-        links: the links of all elements. An element has the place of its link here as `data-link`.
+        links: the links of all elements. The attribute `data-link` of an element is the index of its link in this list.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class MapElements:
         return ["div", {"class": "tokens"}, *_number(node), ["span", {"class": "label"}, node["says"]], row]
 
     def _chip(self, node: Node, index: int) -> Element:
-        """A token, with its share if it was written. A token of an answer links to the step that wrote it."""
+        """A token, with its probability if the model wrote it. A token of an answer links to the step that wrote it."""
         token = node["tokens"][index]
         words = [token if token.strip() else "␣", *([["small", {}, node["shares"][index]]] if "shares" in node else [])]
         if not node.get("step"):

@@ -1,4 +1,4 @@
-"""The last blocks of the map of a model: from its last vectors to what it says, by the kind of its output."""
+"""The last blocks of the map of a model: from its last vectors to its answer. They depend on the kind of its output."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -28,8 +28,8 @@ def results(view: View, trace: Trace, side: Side, joined: bool) -> list[Node]:
 
     Args:
         view, trace: the run of the first text.
-        side: the side of its last stack.
-        joined: whether the pieces of a word that it writes are one token.
+        side: the side of the model's last stack.
+        joined: whether the pieces of a word that the model writes are shown as one token.
     """
     words, kind, count = text("home")["map"], view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
@@ -55,9 +55,9 @@ def _block(name: str, note: str, path: str, term: str, callout: str) -> Node:
 def _written(view: View, trace: Trace, joined: bool) -> Node:
     """The model's answer, or its most probable token after each token of a typed target. Each token has its probability.
 
-    A token of the answer links to the step that wrote it. Pointing at it shows the most probable tokens of that step. If
-    `joined`, the pieces of a word of the answer are one token, whose probability is the product of theirs. It links to the step
-    of its first piece.
+    A token of the answer links to the step that wrote it. Pointing at the token shows the most probable tokens of that step. If
+    `joined`, the pieces of a word of the answer are one token, whose probability is the product of the probabilities of its
+    pieces. Such a token links to the step of its first piece.
     """
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("target")
     rows = trace.probabilities[0].numpy()
@@ -68,7 +68,7 @@ def _written(view: View, trace: Trace, joined: bool) -> Node:
     else:
         ids = rows.argmax(-1).tolist()
     tokens, shares = vocabulary.tokens_of(ids), [float(row[token_id]) for row, token_id in zip(rows, ids, strict=False)]
-    # Guesses after a typed target are single pieces: one does not continue the guess before it.
+    # Guesses after a typed target are single pieces: a guess does not continue the guess before it.
     words_of = row_groups(vocabulary.words_of(ids) if joined and view.target is None else (), len(ids))
     if joined:
         tokens = [joined_label([tokens[place] for place in group]) for group in words_of]
@@ -93,7 +93,8 @@ def _written(view: View, trace: Trace, joined: bool) -> Node:
 
 
 def _filled(view: View, trace: Trace) -> Node:
-    """The most probable token of an encoder alone at each mask. If the text has no mask, that at every token."""
+    """The most probable token of an encoder alone at each mask. If the text has no mask, the most probable token at every
+    position."""
     words, vocabulary = text("home")["map"], view.pipeline.vocabulary("source")
     rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
     masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
@@ -120,7 +121,7 @@ def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
 
 
 def _label(view: View, trace: Trace) -> Node:
-    """The labels of a text, the most probable first."""
+    """The labels of a text, the most probable first. For a model without probabilities, the number that it outputs."""
     labels = view.pipeline.labels
     if "probabilities" not in trace:
         return _answer("number", [fixed(float(trace.logits[0, 0]), 3)], [], "label")
@@ -164,5 +165,5 @@ def run_key(view: View) -> tuple[Hashable, ...]:
 
 
 def stop(path: str) -> Link:
-    """A link to the stop of the page Layers with a tensor."""
+    """A link to the stop of a tensor on the page Layers."""
     return Link("layers", {"stop": path})

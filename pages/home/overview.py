@@ -79,7 +79,7 @@ def _query(start: dict[str, Any]) -> dict[str, str]:
 
 
 def show_first_lesson() -> None:
-    """Draw the button that opens the first lesson, or goes on with the one that was left. Draw nothing while a lesson is open
+    """Draw the button that opens the first lesson, or continues the lesson that was left. Draw nothing while a lesson is open
     or the page is presented."""
     first = first_lesson()
     if first and not presenting():

@@ -43,7 +43,7 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
 
 def _element(card: Card, place: int, number: int) -> Element:
-    """A card as a link, which has this place in the list of links, with its number if that is not 0."""
+    """A card as a link. `place` is the index of its address in the list of links; `number` is shown unless it is 0."""
     small = [["span", {"class": "small"}, card.small]] if card.small else []
     numbered = [["span", {"class": "number"}, str(number)]] if number else []
     title, says = ["span", {"class": "title"}, *numbered, card.title], ["span", {"class": "says"}, *inline(card.says)]

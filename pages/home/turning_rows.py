@@ -47,7 +47,7 @@ class Run(NamedTuple):
 
 
 def can_turn() -> bool:
-    """Whether the app has the model with the head."""
+    """Whether the app has the model whose head turns."""
     return MODEL in available()
 
 
@@ -75,7 +75,7 @@ def show_turning_rows() -> None:
 
 
 def _run_both(head: CardHead) -> tuple[Run, Run]:
-    """The runs on the first two examples of the task, which differ in one word, and so do the answers."""
+    """The runs on the first two examples of the task. The two sentences differ in one word, and so do the two answers."""
     sources = [example.source for example in find_task(MODEL).examples[:2]]
     answers = [runs().answer(MODEL, source, ()) for source in sources]
     traces = [runs().trace(MODEL, (source,), (None,), ()) for source in sources]
@@ -97,7 +97,7 @@ def _run_both(head: CardHead) -> tuple[Run, Run]:
 
 
 def _show_rows(both: tuple[Run, Run], picked: int) -> None:
-    """Draw the row of the head in both runs, with a frame around that of the picked run."""
+    """Draw the row of the head in both runs, with a frame around the row of the picked run."""
     words, weights = text("home")["turning"], np.stack([run.weights for run in both])
     labels = [words["row"].format(adjective=run.adjective, pronoun=run.pronoun) for run in both]
     keys = [one if one == other else f"{one}/{other}" for one, other in zip(*(run.tokens for run in both), strict=True)]

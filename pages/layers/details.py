@@ -23,7 +23,7 @@ from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
 from transformer.tracing.paths import TensorPath
 
-# Kind of stop → the function of another file that computes its tensor for the method that calls the tap.
+# Kind of stop → the function, in another file, that computes the tensor. The method that calls the tap calls this function.
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 

@@ -27,7 +27,7 @@ KEY = "film"
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     """Show the tensors of a picked part of the network as miniatures. A click on a miniature opens its tensor in the walk. If
-    `drawn` is given (the trace between words), the miniatures show its numbers instead of the trace's."""
+    `drawn` is given (the trace between words), the miniatures show the numbers of `drawn` instead."""
     words, stops, drawn = text("filmstrip"), walk(trace), drawn or trace
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Layers come first, because visitors open a filmstrip mainly to see a layer.
@@ -60,7 +60,8 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
 
 
 def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
-    """For each attention in a part of the network, draw a link to how its heads were trained, if there are snapshots of it."""
+    """For each attention in a part of the network, draw a link to how its heads were trained, if the model has snapshots of its
+    training."""
     common, kinds, links = text("common"), text("attention")["kinds"], []
     paths = (TensorPath.parse(stop.path) for stop in members)
     for kind, layer in dict.fromkeys((path.kind, path.layer) for path in paths):

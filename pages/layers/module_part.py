@@ -44,7 +44,8 @@ def show_module() -> None:
 
 
 def _read(data: bytes, name: str) -> Watched | ComparedRun:
-    """Read a file of either kind. The kind stands in its header, whose length is in the first 8 bytes."""
+    """Read a file with watched or with compared tensors. The header of the file tells its kind; the first 8 bytes are the
+    length of the header."""
     header = data[: 8 + int.from_bytes(data[:8], "little")]
     return read_compared(data, name) if FORMAT.encode() in header else Watched.from_bytes(data, name)
 
@@ -103,7 +104,7 @@ def _sign(run: ComparedRun, tensor: ComparedTensor) -> str:
 
 
 def _show_three(run: ComparedRun, tensor: ComparedTensor) -> None:
-    """Draw a tensor of ours, the nearest one of theirs, and the difference, with one matrix each."""
+    """Draw one matrix of our tensor, of the nearest of their tensors, and of the difference."""
     words, (ours, theirs, axes) = text("module"), _matrix(tensor)
     if ours.size > MOST_CELLS:
         st.info(words["large"].format(most=MOST_CELLS), icon=":material/zoom_out_map:")
@@ -122,7 +123,8 @@ def _show_three(run: ComparedRun, tensor: ComparedTensor) -> None:
 
 
 def _matrix(tensor: ComparedTensor) -> tuple[np.ndarray, np.ndarray | None, tuple[str, str]]:
-    """One matrix of a tensor of ours and of theirs: of the picked head, if it has heads."""
+    """One matrix of our tensor and of theirs, and the names of its axes. Of each further axis, such as the heads, one index is
+    picked."""
     ours, theirs, axes = tensor.ours, tensor.theirs, list(tensor.axes)
     while len(axes) > 2:
         count = ours.shape[0]

@@ -1,4 +1,4 @@
-"""The number of a clicked cell of the walk, and how it came about."""
+"""The number of a clicked cell of the walk, and how it was computed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from transformer.figures import KIND_COLORS
 from transformer.figures.panels import TensorView
 from transformer.tracing.paths import TensorPath
 
-# Key of the picked number in the session and in the address; session key of the stop whose picture it is in.
+# Key of the picked number in the session and in the address; session key of the stop whose picture contains this number.
 NUMBER, OF_STOP = "number", "number_of_stop"
 HEADS = ("head", "key_head")
 WRITTEN = re.compile(r"\d{1,4}(\.\d{1,5}){3}")
@@ -34,15 +34,16 @@ Picked = tuple[int, int, int, int]
 
 
 def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
-    """Pick a number of one of the views of a picture, of which `view` may show only some columns. Call it in a callback."""
+    """Pick a number of one of the views of a picture. `view` is this view, or some columns of it. Call this in a callback."""
     tile, row, column = at
     index = next(index for index, each in enumerate(views) if each.path == view.path)
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
 
 
 def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
-    """Draw a line above the picture of a stop: what the picked number is, with a link to its computation below the picture,
-    which can be higher than the screen; or what a click does. Returns the picked number.
+    """Draw a line above the picture of a stop. If a number is picked, the line says which, and links to its computation below
+    the picture, because a picture can be higher than the screen. Otherwise the line says what a click does. Returns the picked
+    number.
 
     Args:
         views: the views of the picture.
@@ -60,8 +61,8 @@ def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView
 
 
 def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
-    """The number that is picked in the picture of a stop: from a click, or from the address. None at another stop, and if there
-    is no such number."""
+    """The number that is picked in the picture of a stop: from a click, or from the address. None if the number was picked at
+    another stop, or if it does not exist."""
     state = st.session_state
     seed(NUMBER, _read, lambda value: value if state.get(OF_STOP) == stop.path else None)
     state[OF_STOP] = stop.path
@@ -104,8 +105,8 @@ def show_picked(
 
 
 def _read_from(trace: Trace, stop: Stop, cell: tuple[int, int], item: int) -> str:
-    """Where a number comes from that is not computed from other numbers of the trace: the row of a table, or a mask. As
-    Markdown."""
+    """The origin, as Markdown, of a number that is not computed from other numbers of the trace: the row of a table, or a
+    mask."""
     words, (row, column) = text("walk")["number"], cell
     says = words["read"].get(stop.operation)
     if says is None:
@@ -139,7 +140,8 @@ def _said(stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], head:
 
 
 def _explain(view: View, trace: Trace, stop: Stop, cell: tuple[int, int], item: int, head: int) -> bool:
-    """Draw the computation of one number of a stop. Returns whether it did: an id or a row of a table is not computed."""
+    """Draw the computation of one number of a stop. Returns False if there is no computation, as for an id or a row of a
+    table."""
     path = TensorPath.parse(stop.path)
     model = None if view.pipeline.model is None else runs().own_network(view.key)
     if path.kind is not None and path.layer is not None:

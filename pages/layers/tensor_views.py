@@ -70,7 +70,7 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         by_axis["query"], by_axis["key"] = trace.tokens(place.kind, item)
-    # The path may name no side, and an encoder alone has only one side. Then the first side is used.
+    # If the path names no side, or a side that the model does not have, the first side is used.
     return by_axis | {"position": by_axis.get(place.side, by_axis[trace.sides[0]])}
 
 

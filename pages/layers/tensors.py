@@ -23,7 +23,7 @@ MOST_SAID, MOST_IDS = 3, 12
 # Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
 WIDTH, NARROW_WIDTH = 720, 330
 NARROW = 520  # px; on a narrower page, the figure of `NARROW_WIDTH` is drawn
-# Session key: (key of a picture, path of a tensor in it), and the first and the last of the columns that are opened.
+# Session key. Its value: (key of a picture, path of a tensor in it), and (first, last) of the columns that are opened.
 OPENED = "opened_columns"
 AROUND = 32  # columns that are opened on each side of a clicked cell that stands for several numbers
 
@@ -47,13 +47,13 @@ def picture(
         result: the tensor that the operation returns.
         says: the picture in words, for screen readers.
         name: name of saved files; by default the key.
-        zooms: whether columns of tensors that are too wide for a cell a number can be opened.
+        zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
         on_number: called when a cell of a number is clicked, with its tensor, and with its tile, row and column there.
         framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
     opened = _opened(key, views) if zooms else None
-    # Opened columns are drawn alone, because cells of the size that all tensors have would be too small to be pointed at.
+    # Opened columns are drawn alone, because cells of the common size of all tensors would be too small to point at.
     shown = views if opened is None else [opened]
     width = NARROW_WIDTH if is_narrow(key) else WIDTH
     figure = chart(stop_figure, shown[:-1], operation, shown[-1], width, labels=figure_labels())
@@ -78,7 +78,7 @@ def _frame(shown: Sequence[TensorView], width: int, framed: tuple[str, tuple[int
 
 
 def binned(views: Sequence[TensorView]) -> list[TensorView]:
-    """Those of the views that a picture draws with cells for several numbers."""
+    """The views that a picture draws with cells for several numbers each."""
     return [view for view in views if _each(view) > 1]
 
 
@@ -94,7 +94,7 @@ def opened_columns(key: str, views: Sequence[TensorView]) -> tuple[int, int] | N
 
 
 def _opened(key: str, views: Sequence[TensorView]) -> TensorView | None:
-    """The columns that the visitor has opened in a picture with these views."""
+    """The view with only the columns that the visitor has opened in a picture of these views; None if all columns are shown."""
     columns = opened_columns(key, views)
     if columns is None:
         return None
@@ -115,7 +115,7 @@ def _open(key: str, view: TensorView, first: float, last: float) -> None:
 
 
 def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
-    """Open the columns that were dragged over, or all of them again after a double click."""
+    """Open the columns that were dragged over, or all columns again after a double click."""
     sent = event(key, "zoom")
     if sent.get("axis") is None:
         show_all_columns()

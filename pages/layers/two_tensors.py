@@ -14,7 +14,8 @@ from transformer.tracing.paths import Side
 
 
 def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
-    """Draw a tensor of A and of B, and B − A: the one at which the walk is, or in other parts of the page the last vectors.
+    """Draw a tensor of A and of B, and B − A. It is the tensor at the current stop of the walk; without a current stop, the
+    last vectors.
 
     Raises:
         HeadlightError: B has no such tensor, or it has another shape.

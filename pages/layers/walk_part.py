@@ -63,7 +63,7 @@ END = "probabilities"
 
 def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. If `drawn` is given (the trace
-    between words), the picture shows its numbers instead of the trace's."""
+    between words), the picture shows the numbers of `drawn` instead."""
     stops = stops_of(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
@@ -83,7 +83,7 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
         show_details(view, trace, by_path, current, _go)
 
 
-# Both functions are cached by the values that they depend on, because there can be hundreds of stops.
+# The next two functions are cached by the values that they depend on, because there can be hundreds of stops.
 stops_of = cached(walk_of)
 
 
@@ -168,7 +168,7 @@ def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
 
 
 def _button(label: str, path: str, disabled: bool, shortcut: str) -> None:
-    """A button with a key, which Streamlit draws behind the label as an arrow."""
+    """A button with a keyboard shortcut, which Streamlit draws as an arrow after the label."""
     st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, shortcut=shortcut)
 
 
@@ -221,7 +221,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     shown = {"inputs": names or no_inputs, "operation": operation, "result": result.title, "shape": result.shape}
     alt = words["picture"].format_map(shown)
     views = [*before, result]
-    # Between words, the picture shows sums and means of the numbers that were computed.
+    # Between words, the picture shows sums and means, so its numbers have no computation to show.
     on_number = None if isinstance(trace, WordTrace) else partial(pick_number, views)
     picked = None if on_number is None else say_picked(stops, current, views, head, PICTURE)
     framed = None if picked is None else (views[picked[0]].path, picked[1:])

@@ -1,4 +1,4 @@
-"""Lessons: stops on the pages, with questions. All that the rest of the app needs of them is named here."""
+"""Lessons: stops on the pages, with questions. This module names all that the rest of the app uses of them."""
 
 from pages.lessons.content.lesson import ABOUT_HEADS
 from pages.lessons.playing.asked import Marks, asked_here, withheld

@@ -61,7 +61,7 @@ class Batch(NamedTuple):
 
 def beside_an_example(view: View) -> View:
     """The view with a second text, an example of another length, so that the batch has padding. A view of several texts is
-    returned unchanged. A view of a model without a task is too, because it is not known what reading more text costs there."""
+    returned unchanged, and so is a view of a model without a task, because the cost of reading more text is unknown there."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.task not in TASKS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)
@@ -101,7 +101,7 @@ def _fill(view: View) -> None:
 
 def more_sentences(view: View) -> list[str]:
     """Two sentences whose lengths differ from the first sentence's, taken from the model's task. If the model has no task,
-    one or two shorter versions of the first sentence, or a longer version if it is too short."""
+    one or two shorter versions of the first sentence, or a longer version if the sentence is too short for this."""
     pipeline = view.pipeline
     own = len(pipeline.encode(view.source).tokens)
     if pipeline.card.task in TASKS:

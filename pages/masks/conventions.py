@@ -59,7 +59,7 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     queries, keys = map_names(batch.view, trace, chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
-    # With the letters of a projector, three have no room beside one another.
+    # In the large type for a projector, three columns have no room side by side.
     places = [st.container() for _ in compared] if presenting() else st.columns(len(compared), vertical_alignment="bottom")
     for place, one in zip(places, compared, strict=True):
         with place:

@@ -54,8 +54,8 @@ def _drawn(answer: Cells, count: int) -> np.ndarray:
 
 
 def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
-    """The true mask: open cells are coloured, hidden cells are hatched. ✓ marks a right cell, ✕ one too many, ○ a missed
-    one."""
+    """The true mask: open cells are coloured, hidden cells are hatched. ✓ marks an open cell that the learner opened, ✕ a
+    hidden cell that the learner opened, ○ an open cell that was missed."""
     words = text("prediction")["mask"]
     pairs = list(zip(allowed.ravel().tolist(), drawn.ravel().tolist(), strict=True))
     signs = {(True, True): "✓", (True, False): "○", (False, True): "✕", (False, False): ""}

@@ -1,4 +1,5 @@
-"""Attribution patching beside patching: an estimate of every place by one backward pass, and how well it agrees."""
+"""Attribution patching beside patching: an estimate of the effect of every place by a backward pass, and how well it agrees
+with patching."""
 
 import math
 

@@ -29,7 +29,7 @@ def pick_head(runs: Runs, first: Head) -> Head:
 
 
 def strongest(needs: Needs) -> Head:
-    """The head that loses and restores most together."""
+    """The head with the largest sum of its lost and restored shares."""
     return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
 
 

@@ -1,4 +1,4 @@
-"""Needed against enough: a dot for each head, by what the answer loses without it and what it alone restores."""
+"""Needed against enough: a dot for each head, by what the answer loses without the head and what the head alone restores."""
 
 import math
 from collections.abc import Sequence
@@ -21,14 +21,15 @@ from transformer.patching.places import OF_HEADS
 
 # Below this rank correlation, two measures do not agree about which heads matter.
 AGREE = 0.8
-# A head whose shares are both nearer to 0 has no name beside its dot, nor has one whose dot is so close to a named one.
+# A head has no name beside its dot if both its shares are nearer to 0 than NAMED, or if its dot is within APART of a dot with a
+# name.
 NAMED, APART = 0.2, (0.14, 0.06)
 # A share this close to the line between two roles says little about the role.
 NEAR = 0.1
 
 
 def show_need(runs: Runs) -> None:
-    """Draw the dots of all heads for this pair of texts, and what the picked head is."""
+    """Draw the dots of all heads for this pair of texts, and write the role of the picked head."""
     words = text("patching")
     what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
     st.caption(f"{words['what_says'][what]} {words['need_says']}")
@@ -71,7 +72,7 @@ def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, I
 
 def is_unclear(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> bool:
     """Whether the role of a head is not certain: an interval crosses the line between two roles, or without intervals, a share
-    is close to it."""
+    is close to this line."""
     at = head.kind, (head.layer, head.head)
     if intervals:
         return any(of.low[at[0]][at[1]] < HALF < of.high[at[0]][at[1]] for of in intervals)
@@ -90,7 +91,7 @@ def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) 
 
 
 def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
-    """The dots, with names beside the picked one and those that matter, unless two names would overlap."""
+    """The dots, with names beside the picked dot and the dots that matter, unless two names would overlap."""
     order = sorted(range(len(dots)), key=lambda index: (index != picked, -max(dots[index].lost, dots[index].restored)))
     named: list[int] = []
     for index in order:

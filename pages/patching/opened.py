@@ -42,7 +42,7 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
 
 
 def grid_title(what: str, grid: str) -> str:
-    """The title of a map: the kind of attention that the tensors belong to, or their stack if they belong to none."""
+    """The title of a map: the kind of attention that the tensors belong to, or their stack if they belong to no attention."""
     return text("patching")["stacks"][grid] if what in OF_STACKS else text("attention")["kinds"][grid]
 
 

@@ -59,7 +59,8 @@ def show_others(runs: Runs) -> None:
 
 
 def _together(runs: Runs, head: Head, direction: str, alone: OfHeads) -> OfHeads:
-    """How far the answer moves with both heads from the other run, beyond what each alone moves it. NaN for the head itself."""
+    """For each other head: how far this head and the picked head together move the answer, beyond the sum of what each moves it
+    alone. NaN for the picked head itself."""
     also = patched(runs, Choice(direction=direction, also=(Place(*head),)))
     gap = (also.ends["logit"][1] - also.ends["logit"][0]) * (-1 if direction == "noise" else 1)
     # `moved` is relative to the run in which the picked head already comes from the other run.

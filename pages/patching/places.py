@@ -59,7 +59,7 @@ def pick_choice(runs: Runs) -> Choice:
 
 
 def _waited(runs: Runs, choice: Choice) -> Patched | None:
-    """The patched places. If it takes long, they are computed in the background, after a click."""
+    """The patched places. If patching takes long, it runs in the background after a click; until then, returns None."""
     if not takes_long(runs, choice):
         return patched(runs, choice)
     st.info(text("patching")["long"], icon=":material/hourglass_empty:")
@@ -69,14 +69,14 @@ def _waited(runs: Runs, choice: Choice) -> Patched | None:
 
 
 def takes_long(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every token takes so long that it waits for a click. What is in the cache takes no time."""
+    """Whether patching every token takes so long that it waits for a click. Cached results take no time."""
     if choice.positions != "each" or RESULTS.has(patched_runs, runs, choice):
         return False
     return work_of(runs, choice) > PATCH_WORK
 
 
 def tokens_of(runs: Runs, side: Side) -> list[str]:
-    """A name for each token of a side: the token, or both if the runs differ there."""
+    """A name for each token of a side: the token, or both tokens if the runs differ there."""
     pairs = zip(*(view.trace().tokens_of(side)[0] for view in (runs.clean, runs.corrupt)), strict=True)
     return [first if first == second else f"{first}/{second}" for first, second in pairs]
 

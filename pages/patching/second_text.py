@@ -9,8 +9,8 @@ from transformer import InputError
 
 
 def second_text(view: View) -> Asked | None:
-    """What B has of its own if nothing is chosen: the text of A with one part replaced, with equally many tokens and no unknown
-    one. None if there is no such text."""
+    """B's own text if the visitor chooses nothing: A's text with one part replaced. It has as many tokens as A's text, and no
+    unknown token. None if there is no such text."""
     for candidate in _candidates(view.source):
         other = view_of(view.model, (view.source, candidate), (view.target, view.target))
         try:
@@ -23,8 +23,8 @@ def second_text(view: View) -> Asked | None:
 
 
 def _candidates(source: str) -> Iterator[str]:
-    """The text with one word replaced, then with one digit or, if it is a single word, one letter replaced by the next one of
-    the alphabet. Each begins at the end of the text."""
+    """First the texts with one word replaced, then the texts with one digit replaced by the next digit. If the text is a single
+    word, a letter can also be replaced by the next letter. Both series begin at the end of the text."""
     exchanged, words = text("patching")["exchanged"], source.split(" ")
     for place in reversed(range(len(words))):
         bare = words[place].strip(".,!?;:").lower()

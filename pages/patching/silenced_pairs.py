@@ -18,7 +18,7 @@ MODELS = tuple(name for name, recipe in RECIPES.items() if recipe.turning or rec
 
 
 def show_silenced(model: str) -> None:
-    """Draw a table of these models, if the shown model is one of them and its card has such measures."""
+    """Draw a table of `MODELS`, if the shown model is one of them and its card has these measures."""
     if model not in MODELS:
         return
     measures = {name: runs().pipeline(name).card.measures.get("pronouns", {}) for name in MODELS if name in available()}

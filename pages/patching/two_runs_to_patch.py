@@ -82,9 +82,11 @@ def _read(view: View) -> tuple[Ids, Ids]:
 
 
 def is_told() -> bool:
-    """Whether the page may tell what heads do. While a lesson asks about it, this draws a sentence that says so."""
+    """Whether the page may tell what heads do. It may not while a lesson asks about heads; then a sentence is drawn that says
+    so."""
     if withheld(*ABOUT_HEADS):
-        # The pickers of the head are not drawn now. Without this, they would later show the head of the stop before.
+        # The pickers of the head are not drawn now. Without this loop, they would later show the head of the lesson's stop
+        # before.
         for name in HEAD:
             if name in st.query_params:
                 choose(name, st.query_params[name])

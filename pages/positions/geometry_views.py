@@ -135,8 +135,8 @@ def show_rotation(table: Table) -> None:
 
 
 def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
-    """Draw the pair of dimensions with the picked one as an arrow in a circle, at the picked position and `shift` later, and
-    the same for a second position."""
+    """Draw the pair of dimensions that contains the picked dimension as an arrow in a circle, at the picked position and
+    `shift` positions later, and the same for a second position."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
         st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")

@@ -77,7 +77,7 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
     """The places of the two words that are swapped by default. They are the first and the last noun, because the sentence with
     these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible,
-    not punctuation. Two different words are preferred, because swapping equal words changes nothing."""
+    and not punctuation. Two different words are preferred, because swapping equal words changes nothing."""
     task = TASKS.get(pipeline.card.task)
     nouns = [place for place in places if task and task.word_class(tokens[place], "source") == "noun"]
     spelled = [place for place in places if any(map(str.isalpha, tokens[place]))]

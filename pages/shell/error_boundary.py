@@ -38,7 +38,7 @@ def explained() -> Iterator[None]:
 
 
 def fault_number() -> str:
-    """A new number for a bug of the app, which finds it in the log."""
+    """A new number for a bug of the app, by which the bug can be found in the log."""
     return secrets.token_hex(4)
 
 
@@ -48,8 +48,8 @@ def show_fault(number: str) -> None:
 
 
 def sentence(error: Sentence, model: str | None = None) -> str:
-    """A sentence of the library in the language of the page. It says which texts a model accepts: the given one, by default
-    the model of the sidebar."""
+    """A sentence of the library in the language of the page. If it says which texts the model accepts, it is about `model`, by
+    default the model of the sidebar."""
     model = model or st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
     return error.sentence(text("errors") if has_text("errors") else {}, **clauses)

@@ -188,7 +188,7 @@ def _lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(trace: Trace, sentence: Sentence) -> None:
-    """Explain padding, write how much of it this batch has, and draw its row beside the row of a word."""
+    """Explain padding, write how much of it this batch has, and draw the row of the padding token beside the row of a word."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     if pad < 0:
         st.markdown(words["padding_none"])

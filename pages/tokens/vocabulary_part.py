@@ -48,7 +48,7 @@ def show_nearest(sentence: Sentence) -> None:
     words, vocabulary = text("tokens"), sentence.vocabulary
     first = sentence.first_word
     offered = vocabulary.tokens
-    if len(offered) > LARGE:  # so long a list would be sent again with every click
+    if len(offered) > LARGE:  # otherwise the long list would be sent again with every click
         offered = tuple(dict.fromkeys(vocabulary.tokens_of([index for index in sentence.ids if index >= 0])))
     labels = dict(zip(offered, numbered_tokens(offered), strict=True)) if offered is vocabulary.tokens else {}
     until = words["nearest_first"].format(token=vocabulary.tokens[first])

@@ -71,7 +71,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
 
 
 def _weights(view: View, shown: Trace, kind: str) -> pd.DataFrame:
-    """The weights in the pictures of a frame, a row for each."""
+    """The weights in the pictures of a frame, one row for each weight."""
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     return weights_table(weights, allowed, *map_names(view, shown, kind))
 
@@ -91,8 +91,9 @@ def _caption(film: Film) -> str:
 
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int, joined: bool) -> None:
-    """Send the frame at the cursor to the browser, or all frames if the browser has asked for them. When it asks, Streamlit
-    calls only this function. The arguments are as for `show_film`. `joined`: whether the heads' pictures are between words."""
+    """Send the frame at the cursor to the browser, or all frames if the browser has asked for them. When the browser asks,
+    Streamlit calls only this function. The arguments are as for `show_film`. `joined`: whether the heads' pictures are between
+    words."""
     with turn(), explained():
         frames, frame = film.frames, pick_frame(view, film.frames)
         shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)

@@ -30,7 +30,7 @@ class Film(NamedTuple):
     Attributes:
         frames: the frames of the training.
         source: the text.
-        target: the text that the decoder reads at every frame. It is the same for all, so that the frames can be compared.
+        target: the text that the decoder reads at every frame. It is the same for all frames, so that they can be compared.
     """
 
     frames: Frames
@@ -44,7 +44,7 @@ class Film(NamedTuple):
 
     @property
     def right(self) -> str | None:
-        """The right answer, if the model's task knows it."""
+        """The right answer, if the model's task has a rule for it."""
         return right_answer(self.frames.pipeline(-1).card.task, self.source)
 
     def answer(self, index: int) -> Answer:
@@ -121,7 +121,8 @@ def table(film: Film) -> pd.DataFrame:
 
 @cached
 def maps(film: Film, shown: tuple[int, ...], kind: str, joined: bool) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of the weights of all heads of one kind, at some frames of a film. `joined`: between words."""
+    """The levels of the weights of all heads of one kind, at some frames of a film. `joined`: whether the weights are between
+    words."""
     traces = (film.shown(index, joined) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))

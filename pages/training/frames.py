@@ -44,8 +44,8 @@ def frames_of(model: str) -> Frames:
 
 
 def frames_of_view(view: View) -> Frames | None:
-    """The frames of the training that the page shows: of the model, or of the model that it was fine-tuned from, which the page
-    then says. None if neither has snapshots."""
+    """The frames of the training that the page shows: of the model, or of the model that it was fine-tuned from; the page then
+    says so. None if neither model has snapshots."""
     source = filmed(view.model)
     if source is None:
         return None
@@ -55,7 +55,7 @@ def frames_of_view(view: View) -> Frames | None:
 
 
 def show_other_films(view: View) -> None:
-    """Say that the training of the model was not recorded, and draw links to models whose training was."""
+    """Say that the training of the model was not recorded, and draw links to models whose training was recorded."""
     words = text("training")
     st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
     with st.container(horizontal=True):
@@ -70,7 +70,7 @@ def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
     snapshot, otherwise the first frame.
 
     Args:
-        buttons: whether to draw a button for each frame, where the film with its slider is not on the page.
+        buttons: whether to draw a button for each frame, for a page without the film and its slider.
     """
     opened, steps = snapshot_of(view.model), frames.steps
     first = steps.index(opened[1]) if opened and opened[1] in steps else 0

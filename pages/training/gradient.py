@@ -85,7 +85,8 @@ def show_step(frames: Frames, frame: int) -> None:
 
 
 def _pick_parameter(pipeline: Pipeline) -> tuple[str, tuple[int, ...]]:
-    """Draw a picker of a parameter; returns its name and its shape. It has its own row, so that the longest name fits."""
+    """Draw a picker of a parameter; returns its name and its shape. The picker has its own row, so that the longest name
+    fits."""
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
@@ -219,7 +220,7 @@ def _show_after(taken: OpenedStep, earlier: int, batch: int) -> None:
     """Draw the loss of the batch after the step, and the effect of the earlier steps.
 
     Args:
-        earlier: the number of steps before it.
+        earlier: the number of steps before this step.
         batch: the number of pairs in a batch of the model's training.
     """
     words = text("training")

@@ -21,7 +21,7 @@ DESK = "live_desk"
 class Line:
     """A limit on the number of trainings that compute at the same time. The others wait in the order in which they came.
 
-    As soon as a training waits, a paused training loses its place: it is stopped, and can be resumed.
+    As soon as a training waits, a paused training loses its place: the paused training is stopped, and can be resumed.
 
     Args:
         places: the number of trainings that can compute at the same time.
@@ -36,7 +36,7 @@ class Line:
         self._gave_way = WeakSet[LiveTraining]()
 
     def enter(self, training: LiveTraining) -> None:
-        """Start a training now, or when a place is free. Does nothing if it is already in the line or runs."""
+        """Start a training now, or when a place is free. Does nothing if the training is already in the line or runs."""
         with self._lock:
             if training not in self._waiting and training not in self._running:
                 self._waiting.append(training)
@@ -138,9 +138,10 @@ class Desk:
     Attributes:
         training: the current or last training; None before the first training.
         name: the token with which a page that is loaded again finds the training and the session's own models. Only the
-            browser's tab has it. Empty if there are none.
+            browser's tab has this token. Empty if the session has neither a training nor models.
         models: the session's store of its own models.
-        came_back: the step from which a training goes on that was stopped because its page was loaded again; None otherwise.
+        came_back: if the training was stopped because its page was loaded again, the step from which it goes on; None
+            otherwise.
     """
 
     def __init__(self) -> None:
@@ -218,7 +219,7 @@ class Desk:
 
     def leave(self) -> None:
         """Stop the training because the browser has disconnected. After this, a click that is still being handled cannot start
-        another one."""
+        another training."""
         self._left = True
         if self.name:
             keep_left(self.name, self.models)

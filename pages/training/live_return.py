@@ -1,5 +1,6 @@
 """Keeps the training and the own models of a session when its page is loaded again. The tab of the browser stores a token, with
-which its next session finds them. No link has the token, so nobody else can take them."""
+which the tab's next session finds the training and the models. No link contains the token, so no other visitor can take
+them."""
 
 import streamlit as st
 

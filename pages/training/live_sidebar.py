@@ -42,7 +42,7 @@ def _offer(training: LiveTraining, progress: Progress) -> None:
 
 def open_copy(training: LiveTraining) -> None:
     """Make a new copy of the model and pick it in the sidebar. Called before the app runs again, so that no turn is held while
-    it waits."""
+    this function waits for the copy."""
     training.copy()
     _offer(training, training.progress)
     open_model(model_name(training))

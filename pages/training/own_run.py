@@ -22,11 +22,11 @@ NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
 
 
 class Group(NamedTuple):
-    """Attentions of one shape, which are drawn together: one is a layer.
+    """Attentions of one shape, which are drawn together: each attention is drawn as a layer.
 
     Attributes:
-        name: the path of the first one.
-        paths: their paths.
+        name: the path of the first attention.
+        paths: the paths of all attentions of the group.
     """
 
     name: str
@@ -55,7 +55,7 @@ def show_own_run() -> None:
 
 
 def _pick_frame(run: OwnRun) -> int:
-    """The frame that the slider is at; the last one at first."""
+    """The frame at the slider; at first, the last frame."""
     words, last = text("own_run"), len(run.steps) - 1
     frame = last
     if last:
@@ -70,7 +70,7 @@ def _pick_frame(run: OwnRun) -> int:
 
 
 def _groups(run: OwnRun) -> list[Group]:
-    """The attentions, those with the same shape and tokens together."""
+    """The attentions, grouped by their shape and tokens."""
     groups: dict[object, list[str]] = {}
     for path, levels in run.levels.items():
         groups.setdefault((levels.shape, run.labels[path]), []).append(path)
@@ -121,10 +121,10 @@ def _show_losses(run: OwnRun, frame: int) -> None:
 
 
 def _show_norms(run: OwnRun, frame: int) -> None:
-    """Draw the norm of each parameter, relative to the first frame. Those that changed most have a name."""
+    """Draw the norm of each parameter, relative to the first frame. The parameters that changed most have a name."""
     words = text("own_run")
     st.subheader(words["norms_title"])
-    if not np.isfinite(run.norms).any():  # of a module without parameters, or one whose weights are NaN from the start
+    if not np.isfinite(run.norms).any():  # a module without parameters, or with weights that are NaN from the start
         st.caption(words["norms_none"])
         return
     start = np.where(run.norms[0] > 0, run.norms[0], 1.0)
@@ -143,6 +143,6 @@ def _show_norms(run: OwnRun, frame: int) -> None:
 
 
 def _limits(values: Float[np.ndarray, "..."]) -> tuple[float, float]:
-    """From 0 to just above the largest finite value."""
+    """From 0, or from the smallest finite value if that is negative, to just above the largest finite value."""
     finite = values[np.isfinite(values)]
     return min(0.0, float(finite.min())), 1.05 * max(1e-6, float(finite.max()))

@@ -24,7 +24,7 @@ words = text("training")
 with explained():
     view = show_texts()
     frames = frames_of_view(view)
-    # A model without snapshots has no recorded training, and so no step of one.
+    # A model without snapshots has no recorded training, so there is no step of it to show.
     part = pick_part(
         words["part"], {name: says for name, says in words["parts"].items() if frames or name != "step"}, words["anchors"]
     )

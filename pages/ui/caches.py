@@ -26,7 +26,8 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which stands for a result that is not in a cache. None does not, because it can be a result."""
+    """The type of `ABSENT`, which stands for a result that is not in a cache. None cannot stand for this, because None can be a
+    result."""
 
     ABSENT = "absent"
 
@@ -36,7 +37,7 @@ ABSENT = Absent.ABSENT
 # A result of this many bytes or more is large, such as a model of the paper's base size or its trace. Shipped models and their
 # traces are not large.
 LARGE_BYTES = 4_000_000
-# Large results may take this share of a cache. Above it, a new large result replaces other large results.
+# Large results may take this share of a cache. Above this share, a new large result replaces other large results.
 LARGE_SHARE = 0.9
 
 
@@ -90,7 +91,7 @@ class Store:
 
     Args:
         most_bytes: limit for all results together. A result above this limit is computed again each time.
-        most_large: one array, trace or model above that limit, up to this many bytes, is kept as well until `drop_large`.
+        most_large: one array, trace or model above `most_bytes`, up to this many bytes, is kept as well until `drop_large`.
     """
 
     def __init__(self, most_bytes: int, most_large: int = 0) -> None:
@@ -141,13 +142,14 @@ class Store:
         return cast("Function", functools.wraps(function)(shared))
 
     def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
-        """Whether the result of a function made by `cached`, with none of its arguments ignored, is in the cache."""
+        """Whether the result of a function made by `cached` is in the cache. Pass its arguments without the ignored ones."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         return key in self._cache or (large is not None and large[0] == key)
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
-        """The result of a function made by `cached`, with none of its arguments ignored, if it is in the cache; otherwise
-        `ABSENT`. It never computes. `has` and then a call would compute if another thread dropped the result in between."""
+        """The result of a function made by `cached`, if it is in the cache; otherwise `ABSENT`. Pass the function's arguments
+        without the ignored ones. This never computes the result. A call after `has` would compute it if another thread dropped
+        the result in between."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         if large is not None and large[0] == key:
             return large[1]

@@ -1,4 +1,5 @@
-"""A card: what belongs together, on a surface of its own. It has no outline, because only what can be pressed has one."""
+"""A card: elements that belong together, on a surface of their own. A card has no outline, because only elements that can be
+pressed have one."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ SCROLL_BAR = 16  # px of height for the bar of a chart that scrolls sideways
 
 DEFAULT_HEIGHT = 450  # px of a figure that has no height of its own, as in Plotly
 
-# Estimated bytes of memory of a figure's other facts.
+# Estimated bytes of memory of the fields of `Finished` other than `packed`.
 FACTS_BYTES = 2_000
 
 
@@ -83,7 +83,7 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
 
 
 def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
-    """A chart as `chart` returns it, for values that are soon replaced, so that keeping it would be useless."""
+    """A chart like the one that `chart` returns, but not cached, because its values will soon be replaced."""
 
     build = partial(function, *arguments, **named)
     return Chart(build, _finished(build()))
@@ -104,7 +104,7 @@ def _finished(figure: go.Figure) -> Finished:
 
 
 def show_small(shown: Chart, key: str, alt: str) -> None:
-    """Draw only a chart, without buttons and without a menu to save it. Arguments as for `show`."""
+    """Draw only a chart, without buttons and without a menu to save it. The arguments are the same as for `show`."""
     _draw(shown.finished, key, alt, config=CONFIG | {"displayModeBar": False})
 
 
@@ -154,13 +154,13 @@ def show(
     Args:
         alt: a name of the figure, for screen readers.
         name: name of saved files without ending; by default the key.
-        asks: name of an event of the chart (chart/README.md) → what is called at such an event. There, and in the run that
-            follows, `pages.ui.chart.event` returns it.
+        asks: name of an event of the chart (chart/README.md) → the function called at such an event. In this function, and in
+            the run that follows, `pages.ui.chart.event` returns the data of the event.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
         narrow: px of the chart's width below which `is_narrow` is true, so that the page draws another figure.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
-            figure that never has any.
+            figure that never has such shapes.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
@@ -172,7 +172,7 @@ def show(
 
 
 def described(noted: Sequence[Highlight]) -> str:
-    """Sentences about what stands out in a figure; empty if nothing does."""
+    """Sentences about what stands out in a figure; empty if nothing stands out."""
     words, sentences = text("common")["highlights"], {"all": [], "lines": []}
     for kind, names, values, alike in noted:
         written = {name: number(value, 3) for name, value in values.items()}

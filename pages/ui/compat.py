@@ -46,7 +46,8 @@ def static_folder() -> Path:
 
 def runs_for_visitor() -> bool:
     """Whether the present code runs for a visitor. It is False while modules are imported when the server starts. Streamlit
-    loads `app.py` for both, and no documented function tells which: at the start, a page would fail."""
+    loads `app.py` in both cases, and no documented function tells them apart. At the start of the server, drawing a page would
+    fail."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
@@ -75,7 +76,7 @@ def browser_has(key: str) -> bool:
 
     Streamlit sends a value that the app has set only once. The message is lost if the next run of a fragment is already
     requested when the run ends. The browser then draws the widget with its default, which the next run takes for the visitor's
-    choice. No documented function tells.
+    choice. No documented function tells whether this has happened.
     """
     context = get_script_run_ctx()
     if context is None:

@@ -40,7 +40,7 @@ def mounted(path: Path, *styles_of_parts: Path) -> Mount:
 
 
 def style_of(path: Path, *styles_of_parts: Path) -> str:
-    """The CSS of a component. Arguments as for `mounted`."""
+    """The CSS of a component. The arguments are the same as for `mounted`."""
     styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
     return "\n".join(style.read_text(encoding="utf-8") for style in styles)
 

@@ -15,7 +15,7 @@ MARKUP = set("\\`*_{}[]()#+-.!|<>~$:&^=")
 # links, `:smile:` and `:material/home:` pictures, `->` an arrow. It searches each text node separately, so a separate node for
 # each of these characters prevents a match.
 APART = re.compile(r":(?=[\w+-])|(?<=:)/(?=/)|(?<=www)\.|@|(?<=[<-])-|(?<=-)>|(?<=[<>~])=", re.IGNORECASE)
-# Directional control characters. Each sets the direction of all text after it, also of the page's own words.
+# Directional control characters. Each sets the direction of all text after it, even of the page's own words.
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 DOTTED_CIRCLE = "\u25cc"
 
@@ -49,7 +49,7 @@ def quoted_token(token: str, invisible: str) -> str:
 
 
 def quoted_tokens(tokens: Sequence[str], bold: Collection[int] = ()) -> str:
-    """Tokens as Markdown in one line. Those at the positions `bold` are bold."""
+    """Tokens as Markdown in one line. The tokens at the positions `bold` are bold."""
     return " · ".join(f"**{literal(token)}**" if at in bold else literal(token) for at, token in enumerate(tokens))
 
 

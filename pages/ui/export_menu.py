@@ -17,7 +17,8 @@ NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAE
 _mount = mounted(Path(__file__).with_suffix(""))
 
 
-# Not a fragment: a fragment costs every click 0.6 ms for each figure. Without it, opening the menu draws the page again, once.
+# Not a fragment: a fragment costs every click 0.6 ms for each figure. Without a fragment, opening the menu draws the page
+# again, once.
 def saving(
     key: str,
     name: str,
@@ -38,8 +39,8 @@ def saving(
     formats = FORMATS if page is not None else (*FORMATS, "html")
     # The alternative text of a transparent picture names each button for screen readers.
     label = f"{words['menu']} ![{name}]({NOTHING})"
-    # Filled only while the menu is open, because the buttons of a closed menu would be sent with every click. Without a
-    # tooltip, with which the browser draws a menu's button twice, at every change of the page.
+    # The menu is filled only while it is open, because the buttons of a closed menu would be sent with every click. It has no
+    # tooltip: with one, the browser draws the button of a menu twice at every change of the page.
     menu = st.popover(label, icon=":material/download:", type="tertiary", key=f"save {key}", on_change="rerun")
     if not menu.open:
         return

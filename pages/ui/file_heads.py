@@ -1,4 +1,4 @@
-"""All heads of attentions that were read from a file: a picker, and a grid in which a click picks one, too."""
+"""All heads of attentions that were read from a file: pickers, and a grid in which a click also picks a head."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from pages.ui.text import figure_labels, text
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import head_map, small_head_map
 
-NUMBERS = 9  # most tokens of a map in half of the page whose cells have numbers
+NUMBERS = 9  # up to this many tokens, the cells of a map in half of the page have numbers
 
 
 def pick_head(

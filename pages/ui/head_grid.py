@@ -1,7 +1,8 @@
 """Overview of all heads of one kind of attention: a small heatmap per layer and head. A click picks a head.
 
-Canvases and no Plotly chart, because they are three times as fast: with 12 × 12 heads of 64 × 64 weights, the grid is painted
-0.09 s after a click, and as one Plotly heatmap 0.29 s (up to 0.35 s), still without hatched cells and names.
+The grid is made of canvases and not of Plotly charts, because canvases are three times as fast. With 12 × 12 heads of 64 × 64
+weights, the grid is painted 0.09 s after a click; one Plotly heatmap takes 0.29 s (up to 0.35 s), still without hatched cells
+and names.
 """
 
 from collections.abc import Callable, Sequence
@@ -83,8 +84,8 @@ def overview(
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
-    """The data that `head_grid_view.js` needs in addition to the levels to draw a full grid. Arguments as for `overview`;
-    `shape` is the shape of the weights."""
+    """The data that `head_grid_view.js` needs in addition to the levels to draw a full grid. The arguments are the same as for
+    `overview`; `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],

@@ -11,7 +11,8 @@ _waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("_waiting", d
 
 @contextmanager
 def drawing_later() -> Iterator[None]:
-    """A context for the run of a page. At its end, what `draw_later` has kept is drawn, in the order of the calls."""
+    """A context for the run of a page. At its end, the elements of all calls of `draw_later` are drawn, in the order of the
+    calls."""
     kept: list[Callable[[], None]] = []
     token = _waiting.set(kept)
     try:

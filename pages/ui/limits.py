@@ -25,7 +25,8 @@ CACHE_MEGABYTES = setting("CACHE_MEGABYTES", 256)
 REUSED_KILOBYTES = setting("REUSED_KILOBYTES", 1_000)
 
 # Megabytes of all open models from folders of the server. Each of them has up to `MODEL_MEGABYTES`; the least recently used
-# model is closed first. They do not count towards `CACHE_MEGABYTES`, because then no model above 256 MB could stay open.
+# model is closed first. These models do not count towards `CACHE_MEGABYTES`, because otherwise no model above 256 MB could stay
+# open.
 OPEN_MEGABYTES = setting("OPEN_MEGABYTES", MODEL_MEGABYTES)
 
 # Threads of a forward pass. Two threads on two cores wait for one another: 100 sessions needed a quarter more processor time,
@@ -79,8 +80,8 @@ HEAVY_PARAMETERS = setting("HEAVY_PARAMETERS", 4_000_000)
 # Seconds of a short training on the page Watch it learn. It is heavy work, so only one such training runs at a time.
 EXPERIMENT_SECONDS = setting("EXPERIMENT_SECONDS", 90)
 
-# Work of patching every token of every place above which it waits for a click: places × tokens of a run × parameters. This is
-# about 5 seconds on two cores; the shipped models stay far below.
+# Patching every token of every place waits for a click if it is more work than this: places × tokens of a run × parameters. The
+# limit is about 5 seconds on two cores; the shipped models stay far below.
 PATCH_WORK = setting("PATCH_WORK", 200_000_000_000)
 
 # Seconds of patching every place of a model (page Patching). A model of GPT-2 small's shape takes about a minute.

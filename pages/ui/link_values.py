@@ -35,7 +35,7 @@ KEPT = "kept_in_links"
 
 @dataclass
 class Memory:
-    """What the session remembers about the names in its address.
+    """The session's memory of the names in its address.
 
     Attributes:
         page: the page of this run.
@@ -64,7 +64,8 @@ def memory() -> Memory:
 
 
 def keep_in_links(parameters: Mapping[str, str]) -> None:
-    """Set the parameters that every link of the app keeps besides the language. They replace those of the last call."""
+    """Set the parameters that every link of the app keeps besides the language. They replace the parameters of the last
+    call."""
     st.session_state[KEPT] = dict(parameters)
 
 
@@ -119,7 +120,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     # A value that nobody chose is replaced by the present default, because the default can change with the text or the model.
     untouched = name in links.defaults and present == links.defaults[name]
     value = read(None) if untouched else settled(present)
-    # Set again, because the message that tells the browser can be lost; setting it always would undo a click of the meantime.
+    # The value is set again if the browser does not have it, because the message to the browser can be lost. Setting it in
+    # every run would undo a click made in the meantime.
     if value != present or not browser_has(name):
         state[name] = value
 

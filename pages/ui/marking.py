@@ -73,7 +73,7 @@ def marking(
         truth: drawn on the cells; None while the question is open.
         closed: cells that cannot be marked and are drawn as masked.
         most: how many cells can be marked. One mark more clears the oldest mark. 0 means no limit.
-        subject: the browser drops the marks that it has kept when this value changes.
+        subject: when this value changes, the browser drops the marks that it has kept.
         take: called after every change with the marked cells, ascending; by default `pages.ui.prediction.answer`.
     """
     key = f"marking-{what}"

@@ -72,7 +72,8 @@ def pick_or_none(
     labels: Mapping[Any, str] | None = None,
     written: Callable[[Option], str] | None = None,
 ) -> Option | None:
-    """The picked option, or None until one is picked. `placeholder` is shown for None; the other arguments as for `pick`."""
+    """The picked option, or None until one is picked. `placeholder` is shown for None; the other arguments are the same as for
+    `pick`."""
     written = written or option_id
     ids = {written(option): option for option in options}
     seed(key, lambda asked: ids.get(asked or ""), lambda value: value if value in options else None)
@@ -118,7 +119,8 @@ def pick_position(
 
 
 def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
-    """Whether a switch is on. The address has `true` or `false` if it is not as at `first`, and other pages keep it."""
+    """Whether a switch is on. The address has `true` or `false` if the state differs from `first`. The session keeps the state
+    while other pages are open."""
     seed(key, lambda asked: asked == "true" or (first and asked != "false"), bool)
     on = st.toggle(label, key=key, help=help)
     publish(key, None if on == first else str(on).lower())

@@ -61,7 +61,7 @@ def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = 
 
     Args:
         also: other questions that the button opens too.
-        main: whether this is the main action of the page, which has one.
+        main: whether the button is the main action of the page. A page has one main action.
     """
     st.button(
         label,

@@ -67,7 +67,7 @@ def strong_words(blocks: list[Element]) -> list[str]:
 
 def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Element]:
     """The blocks, in which each term that has a meaning becomes a button where it is first bold. The button shows the meaning,
-    which is hidden at the end of its paragraph or item (`bar.js`)."""
+    which is hidden at the end of the button's paragraph or item (`bar.js`)."""
     left = dict(meanings)
 
     def with_buttons(block: Element) -> Element:
@@ -83,7 +83,8 @@ def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Elemen
                 children[place] = ["strong", {}, ["button", switch, child[2]]]
                 after = children[place + 1] if place + 1 < len(children) else ""
                 if isinstance(after, str) and after.startswith(CLOSING):
-                    # A browser may begin a line after a button, so also with the comma that follows it.
+                    # A browser may break the line after a button. The next line would then begin with the comma that follows
+                    # the button.
                     children[place] = ["span", {"class": "unbroken"}, children[place], after[:1]]
                     children[place + 1] = after[1:]
                 says.append(["span", {"class": "meaning", "id": name, "role": "note", "hidden": ""}, meaning])

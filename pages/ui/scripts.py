@@ -40,9 +40,10 @@ def address_of(script: Path) -> str:
 def importing(script: Path) -> str:
     """JavaScript for `st.components.v2.component` that imports a script below `pages` and calls its default export.
 
-    Streamlit loads this text from a `blob:` address, to which no other can be relative. So the script's address is relative to
-    that of the page, like those of Streamlit's own scripts. The import is part of the call, so that a failed one is tried again
-    at the next call. Streamlit takes a text of one line for the path of a file.
+    Streamlit loads this text from a `blob:` address, to which no other address can be relative. So the script's address is
+    relative to the page's address, like the addresses of Streamlit's own scripts. The import is inside the exported function,
+    so that a failed import is tried again at the next call. The text has several lines, because Streamlit takes a text of one
+    line for the path of a file.
     """
     return f"""export default async (component) => {{
   const address = new URL({json.dumps(address_of(script))}, document.baseURI);

@@ -9,8 +9,8 @@ from streamlit.components.v2 import component
 
 from pages.ui.scripts import importing
 
-# Session keys: the name of this session in the storage of its tab; and before the name of a text, whether it was recalled, and
-# how many runs have asked for it.
+# Session keys. SESSION: the name of this session in the storage of its tab. RECALLED and ASKED are followed by the name of a
+# text: whether the text was recalled, and how many runs have asked for it.
 SESSION, RECALLED, ASKED = "tab_session", "tab_recalled ", "tab_asked "
 
 _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suffix(".js")))
@@ -43,7 +43,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
         recall(text if isinstance(text, str) else "")
 
     state.setdefault(SESSION, secrets.token_urlsafe(6))
-    # A report is lost if another page opens meanwhile. The script runs again when its data change, so it reports again.
+    # A report is lost if another page opens meanwhile. The script runs again when its data change, so a new count makes it
+    # report again.
     state[ASKED + name] = state.get(ASKED + name, 0) + (not recalled(name))
     data = {"name": name, "session": state[SESSION], "text": store, "recalled": recalled(name), "waits": waits}
     _mount(key=key, data=data | {"linked": linked, "asked": state[ASKED + name]}, on_recall_change=take)

@@ -1,7 +1,7 @@
 """Marks the terms of the glossary in the texts of the pages, when the text files are read.
 
 A mark is a Markdown link such as `[**query**](#word-query)`. It can be focused and pressed without any script; `terms.js` shows
-the meaning instead of following it. A typed text is put into a text later, so it is never marked.
+the meaning instead of following the link. A typed text is put into a text later, so it is never marked.
 """
 
 import re
@@ -22,8 +22,8 @@ MARKUP = re.compile(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\]\([^)]*\)|\*+[^*]*\*+|\{[^}]*\
 LEADING = re.compile("sentence|intro|why(_.*)?")
 # Names of tables of such texts.
 SECTIONS = ("sentence", "intro")
-# Names of texts that explain what is shown. In these, a term is marked if no text of the page before it has marked the term.
-# All other texts can be shown as plain text, such as the help of a widget.
+# Names of texts that explain what is shown. In these, a term is marked if no earlier text of the page has marked it. All other
+# texts can be shown as plain text, such as the help of a widget.
 EXPLAINING = re.compile(".*_(text|caption|intro)")
 
 
@@ -84,7 +84,7 @@ def _plural(term: str) -> str:
 
 @cache
 def pattern_of(*names: str) -> re.Pattern[str]:
-    """A pattern that matches these names as whole words, but not a place for a value (`$heads`); of two that begin at one word,
-    the longer. Special tokens such as `<sos>` are left out."""
+    """A pattern that matches these names as whole words, but not a place for a value (`$heads`); of two names that begin at the
+    same word, it matches the longer one. Special tokens such as `<sos>` are left out."""
     longest_first = sorted((name for name in names if not name.startswith("<")), key=len, reverse=True)
     return re.compile(r"(?<![\w√$])(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)", re.IGNORECASE)

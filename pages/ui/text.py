@@ -106,7 +106,7 @@ def _texts(folder: Path, language: str, page: str) -> dict[str, Any]:
     """The texts of a page in a language, with the terms of the glossary marked.
 
     Raises:
-        FileNotFoundError: neither the language nor English has a file for it.
+        FileNotFoundError: neither the language nor English has a file for the page.
     """
     files = [folder / name / f"{page}.toml" for name in (ENGLISH, language)]
     texts = [tomllib.loads(file.read_text(encoding="utf-8")) for file in dict.fromkeys(files) if file.exists()]

@@ -55,7 +55,7 @@ def tree(
         on_pick: called when a person picks a line.
         open_levels: how many levels are open at first.
         only_leaves: whether a line with lines below it only folds and cannot be picked. A line that was opened to show the
-            selected one is then closed again when another is selected.
+            selected line is then closed again when another line is selected.
     """
     data = {
         "lines": [list(line) for line in lines],

@@ -1,4 +1,4 @@
-"""The importance of each head over many texts: how much less probable their tokens are if the head's output is ablated."""
+"""The importance of each head over many texts: how much less probable the texts' tokens are if the head is ablated."""
 
 import random
 from collections import defaultdict
@@ -47,7 +47,7 @@ class AblationScores(NamedTuple):
 
 
 class _Ids(NamedTuple):
-    """The ids of a text. There is no source for a decoder alone, and no target for an encoder alone."""
+    """The ids of a text. `source` is empty for a decoder alone, and `target` is empty for an encoder alone."""
 
     source: tuple[int, ...]
     target: tuple[int, ...]
@@ -59,7 +59,7 @@ class _Ids(NamedTuple):
 
 
 class _Predictions(NamedTuple):
-    """What a network reads to predict tokens of a text, once or with another token masked in each copy.
+    """The input from which a network predicts tokens of a text: the text once, or copies of it with one token masked in each.
 
     Attributes:
         source, target: the ids; None for a side that the network does not have.
@@ -88,25 +88,25 @@ class _Predictions(NamedTuple):
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
     """The mean drop of the log-probability of the texts' own tokens for every head, reported text by text. A decoder reads the
-    right tokens (teacher forcing), not its own answer. For an encoder alone, each token but the special ones is masked in turn,
-    and predicted there from all others (Salazar et al. 2020).
+    right tokens (teacher forcing), not its own answer. For an encoder alone, each token except the special tokens is masked in
+    turn, and predicted from all other tokens (Salazar et al. 2020).
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])
 
     Args:
-        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        pipeline: the pipeline of our own model, or of a Hugging Face model.
         texts: texts for a decoder or an encoder alone; pairs of a source and a target for an encoder with a decoder. Without a
-            target, the tokens are those of the model's own answer. All texts are read before the first report.
+            target, the decoder reads the model's own answer. All texts are read before the first report.
         by: what replaces the output of a head. `zero`: zeros. `mean`: its mean over all positions of all texts. `resampled`:
-            its output in another text of the list, position by position. Only a text with equally many tokens, on each side,
-            can replace another; a text without such a partner is left out, and `total` does not count it.
+            its output in another text of the list, position by position. The other text must have equally many tokens on each
+            side. A text without such a partner is left out, and `total` does not count it.
         seed: for `resampled`, chooses the partner of each text.
 
     Raises:
-        InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no language head, a
-            text has no token to predict, or for `resampled`, no two different texts have equally many tokens.
-        ConfigError: there is no such ablation.
+        InputError: an argument has a wrong type, there are no texts, the model cannot read a text or has no language head, or a
+            text has no token to predict. For `resampled`, also if no two different texts have equally many tokens.
+        ConfigError: `by` is not one of `METHODS`.
     """
     check_texts(pipeline, texts)
     one_of("by", by, METHODS)
@@ -159,7 +159,7 @@ def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -
 
 
 def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
-    """For each text by its index, another text with as many tokens; texts without one are left out."""
+    """Index of a text → another text with as many tokens on each side. Texts without such a partner are left out."""
     by_length: defaultdict[tuple[int, int], list[_Ids]] = defaultdict(list)
     for ids in listed:
         by_length[ids.lengths].append(ids)
@@ -183,13 +183,13 @@ def _outputs(network: Network, ids: _Ids, paths: Sequence[str]) -> Outputs:
 
 
 def _maskable(pipeline: TextPipeline, ids: _Ids) -> list[int]:
-    """The positions of a source that can be masked: all but those of special tokens."""
+    """The positions of a source that can be masked: all except the positions of special tokens."""
     special = set(pipeline.vocabulary("source").specials)
     return [position for position, index in enumerate(ids.source) if index not in special]
 
 
 def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
-    """All tokens of a text that are predicted, in as many parts as their logits need."""
+    """The predictions of all tokens of a text, in several parts if their logits are too many for one pass (`MOST_LOGITS`)."""
     if ids.target:
         source, target = torch.tensor([ids.source]) if ids.source else None, torch.tensor([ids.target])
         rows = torch.arange(len(ids.target) - 1)
@@ -208,8 +208,8 @@ def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
 def _drops(
     network: Network, part: _Predictions, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The drop in the log-probability of all tokens together for each head. Each head is ablated in its own items of a batch,
-    one for each copy."""
+    """The drop in the log-probability of all tokens together for each head. Each head is ablated in its own items of a batch:
+    one item for each copy of the text."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
@@ -223,7 +223,7 @@ def _drops(
 
 
 def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, ...]) -> Edit:
-    """The edit that replaces the output of a head in some items: by zeros if there are no other outputs."""
+    """The edit that replaces the output of a head in some items: by zeros if `outputs` is empty."""
     path = str(Kind.of(kind).path(layer) / "head_output")
     if not outputs:
         return Ablate(path, (head,), items=items)
@@ -232,7 +232,7 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
 
 @torch.inference_mode()
 def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """The log-probability of all tokens together, several times in one batch."""
+    """The log-probability of all tokens together, for each of `times` repetitions of the copies in one batch."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
         logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]

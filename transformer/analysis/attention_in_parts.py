@@ -1,7 +1,7 @@
 """The attention weights of a long text, layer by layer, within a limit of memory.
 
 A trace keeps every tensor: with 12 layers of 12 heads, the weights alone of 2,000 tokens are 144 × 2,000² × 4 bytes = 2.3 GB.
-Here a forward pass keeps only the weights of a few layers, and the model runs once for each such group.
+Here a forward pass keeps only the weights of a few layers, and the model runs once for each group of layers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,11 @@ from transformer.tracing.trace import as_array
 from transformer.validation import as_list, checked, within
 
 MEGABYTE = 1_000_000
-# Tensors that exist at once while a part of the model runs; the tests compare the sum with what is measured. In an attention:
-# its scores before and after scaling and masking, and its weights. In a feed-forward network: its hidden layer, and what the
-# activation computes. After the last layer: logits and probabilities.
+# How many tensors of equal size exist at once while a part of the model runs. The tests compare the computed memory with the
+# measured memory. In an attention: its scores before and after scaling and masking, and its weights. In a feed-forward network:
+# its hidden layer, and the tensors that the activation computes. After the last layer: logits and probabilities.
 SCORES, HIDDEN, LOGITS = 5, 8, 3
-# All the time: masks, and vectors of the residual stream.
+# How many tensors exist during the whole pass: masks, and vectors of the residual stream.
 MASKS, STREAMS = 4, 12
 TOO_LITTLE = (
     "The attention of {tokens} tokens needs {needed} MB, for one layer at a time; megabytes is {megabytes}. Allow more, or "
@@ -72,15 +72,16 @@ def attention_in_parts(
         for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
             print(kind, layer, weights.shape)
 
-    The memory is that of the pass and of the layers that it keeps, besides the model itself. The parts that the caller keeps
-    come on top. The fewer megabytes are allowed, the more often the model runs. The text may be as long as `pipeline.longest`
-    says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise that.
+    The limit is for the memory of the pass and of the weights that it keeps. The model itself and the parts that the caller
+    keeps need memory in addition. The fewer megabytes are allowed, the more often the model runs. The text may be as long as
+    `pipeline.longest` says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise this
+    maximum.
 
     Args:
-        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        pipeline: the pipeline of our own model, or of a Hugging Face model.
         source: the text. A decoder alone reads it and then the target.
         target: what the decoder reads. It is needed by an encoder with a decoder, unless `kinds` is `["encoder"]` alone.
-        kinds: kinds of attention; None for all that the model has.
+        kinds: kinds of attention; None for all kinds that the model has.
         megabytes: the limit, in units of a million bytes.
 
     Raises:
@@ -145,7 +146,7 @@ def _kinds(pipeline: TextPipeline, kinds: Sequence[str] | None) -> tuple[str, ..
 
 
 def _encoded(pipeline: TextPipeline, source: str, target: str | None, kinds: Sequence[str]) -> _Text:
-    """The ids of the text, of the sides that the kinds need."""
+    """The ids of the text, for the sides that the chosen kinds need."""
     ids = pipeline.encode(source, "source").ids
     if pipeline.stacks == ("decoder",):
         joined = ids if target is None else (*ids, *pipeline.encode(target, "target").ids)
@@ -171,8 +172,8 @@ def _layer_bytes(pipeline: TextPipeline, text: _Text, kind: str) -> int:
 
 
 def _pass_bytes(pipeline: TextPipeline, text: _Text) -> int:
-    """Bytes that a pass needs at its largest moment, without the layers that are kept. All kinds of attention that run count,
-    not only the chosen ones."""
+    """The largest number of bytes that a pass needs at one time, without the weights that are kept. All kinds of attention that
+    run are counted, not only the chosen kinds."""
     config, size = pipeline.config, pipeline.token_table("source").element_size()
     source, target = text.length("source"), text.length("target")
     longest = max(source, target)

@@ -24,7 +24,7 @@ from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 
 NETWORK = f"{transformer.network.__name__}."
-# Modules of the network that compute nothing: `tap` names its tensors, and `config` contains its sizes.
+# Modules of the network that compute nothing: `tap` names the network's tensors, and `config` contains its sizes.
 MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__)
 MAX_VALUE_LENGTH = 40  # the most characters of a value that is not a tensor
 INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # functions that set the initial values of parameters
@@ -45,8 +45,8 @@ class Call:
             Arguments equal to their defaults are left out.
         output: the returned value as text, in the same form; "" for a constructor.
         parameters: number of trainable numbers of the module and all modules in it; 0 for a function.
-        count: number of successive equal calls that this call stands for, of numbered modules such as `layers.0`, `layers.1`.
-            This call is the first of them.
+        count: number of successive equal calls, of numbered modules such as `layers.0` and `layers.1`, that this call stands
+            for. This call is the first of them.
         calls: the calls that this call made, in order.
     """
 
@@ -69,7 +69,7 @@ class Call:
 def constructor_calls(model: Transformer) -> Call:
     """The constructor calls of a model: every module with its arguments.
 
-    The function builds the model again with parameters that have no memory, so it takes little time for a model of any size.
+    The function builds the model again with parameters that have no memory. So it takes little time for a model of any size.
 
     Raises:
         InputError: `model` is not a Transformer.
@@ -83,8 +83,8 @@ def constructor_calls(model: Transformer) -> Call:
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
-    """The calls of one forward pass: every module that runs, and every function of this library. A dropout inside a
-    layer is missing if it drops nothing, because then it does not run.
+    """The calls of one forward pass: every module that runs, and every public function of `transformer.network` that computes
+    something. A dropout inside a layer is missing if it drops nothing, because then it does not run.
 
     Args:
         model: the model to run. It is not changed.
@@ -167,7 +167,8 @@ class _Open:
 
 
 class _Recorder:
-    """Records calls of this thread within its context: of one method of all modules, and of every function of this library."""
+    """Records calls of this thread within its context: the calls of one method of all modules, and of every public function of
+    the network, except those in `MODULES_WITHOUT_COMPUTATION`."""
 
     def __init__(self, method: str) -> None:
         self.method, self.roots = method, list[_Open]()

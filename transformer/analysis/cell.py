@@ -59,10 +59,10 @@ class Explanation:
             `recorded`: computed by the code of another network, which is not repeated here.
             `biased`: the sum of the `score` and the `bias`.
             `sum`: the sum of the values of `terms`, each a number of another tensor.
-            `made from`: a number that is made of the only term alone, by an operation that the stop of the walk names.
+            `made from`: a number computed from the only term, by the operation that the stop of the walk names.
             `LayerNorm`: the only term's number, minus the `mean`, divided by the root of `variance` plus `eps`, times `gamma`,
                 plus `beta`.
-        terms: the terms of the sum, of the quotient or of the softmax; empty for the other operations.
+        terms: the terms of the operation; empty for `given`, `kept`, `replaced`, `joined`, `recorded` and `biased`.
         extra: name and value of the other numbers in the formula.
         result: the number computed again.
         traced: the number in the trace.
@@ -174,7 +174,8 @@ def _input(cell: _Cell) -> Computation:
 
 
 def _projected(cell: _Cell) -> Computation:
-    """An input vector times a row of the weight. If the heads share a projection, only the head's slice of the vector."""
+    """An input vector times a row of the weight. If the heads share a projection, it reads only the head's slice of the
+    vector."""
     linear = cell.linear(f"{cell.step}.projection")
     if cell.trace.config.head_projection == "shared":
         vector = cell.matrix(f"{cell.step}.split")[cell.row]
@@ -246,7 +247,8 @@ def _recorded(cell: _Cell) -> Computation:
 
 
 def _scaled_by_all(cell: _Cell) -> Computation:
-    """All scores have the same divisor. It is computed from the largest score, for which it is most exact."""
+    """All scores have the same divisor. It is computed from the score with the largest absolute value, because the quotient is
+    most exact there."""
     scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
     largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
     divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0

@@ -31,15 +31,15 @@ def check_model(model: object) -> None:
 
 
 def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
-    """What is needed to read logits from the residual stream of a pass.
+    """The readout of a model and the tensors of a pass, from which logits are read.
 
     Returns:
-        The readout of the model: `model` itself if it is a Readout, or that of our own network; and path → tensor of the pass:
-        of a trace, or as they are given.
+        The readout: `model` itself if it is a Readout, else the readout of our own network. And path → tensor of the pass: the
+        tensors of the trace, or `values` itself.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor such a mapping, or its
-            vectors have another length than the model's.
+        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping, or its vectors
+            have another length than the model's vectors.
     """
     readout = model if isinstance(model, Readout) else readout_of(model)
     if isinstance(values, Trace):
@@ -68,7 +68,7 @@ def check_language_head(network: Any) -> None:
     """Check that `network` has logits over its vocabulary. Base models and classifiers have none.
 
     Raises:
-        InputError: it is not a network, or has no such logits.
+        InputError: `network` is not a network, or has no such logits.
     """
     check_network(network)
     logits = network.taps.get("logits")
@@ -80,7 +80,7 @@ def check_own_network(pipeline: object) -> None:
     """Check that `pipeline` is a pipeline that runs our own network.
 
     Raises:
-        InputError: it is not a pipeline, or it runs another network.
+        InputError: `pipeline` is not a pipeline, or runs another network.
     """
     if not isinstance(pipeline, TextPipeline) or pipeline.model is None:
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
@@ -90,7 +90,7 @@ def check_text_pipeline(pipeline: object) -> None:
     """Check that `pipeline` is a pipeline, of our own network or of another network.
 
     Raises:
-        InputError: it is not a pipeline.
+        InputError: `pipeline` is not a pipeline.
     """
     if not isinstance(pipeline, TextPipeline):
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
@@ -109,7 +109,7 @@ def check_trace(trace: object) -> None:
 
 
 def check_traced(model: Transformer, trace: Trace) -> None:
-    """Check that the configurations of `model` and `trace` are equal; it is not checked that the weights are.
+    """Check that the configurations of `model` and `trace` are equal. The weights are not compared.
 
     Raises:
         InputError: `model` is not a Transformer, `trace` is not a Trace, or their configurations differ.
@@ -128,7 +128,7 @@ def check_array(name: str, values: object, axes: str) -> None:
         axes: names of the axes, separated by spaces.
 
     Raises:
-        InputError: it is not an array of numbers, or has another number of axes.
+        InputError: `values` is not an array of numbers, or has another number of axes.
     """
     if not isinstance(values, np.ndarray) or values.dtype.kind not in NUMBER_KINDS:
         template = "{name} must be a NumPy array of numbers with axes {axes}, not {values!r}."
@@ -140,7 +140,7 @@ def check_filled_array(name: str, values: object, axes: str) -> None:
     """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0.
 
     Raises:
-        InputError: as in `check_array`, or an axis has the size 0.
+        InputError: `values` is not an array of numbers, has another number of axes, or has an axis of size 0.
     """
     check_array(name, values, axes)
     if isinstance(values, np.ndarray) and not values.size:
@@ -151,7 +151,7 @@ def check_tensor(name: str, values: object, axes: str) -> None:
     """Check that `values` is a tensor of floating-point numbers with these axes. The arguments are those of `check_array`.
 
     Raises:
-        InputError: it is not such a tensor, or has another number of axes.
+        InputError: `values` is not a tensor of floating-point numbers, or has another number of axes.
     """
     if not isinstance(values, Tensor) or not values.is_floating_point():
         template = "{name} must be a tensor of floating-point numbers with axes {axes}, not {values!r}."
@@ -163,7 +163,7 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
     """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
 
     Raises:
-        InputError: it is not a tensor of int64 or int32, has another number of axes, or is on the device meta.
+        InputError: `ids` is not a tensor of int64 or int32, has another number of axes, or is on the device meta.
     """
     if not isinstance(ids, Tensor) or ids.is_meta or ids.dtype not in (torch.int64, torch.int32):
         template = "{name} must be a tensor of int64 or int32 with axes {axes}, not {ids!r}."

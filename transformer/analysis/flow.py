@@ -28,7 +28,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The flow through the tensors of one part. `stops` is in the order of their computation."""
+    """The flow through the tensors of one part. `stops` is in the order of computation."""
     inside = {stop.path for stop in stops}
     rows: list[list[list[Stop]]] = []
     lines: list[tuple[str, str]] = []
@@ -60,8 +60,8 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
-    """Whether a stop begins a new chain in this row. This is so if it is another branch of the same attention, or if it is
-    computed from no other tensor, such as the positions."""
+    """Whether a stop begins a new chain in this row. It does if it belongs to another branch of the same attention, or if it is
+    computed from no other tensor, as position vectors are."""
     branches = [TensorPath.parse(chain[0].path).branch for chain in row]
     branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

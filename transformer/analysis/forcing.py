@@ -57,7 +57,8 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:
-    """The first position at which two sequences of tokens or ids differ, or at which one has ended. None if they are equal.
+    """The first position at which two sequences of tokens or ids differ, or at which one sequence has ended. None if they are
+    equal.
 
     Raises:
         InputError: `first` or `second` is not a sequence.

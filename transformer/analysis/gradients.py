@@ -37,7 +37,7 @@ class InputGradients(NamedTuple):
     Attributes:
         token: id of the token that is explained.
         output: its log-probability, in nats.
-        baseline: its log-probability if all token vectors are the baseline; None for input × gradient, which has none.
+        baseline: its log-probability if all token vectors are the baseline; None for input × gradient, which has no baseline.
         values: side → share of each token of the side, in nats. A positive share raises the log-probability.
     """
 
@@ -65,13 +65,13 @@ def input_gradients(
     baseline: Baseline = "zero",
 ) -> InputGradients:
     """The share of each input token in the log-probability of one token of the answer, by the gradient with respect to the
-    token vectors. Position vectors are not shared out.
+    token vectors. Position vectors get no share.
 
     With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
     (Sundararajan et al. 2017): the mean gradient on the way from a baseline to the token vectors, times the way. These shares
-    sum to the difference of the log-probability at both ends. The mean is computed by Gauss–Legendre quadrature, and `gap` is
-    its error. In models whose first layer norms its input and that add no position vectors (Llama, Gemma, T5), the
-    log-probability jumps near zero vectors, so that the shares do not become complete; there, take the baseline `mean`.
+    sum to the difference between the log-probabilities at both ends. The mean is computed by Gauss–Legendre quadrature, and
+    `gap` is its error. Some models normalise the input of the first layer and add no position vectors (Llama, Gemma, T5). Their
+    log-probability jumps near zero vectors, so the shares do not reach this sum; use the baseline `mean` for these models.
 
     Args:
         pipeline: the pipeline that was traced, in evaluation mode.
@@ -81,11 +81,12 @@ def input_gradients(
             alone, the most probable token.
         steps: number of gradients to average, up to `MOST_STEPS`. The trained models need 100 to 300 for a small `gap`.
         edits: the interventions of the trace, if it has any; without `items`.
-        baseline: where integrated gradients begin: `zero` vectors, or in place of each token the `mean` of its vocabulary.
+        baseline: where integrated gradients begin: `zero` vectors, or for each token the `mean` of the token vectors of its
+            vocabulary.
 
     Raises:
         InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, the
-            vocabulary has no such token, or a baseline is given to input × gradient, which has none.
+            vocabulary has no such token, or the baseline is `mean` although `steps` is 0.
         ConfigError: there is no such baseline.
         PathError: an edit does not fit the model.
     """
@@ -118,7 +119,7 @@ def attention_gradients(
     """Kind of attention → weight × gradient, for each attention weight: what the weight adds to the log-probability of a token,
     in nats, to first order. A positive value means that the weight makes the token more probable.
 
-    The gradient of a weight includes what later layers make of it. Arguments and errors are those of `input_gradients`.
+    The gradient of a weight includes its effect through all later layers. Arguments and errors are those of `input_gradients`.
     """
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
@@ -163,7 +164,7 @@ def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | Non
 
 
 def _edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits. Raises InputError if one has `items`, because a pass has several copies of one text."""
+    """The edits. Raises InputError if an edit has `items`, because a pass has several copies of one text."""
     if any(getattr(edit, "items", None) is not None for edit in as_edits(edits)):
         raise InputError("Gradients are of the first text; leave out the `items` of the edits.")
     return as_edits(edits)
@@ -181,7 +182,7 @@ def _embeddings(trace: Trace) -> Embeddings:
 
 
 def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddings:
-    """In place of each token vector, the mean of the vectors of its vocabulary."""
+    """For each token vector, the mean of all token vectors of its vocabulary, in the same scale."""
     means = {}
     for path, vectors in inputs.items():
         side: Side = "source" if path.startswith("source") else "target"
@@ -193,8 +194,8 @@ def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddin
 
 
 def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray, starts: Embeddings | None = None) -> Embeddings:
-    """The vectors at each of these parts of the way from their starts (by default zero), in an item of a batch for each; their
-    gradients can be computed."""
+    """A batch with one item for each scale: the vectors at this fraction of the way from `starts` (by default zero) to
+    `inputs`. Gradients with respect to them can be computed."""
     leaves = {}
     for path, vectors in inputs.items():
         start = starts[path] if starts else torch.zeros_like(vectors)

@@ -1,8 +1,8 @@
 """Measures of attention heads: which keys each head attends to, and whether the task needs these keys.
 
-Each function reads attention weights as a NumPy array and computes all layers and heads at once. Averages leave out queries
-whose weights are all zero, because they may attend to no key. If the mask fill is a number instead of −∞, such a query attends
-to every key equally, and is counted.
+Each function reads attention weights as a NumPy array and computes all layers and heads at once. The mask may hide all keys of
+a query. Then all weights of the query are zero, and averages leave the query out. If the mask fill is a number instead of −∞,
+such a query attends to every key equally, and is counted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,14 +35,15 @@ def measure(
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
     - `distance`: mean distance between query and key, in tokens.
     - `self`, `previous`, `next`, `first`, `last`: share of the weight on the key at the query's own position, one position
-      before, one position after, at the start, at the end. A query without such a key counts as 0, so a head that always
-      attends to the previous of four tokens has 0.75.
+      before, one position after, at the start, at the end. A query without such a key counts as 0, so in a text of four tokens,
+      a head that always attends to the previous token has 0.75.
     - `diagonal`, `anti-diagonal`: share of the weight within one token of a line. The diagonal runs from the first query and
       first key to the last query and last key, the anti-diagonal from the first query and last key to the last query and first
       key.
     - `duplicate`: share of the weight on earlier positions with the same token as the query's.
-    - `induction`: share of the weight on the positions right after these, where the text once went on. A head that completes
-      repeated texts has a high share (Olsson et al. 2022). Like `duplicate`, it counts only queries that have such a key.
+    - `induction`: share of the weight on the positions right after the positions of `duplicate`: how the text went on earlier.
+      A head that completes repeated texts has a high share (Olsson et al. 2022). Like `duplicate`, it counts only queries that
+      have such a key.
     - `alignment`: share of the weight on the keys that a query needs for the task. Only queries that need a key are counted.
 
     Args:
@@ -94,7 +95,7 @@ def mean_of(measures: Iterable[dict[str, PerHead]]) -> dict[str, PerHead]:
         measures: a result of `measure` for each sentence.
 
     Raises:
-        InputError: `measures` is not a list of such results, or they differ in the number of layers or heads.
+        InputError: `measures` is not a list of such results, or the results differ in the number of layers or heads.
     """
     listed = as_list(measures)
     if listed is None:
@@ -228,7 +229,7 @@ def _repetitions(ids: Sequence[int] | Sequence[str], queries: int, keys: int) ->
 
 
 def _pairs(alignment: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """An alignment as a list of pairs. Raises InputError if it is not one."""
+    """An alignment as a list of pairs. Raises InputError if `alignment` is not a list of pairs of indices."""
     listed = as_list(alignment)
     pairs = [] if listed is None else [as_list(pair) or [] for pair in listed]
     if listed is None or not all(len(pair) == 2 and all(is_whole(index) and index >= 0 for index in pair) for pair in pairs):

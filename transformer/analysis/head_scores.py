@@ -37,17 +37,17 @@ class HeadScores(NamedTuple):
 def head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> Iterator[HeadScores]:
-    """The mean of each measure of every head over texts, reported text by text (`transformer.analysis.head_measures.measure`).
+    """The mean of each measure of every head over texts, reported text by text. `head_measures.measure` defines the measures.
 
         for scores in head_scores(pipeline, texts, "encoder", ["previous"]):
             print(scores.done, scores.means["previous"])
 
     Args:
-        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        pipeline: the pipeline of our own model, or of a Hugging Face model.
         texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
             model's own answer; a decoder alone reads only the text.
         kind: `encoder`, `decoder` or `cross`.
-        measures: some of `SCORES`; None for all that exist for this kind.
+        measures: some of `SCORES`; None for all measures that exist for this kind.
 
     Raises:
         InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no such kind of
@@ -67,7 +67,7 @@ def mean_head_scores(
     """Measure → its mean over all texts, for each layer and head: the last report of `head_scores`.
 
     Raises:
-        InputError, ConfigError: as in `head_scores`; or a measure of `measures` exists in no text.
+        InputError, ConfigError: `head_scores` raises it; or no text has a measure that `measures` names.
     """
     means: dict[str, PerHead] = {}
     for scores in head_scores(pipeline, texts, kind, measures):
@@ -81,7 +81,7 @@ def mean_head_scores(
 def _reports(pipeline: TextPipeline, texts: Iterable[Text], kind: Kind, names: Sequence[str]) -> Iterator[HeadScores]:
     sums: dict[str, PerHead] = {}
     counts: dict[str, int] = {}
-    # `map` lets go of each trace before the next text is traced.
+    # `map` keeps no reference to a trace while the next text is traced.
     for done, measured in enumerate(map(partial(_measured, kind), traced_texts(pipeline, texts)), 1):
         for name, values in measured.items():
             if name in names:

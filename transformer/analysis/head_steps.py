@@ -17,13 +17,16 @@ from transformer.errors import PathError
 from transformer.tracing.paths import check_index
 from transformer.tracing.trace import Trace
 
-# Step → name of its tensor, if they differ. `input` and `memory` are not here, because their tensors are outside the attention.
+# Name of a step → name of its tensor, if the two names differ. `input` and `memory` are not here, because their tensors are
+# outside the attention.
 TENSOR_NAMES = {name: f"{name}.heads" for name in ("query", "key", "value")}
-# The steps after `scores`; softmax reads the result of the last. The second and the third exist only in some other networks.
+# The steps after `scores`; softmax reads the result of the last step. `capped_scores` and `position_bias` exist only in some
+# other networks.
 SCORING = ("scaled_scores", "capped_scores", "position_bias", "masked_scores")
 # The axes that have a token at each index.
 TOKEN_AXES = ("query", "key")
-# The axes that a matrix does not have, because it is one index of them. An axis `1` belongs to a tensor that all texts share.
+# The axes of a tensor that its matrices do not have: each matrix is at one index of these axes. All texts share a tensor with
+# an axis `1`.
 OUTER_AXES = ("batch", "head", "key_head", "1")
 
 
@@ -117,7 +120,7 @@ def check_step(trace: Trace, kind: str, name: object) -> None:
     """Check that `name` is one of `step_names(trace, kind)`.
 
     Raises:
-        PathError: `name` is not one of them. The other errors are those of `step_names`.
+        PathError: `name` is not one of these steps. `step_names` raises the other errors.
     """
     names = step_names(trace, kind)
     if not isinstance(name, str) or name not in names:
@@ -150,7 +153,7 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
     """The part of a tensor that belongs to a batch item and, if the tensor has a head axis, to a head. If several heads share
-    one head of keys and values, the part of the shared head.
+    one head of keys and values, the matrix is the part of the shared head.
 
     Raises:
         InputError: `trace` is not a Trace.

@@ -103,8 +103,8 @@ def head_importance(
         edits: interventions in every run, also in the run without a silenced head.
 
     Raises:
-        InputError: `model` is not a network, or has no language head; it cannot read the ids; a side does not have exactly one
-            text; the target has no such position; or its vocabulary has no such token.
+        InputError: `model` is not a network, or has no language head; the model cannot read the ids; a side does not have
+            exactly one text; the target has no such position; or the target vocabulary has no such token.
     """
     check_language_head(model)
     config = model.config

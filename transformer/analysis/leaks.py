@@ -47,8 +47,8 @@ class Leak:
     words: tuple[Group, ...]
 
     def between_words(self) -> "Leak":
-        """The same with a row for each word. Its probability is the product of those of its pieces, because each piece is
-        predicted after the pieces before it. `largest` stays that of the pieces."""
+        """This leak with one row for each word. The probability of a word is the product of the probabilities of its pieces,
+        because each piece is predicted after the pieces before it. `largest` is still the largest change over the pieces."""
         starts = [group[0] for group in self.words]
         return replace(
             self,
@@ -110,7 +110,8 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """All predictions, before and after the padding of the source is replaced by other tokens. The mask still hides these.
+    """All predictions, before and after the padding of the source is replaced by other tokens. The mask still hides these
+    positions.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
     `append_padding`.
@@ -168,7 +169,7 @@ def _expected(pipeline: TextPipeline, target: Ids) -> list[int]:
 
 @torch.inference_mode()
 def _logits(pipeline: TextPipeline, source: Ids, target: Ids, edits: Sequence[Edit]) -> Float[Tensor, "row vocab"]:
-    # Without edits, no tracing is needed. The logits are the same bit for bit.
+    # Without edits, no tracing is needed: tracing does not change a bit of the logits.
     with tracing(pipeline.network, edits, keep=False) if edits else nullcontext():
         return pipeline.network(torch.tensor([[*source]]), torch.tensor([[*target]]))[0]
 

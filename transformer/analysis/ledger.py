@@ -39,7 +39,7 @@ class Row(NamedTuple):
         group: the part of the network, as in `walk.Stop`: `encoder 1`.
         work: the kind of work, one of `cost.WORK`.
         operation: the operation that computed the tensor, one of `provenance.OPERATIONS`.
-        inputs: path and shape of each tensor that it was computed from. Token ids are included.
+        inputs: path and shape of each tensor that the tensor was computed from, including token ids.
         axes, shape: name and size of each axis of the tensor.
         parameters: number of trainable numbers that the step used. Each parameter of the model belongs to exactly one step. A
             tied parameter belongs to the first step that uses it.
@@ -180,7 +180,8 @@ class _FlopCounter(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, formula = kwargs or {}, flop_registry.get(func.overloadpacket)
         if formula is None:
-            # An operation without a formula may consist of operations that have one. PyTorch's counter decomposes it, too.
+            # An operation without a formula may consist of operations with a formula. PyTorch's counter decomposes such
+            # operations, too.
             with self:
                 result = func.decompose(*args, **kwargs)
             return func(*args, **kwargs) if result is NotImplemented else result

@@ -73,8 +73,9 @@ def logit_contributions(
         row: row of the batch.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or of a model of another
-            d_model, there is no such token or row, or the pass was not traced.
+        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping of paths to
+            tensors, or comes from a model with another d_model; there is no such token or row; or the pass has no tensor
+            `logits`.
     """
     readout, values = readable_pass(model, values)
     if "logits" not in values:
@@ -97,7 +98,7 @@ def logit_contributions(
 
 
 def _stream(readout: Readout, values: Mapping[str, Tensor], row: int) -> dict[Part, Tensor]:
-    """The last vector of the stream as a sum, in double precision."""
+    """Part → the vector that it adds to the last vector of the stream, in double precision."""
     start = values[readout.start][row, -1].double()
     position = _position(readout, values, row) if readout.position else torch.zeros_like(start)
     parts = {

@@ -25,15 +25,16 @@ from transformer.tracing.trace import Trace
 @torch.inference_mode()
 def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor]) -> Float[Tensor, "point batch target vocab"]:
     """The logits that the output layer computes at each point of the decoder's residual stream: at its start, then after each
-    layer. If the model has a norm after the last layer, it is applied first. The last point has the logits of the model itself.
+    layer. If the model has a norm after the last layer, this norm is applied before the output layer. The last point has the
+    logits of the model itself.
 
     Args:
         model: the model whose output layer is applied: `pipeline.readout`, or our own network.
         values: a trace, or path → tensor of one pass of the model, such as `DecodingStep.values`.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` are no tensors of a pass, or of a model of another
-            d_model, or a tensor of the stream is missing.
+        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping of paths to
+            tensors, `values` comes from a model with another d_model, or a tensor of the stream is missing.
     """
     readout, values = readable_pass(model, values)
     for path in readout.stream:

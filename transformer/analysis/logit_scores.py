@@ -18,7 +18,8 @@ from transformer.tracing.trace import Trace
 
 
 class LogitScores(NamedTuple):
-    """What leads to the next token after each text, on average over the texts that have been read so far.
+    """Means of the logit lens and of the contributions for the next token after each text, over the texts that have been read
+    so far.
 
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
@@ -33,14 +34,14 @@ class LogitScores(NamedTuple):
 
 
 def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[LogitScores]:
-    """The means of the logit lens and of the contributions over texts, reported text by text. They are those of the token that
-    the model holds for the most probable after the last token of the decoder's input.
+    """The means of the logit lens and of the contributions over texts, reported text by text. Both are computed for the most
+    probable token after the last token of the decoder's input.
 
         for scores in logit_scores(pipeline, [("the cat sleeps .", "le chat")]):
             print(scores.done, scores.lens)
 
     Args:
-        pipeline: the pipeline of our own model, or of one of Hugging Face.
+        pipeline: the pipeline of our own model, or of a Hugging Face model.
         texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
             model's own answer; a decoder alone reads only the text.
 
@@ -57,7 +58,7 @@ def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Logi
 
 def _reports(pipeline: TextPipeline, readout: Readout, texts: Iterable[Text]) -> Iterator[LogitScores]:
     points, sums = 0.0, dict[Part, float]()
-    # `map` lets go of each trace before the next text is traced.
+    # `map` keeps no reference to a trace while the next text is traced.
     for done, (lens, contributions) in enumerate(map(partial(_scored, readout), traced_texts(pipeline, texts)), 1):
         points = points + lens
         sums = {part: sums.get(part, 0.0) + value for part, value in contributions.items()}

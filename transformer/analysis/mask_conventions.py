@@ -63,7 +63,7 @@ class Convention:
         config: the configuration of the model, with the four fields of the convention.
         keep: True where a query may attend to a key, as everywhere in this project.
         true_means: the meaning of True in the original implementation.
-        before: the scores before the mask. Some conventions have divided them before the mask.
+        before: the scores before the mask; already divided if the convention divides before it masks.
         masked: the scores that softmax reads: masked and divided.
         weights: the output of softmax.
     """

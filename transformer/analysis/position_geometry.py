@@ -55,7 +55,8 @@ class Cell(NamedTuple):
 
 
 class RotationErrors(NamedTuple):
-    """How far a rotation of a position table misses: the largest error between a rotated row and the row `shift` later.
+    """The largest errors of a rotated position table. An error is the difference between a rotated row and the row `shift`
+    later.
 
     Attributes:
         pairs: largest error in the dimensions that form pairs; None if there is no pair.
@@ -132,7 +133,7 @@ def untrained_table(positions: int, d_model: int) -> Positions:
     `nn.Embedding`. The same sizes always give the same numbers.
 
     Raises:
-        InputError: as in `sinusoidal_table`.
+        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
     """
     _check_sizes(positions, d_model)
     return torch.randn(positions, d_model, generator=torch.Generator().manual_seed(0)).numpy()
@@ -177,7 +178,7 @@ def spread(products: Square) -> float:
     """The largest difference between two dot products at the same distance: 0 if they depend only on the distance.
 
     Raises:
-        InputError: as in `by_distance`.
+        InputError: the products are not a square array of numbers, or the array is empty.
     """
     least, _, most = by_distance(products).T
     return float((most - least).max())
@@ -239,11 +240,11 @@ def swap(
         first, second: the positions of the two tokens, counted from 0. With `words`, the numbers of the two words.
         edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
         words: the positions of each word (`word_trace.groups`), if the tokens are pieces of words. The result then has one
-            change and one row for each word, each the mean over its pieces; only `largest` is over all pieces.
+            change and one row for each word: the mean over the pieces of the word. `largest` is still over all pieces.
 
     Raises:
-        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, the words
-            are not these tokens in order, or there is no such position.
+        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, `words` does
+            not have every position once and in order, or there is no position `first` or `second`.
     """
     check_model(model)
     ids = as_ids(ids)
@@ -263,7 +264,7 @@ def swap(
     order = [*chain(*swapped)]
     with torch.inference_mode(), tracing(model, edits, keep=False):
         memory, _ = model.encode(torch.tensor([[*ids], [ids[place] for place in order]]))
-    # Row `at` of the second run is of the token that is at `order[at]` in the first run.
+    # Row `i` of the second run belongs to the token at position `order[i]` of the first run.
     before, after = memory[0].double().numpy(), memory[1, np.argsort(order)].double().numpy()
     lengths = np.linalg.norm(before, axis=1)
     moved = np.linalg.norm(after - before, axis=1)

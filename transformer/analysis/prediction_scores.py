@@ -20,7 +20,8 @@ class CaughtAttention(NamedTuple):
         most: the largest share that `count` cells can have.
         lead: the largest sum of differences between weights and equal weights, over at most `count` cells of one row; 0 if all
             weights are equal.
-        missed: (query, key) of the largest weight that is not marked; None if every allowed cell is marked.
+        missed: (query, key) of the allowed cell with the largest weight among those that are not marked; None if every allowed
+            cell is marked.
         missed_weight: the weight of `missed`, as a share of its row; 0 if nothing is missed.
     """
 

@@ -1,4 +1,4 @@
-"""The query of a head that a page shows first: one with a large weight on a word, not on the start of the sentence."""
+"""The query of a head that a page shows first: a query with a large weight on a word, not on the start of the sentence."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -14,7 +14,7 @@ def query_to_show(
     special_keys: Bool[np.ndarray, " key"],
 ) -> int:
     """The query with the largest weight on a word. The weight on a key at the query's own position does not count. Queries that
-    are special tokens, or that may attend to fewer than three keys, are chosen only if there are no others.
+    are special tokens, or that may attend to fewer than three keys, are chosen only if there are no other queries.
 
     Args:
         weights: weights of one head, 0 to 1.

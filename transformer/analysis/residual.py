@@ -1,7 +1,7 @@
 """The residual stream: one vector for each token, to which every sub-layer adds its output (section 3.1).
 
-The stream at a point is the vector that the next sub-layer reads. In a post-norm model it is the normalised sum, whose length
-hardly changes, so only its direction is of interest. In a pre-norm model it is the sum itself, whose length grows.
+The stream at a point is the vector to which the next sub-layer adds its output. In a post-norm model it is the normalised sum,
+whose length hardly changes, so only its direction is of interest. In a pre-norm model it is the sum itself, whose length grows.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: there is no such stack, or it did not run.
+        InputError: there is no such stack, or the stack did not run.
         PathError: there is no such text.
     """
     if stack not in stacks(trace):
@@ -100,7 +100,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
 def cosine(
     a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
 ) -> Float[np.ndarray, " position"]:
-    """The cosine of the angle between two vectors, for each row. 0 if one of the two vectors is zero.
+    """The cosine of the angle between each row of `a` and the same row of `b`. 0 if one of the two rows is zero.
 
     Raises:
         InputError: `a` and `b` are not arrays of numbers with the axes position and d_model and the same shape.

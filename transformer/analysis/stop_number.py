@@ -1,5 +1,5 @@
 """The computation of any single number of a stop of the walk outside the heads: embeddings, residual sums, LayerNorms,
-feed-forward, logits and probabilities. The numbers of heads are in `cell.py`.
+feed-forward, logits and probabilities. `cell.py` explains the numbers of attention heads.
 
     explanation = explain_stop(model, trace, stop, row=3, column=5)
     explanation.operation, explanation.terms, explanation.result
@@ -56,7 +56,7 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
 
 
 def _matrix(trace: Trace, path: str, item: int) -> np.ndarray:
-    """The matrix of a text. A tensor without texts is the same for all."""
+    """The matrix of one text. A tensor without a batch axis is the same for all texts."""
     values = trace[path].numpy()
     return values[item if values.shape[0] > 1 else 0] if trace[path].axes[0] == "batch" else values
 

@@ -78,7 +78,7 @@ class Norm(Recomputed):
 
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recomputed):
-    """The feed-forward network max(0, x W₁ + b₁) W₂ + b₂, at one position.
+    """The feed-forward network activation(x W₁ + b₁) W₂ + b₂, at one position. In the paper, activation(h) is max(0, h).
 
     Attributes:
         x: the input.

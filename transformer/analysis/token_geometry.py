@@ -79,7 +79,7 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
 
     Args:
         table: the token table.
-        token_id: index of the row that the others are compared with.
+        token_id: index of the row that all other rows are compared with.
         count: the largest number of rows to return.
 
     Raises:

@@ -35,8 +35,9 @@ def text_count(texts: Iterable[Text]) -> int | None:
 
 
 def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:
-    """The trace of each text, computed when the iterator reaches it. The iterator keeps no trace. `enumerate` would keep one,
-    so a caller that wants only one trace in memory counts by itself, and deletes the trace before it asks for the next.
+    """The trace of each text, computed when the iterator reaches it. The iterator keeps no trace, but `enumerate` over it would
+    keep one. So a caller that wants only one trace in memory must count the texts itself, and delete each trace before it asks
+    for the next.
 
     Args:
         pipeline: the pipeline of a model.
@@ -44,7 +45,8 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
             decoder alone reads only the text, and does not continue it.
 
     Raises:
-        InputError: as `check_texts`; the list of texts is empty, or the model cannot read one of them; the message says which.
+        InputError: `check_texts` raises it, the list of texts is empty, or the model cannot read a text (the message has its
+            number).
     """
     check_texts(pipeline, texts)
     number = 0

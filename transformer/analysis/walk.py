@@ -31,7 +31,7 @@ COMMON_NAMES = {
 }
 # The path, the axes and the shape of every tensor of a trace.
 Taps = tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
-# Prefixes of the embeddings and masks, which belong to a side and run before its stack.
+# Prefixes of the names of embeddings and masks, which belong to a side and run before the stack of this side.
 SIDE_PREFIXES = ("source_", "target_")
 
 
@@ -90,7 +90,8 @@ def taps(trace: Trace) -> Taps:
 
 
 def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
-    """The same as `walk`, from a model's configuration and the taps of a trace, which can be hashed and so be a cache key."""
+    """The same stops as `walk`, computed from a model's configuration and the taps of a trace. Both can be hashed, so they can
+    be the key of a cache."""
     if not isinstance(config, TransformerConfig):
         return _recorded(taps)
     decoder_only = all(path != "source_mask" for path, _, _ in taps)
@@ -118,7 +119,8 @@ def _recorded(taps: Taps) -> tuple[Stop, ...]:
 
 
 def _common_origin(path: TensorPath, kind: str) -> tuple[str, tuple[str, ...]]:
-    """The operation and the inputs of a kind of tensor that all networks compute in the same way. Empty for other kinds."""
+    """The operation and the inputs of a kind of tensor that all networks compute in the same way. Both are empty for other
+    kinds."""
     made = {
         "attention.scores": ("rows times rows", ("query.heads", "key.heads")),
         "attention.weights": ("softmax", ("masked_scores",)),

@@ -4,7 +4,7 @@
     links = head_links(trace, layer=1, head=3)
     alignment_error([links], [sentences[0]])
 
-The error is the alignment error rate of Och and Ney (2003): 0 if all links are right and no sure link is missing, 1 if none
+The error is the alignment error rate of Och and Ney (2003): 0 if all links are right and no sure link is missing, 1 if no link
 is right.
 """
 
@@ -34,7 +34,7 @@ class Aligned(NamedTuple):
     Attributes:
         source, target: the texts.
         sure: links that are right without doubt.
-        possible: links that may be right; the sure ones are among them.
+        possible: links that may be right, including the sure links.
     """
 
     source: str
@@ -45,7 +45,8 @@ class Aligned(NamedTuple):
 
 def read_alignments(path: str | Path | None = None) -> tuple[Aligned, ...]:
     """The aligned sentences of a file: English, French and links, separated by tabs, below a line of headings. `2-3` is a sure
-    link of source word 2 and target word 3, `2~3` a possible one; words are what `words` finds.
+    link of source word 2 and target word 3, and `2~3` is a possible link. The numbers count the words that the function `words`
+    returns, from 0.
 
     Args:
         path: the file; by default the sentences that come with Headlight.
@@ -74,12 +75,12 @@ def _aligned(line: str, number: int, name: str) -> Aligned:
 
 
 def words(text: str) -> list[str]:
-    """The words and signs of punctuation of a text, which links count."""
+    """The words and punctuation marks of a text. Links count both as words."""
     return WORD.findall(text)
 
 
 def head_links(trace: Trace, layer: int, head: int) -> Links:
-    """The links of a cross-attention head: each target word is linked to the source word with most of its attention.
+    """The links of a cross-attention head: each target word is linked to the source word that it attends to most.
 
     The attention of a word is the mean of the rows that write its pieces; the weight of a source word is the sum over its
     pieces. Special tokens are left out.
@@ -96,7 +97,7 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 
 
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
-    """The links of a map of weights between the tokens of a trace, made as `head_links` makes those of a head."""
+    """The links of a map of weights between the tokens of a trace, by the rule of `head_links`."""
     check_trace(trace)
     keys = [group for group in word_groups(trace, "source") if not _is_special(trace, "source", group)]
     # Row `t` writes token `t + 1`, so a word is written by the rows before its pieces.
@@ -116,14 +117,15 @@ def _is_special(trace: Trace, side: str, group: Sequence[int]) -> bool:
 
 
 def diagonal_links(sentence: Aligned) -> Links:
-    """The links of a simple rule: each target word is linked to the source word at the same share of the sentence."""
+    """The links of a simple rule: each target word is linked to the source word at the same relative position in its
+    sentence."""
     sources, targets = (len(words(text)) for text in sentence[:2])
     return frozenset((round(word * (sources - 1) / max(1, targets - 1)), word) for word in range(targets))
 
 
 def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
-    """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), over all sentences together. A are the links
-    made, S the sure and P the possible ones.
+    """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), over all sentences together. A is the set of
+    links in `made`, S the set of sure links, and P the set of possible links.
 
     Raises:
         InputError: there are no sentences, or the numbers of sentences and of sets of links differ.

@@ -1,8 +1,8 @@
 """A trace whose tokens are words, computed from a trace whose tokens are pieces of words.
 
-The pieces of a word are joined. As keys, their attention weights are summed, because together they are the weight of the word.
-As queries, their rows are averaged, so each row still sums to 1. In other tensors the rows of the pieces are averaged. A mask
-hides a word if it hides all pieces of the word.
+The pieces of a word are joined. If the pieces are keys, their attention weights are summed, because the sum is the weight of
+the word. If the pieces are queries, their rows are averaged, so each row still sums to 1. In other tensors the rows of the
+pieces are averaged. A mask hides a word if it hides all pieces of the word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,8 @@ def join(
         queries, keys: the positions of each word, in order (`groups`).
 
     Raises:
-        InputError: the weights are not an array of numbers, or do not have these positions.
+        InputError: the weights are not an array of numbers, or do not have one row and one column for each position of the
+            words.
     """
     check_array(
         "weights", weights.reshape(-1, *weights.shape[-2:]) if isinstance(weights, np.ndarray) else weights, "n query key"
@@ -168,7 +169,8 @@ def _filled(row: Sequence[Value], count: int, filler: Value) -> tuple[Value, ...
 def _joined_values(
     path: str, axes: Sequence[str], values: np.ndarray, groups_of: Mapping[Side, Groups]
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The axes and the values of a tensor after the pieces of words are joined. Unchanged if it has no axis of tokens."""
+    """The axes and the values of a tensor after the pieces of words are joined. Both are unchanged if the tensor has no axis of
+    tokens."""
     place = TensorPath.parse(path)
     sides: dict[str, Side] = {"source": "source", "target": "target", "position": place.side}
     if place.kind is not None:
@@ -207,8 +209,8 @@ def word_means(values: Float[np.ndarray, "piece ..."], words: Sequence[Group]) -
 
 
 def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:
-    """The values with one position for each word: the sum over its pieces if `summed`, else the mean over its pieces without
-    numbers that are not finite. For truth values, whether the value of at least one piece is True."""
+    """The values with one position for each word. Truth values: True if at least one piece of the word is True. Numbers: the
+    sum over the pieces if `summed`, else the mean over the pieces with a finite number, or −∞ without such a piece."""
     starts = [group[0] for group in of]
     if values.dtype == bool:
         return np.logical_or.reduceat(values, starts, axis=axis)
@@ -224,7 +226,8 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether the tokens of a trace are pieces of words: a word has several, or a piece is marked as the start of a word.
+    """Whether the tokens of a trace are pieces of words: a word has several tokens, or a token is marked as the start of a
+    word.
 
     Raises:
         InputError: `trace` is not a Trace.

@@ -7,15 +7,15 @@
     draw.head(trace, "cross", layer=1, head=2)
 
 Layers, heads, positions and steps are counted from 0, as in the rest of the library. `Drawing.figure` is the Plotly figure,
-`Drawing.numbers` has its numbers as a table, `Drawing.save` writes it as a page.
+`Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the figure as a page.
 
 A drawing of a trace also takes the difference of two runs, and draws A, B and B − A, or B − A alone:
 
     difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
     draw.head(difference, "encoder", layer=1, head=0)
 
-Drawings that run the model again, or explain one number of one run, raise an `InputError` instead; give them `difference.a` or
-`difference.b`. `rows` and `similarity` take a difference in place of a text.
+Drawings that run the model again, or explain one number of one run, raise an `InputError` for a difference; give them
+`difference.a` or `difference.b`. `rows` and `similarity` take a difference in place of a text.
 
 Arguments of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the index of
 the text in the batch. A drawing raises an `InputError` or a `PathError` if the model or the run does not have what it needs.

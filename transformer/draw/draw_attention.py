@@ -70,7 +70,7 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
     chosen = slice(None) if layer is None else slice(layer, layer + 1)
 
     def mean(run: Trace) -> tuple[np.ndarray, np.ndarray]:
-        allowed = run.allowed(kind)[chosen, item].flatten(0, 1).any(0)  # to at least one head of these layers
+        allowed = run.allowed(kind)[chosen, item].flatten(0, 1).any(0)  # in at least one head of these layers
         return run.attention(kind)[chosen, item].numpy().mean((0, 1)), allowed.numpy()
 
     return weight_map(trace, kind, item, mean)
@@ -184,7 +184,8 @@ def _one_head(trace: Trace | Difference, kind: str, layer: int, head: int, item:
 
 
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
-    """The id that each row of the first text should predict. The last one is the end of the text, if the vocabulary has it."""
+    """The id that each row of the first text should predict. The last id is the end of the text, if the vocabulary has an id
+    for it."""
     if not trace.target_ids:
         raise InputError("An encoder alone writes no answer.")
     check_language_head(pipeline.network)

@@ -50,7 +50,7 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
     """One convention of masks, applied to the scores of one head. The figure shows the mask, the scores before and after it,
     and the weights."""
-    check_config(trace.config)  # the conventions are values of its fields
+    check_config(trace.config)  # the conventions are values of the configuration's fields
     chosen = Kind.of(kind)
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)

@@ -28,8 +28,9 @@ NAMED = 0.2  # a head with a share of at least this has its name beside its dot
 
 @drawn
 def patched(patched: Patched, metric: str = "logit") -> go.Figure:
-    """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run; if the runs barely
-    differ, the change of the measure. Rows are layers, and heads where every token was patched on its own."""
+    """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run. If the runs barely
+    differ, the figure shows the change of the measure instead. Rows are layers, or the heads of all layers if every token was
+    patched on its own."""
     if not isinstance(patched, Patched):
         raise InputError("A result of `patch_everywhere` is drawn, not {given!r}.", given=patched)
     differs = patched.differs(metric)
@@ -75,7 +76,7 @@ def patched_answer(
     if pipeline.network is not pair.network:
         raise InputError("The pipeline must be the one whose runs were paired.")
     after = patched_logits(pair, (place,), what, direction)[0]
-    # Nothing is taken at no place, so each is the run that a direction starts from.
+    # Without places nothing is patched, so these are the clean and the corrupt run.
     runs = [patched_logits(pair, (), direction=start)[0] for start in ("noise", "denoise")] + [after]
     probabilities = [run.double().softmax(-1).numpy() for run in runs]
     ids = most_probable(pair.tokens, probabilities)

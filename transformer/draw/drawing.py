@@ -107,7 +107,7 @@ class Drawing:
 
 def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawing]:
     """The same function, but returning a `Drawing` of its figure. The drawing's name is the first sentence of the function's
-    docstring. It refuses a Difference unless the function names one in its annotations.
+    docstring. The new function refuses a Difference unless the annotations of its arguments name one.
 
     Raises:
         InputError: `pipeline` is not a pipeline, `trace` is not a run, or the function needs one run and got the difference of

@@ -21,7 +21,7 @@ def weight_map(trace: Trace | Difference, kind: str, item: int, of: MapOfRun) ->
     """The map of a run; for a Difference, the maps of A, B and B − A.
 
     Args:
-        of: computes the map of one run. For a Difference, it gets A and B as they are, before their tokens are aligned.
+        of: computes the map of one run. For a Difference, this function gets A and B before their tokens are aligned.
     """
     queries, keys = trace.query_names(kind, item), trace.tokens(kind, item)[1]
     if not isinstance(trace, Difference):

@@ -15,7 +15,8 @@ from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, 
 LEVELS = 254
 MASKED_LEVEL = 255
 MOST_WRITTEN = 18  # a map with up to this many tokens on its longer side has numbers in its cells
-# Smaller weights would be written as 0.00. Most of a trained head are, and the others are found more easily without them.
+# Smaller weights would be written as 0.00. Most weights of a trained head are that small, and larger weights are found more
+# easily without them.
 LEAST_WRITTEN = 0.005
 MOST_LABELLED = 32  # an axis with up to this many tokens has a label for each; a longer one for every second, third, … token
 # px: side of a cell with a number in it, of a cell with a label beside it, of other cells; space beside the cells, and the part
@@ -32,7 +33,7 @@ LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
-# The colours themselves, because plotly.js would draw its own colours of that name, which differ a little from Python's.
+# The colours of the scale and not its name, because plotly.js has slightly other colours under this name than Python.
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
 AXES = {"x": "key", "y": "query"}  # what the axes of a map are, for events of the page
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
@@ -66,7 +67,7 @@ def head_map(
         wide: whether cells may be wider than high, for a map of few rows.
         labels: words of the figure.
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
-        row: the query whose row is framed; None for none.
+        row: the query whose row is framed; None for no frame.
         least: cells with a smaller weight have no number. Say so beside the figure.
     """
     values = np.where(allowed, weights, np.nan)
@@ -77,7 +78,7 @@ def head_map(
 
 
 def has_numbers(queries: int, keys: int) -> bool:
-    """Whether a map of so many queries and keys has numbers in its cells."""
+    """Whether a map of this many queries and keys has numbers in its cells."""
     return max(queries, keys) <= MOST_WRITTEN
 
 
@@ -153,8 +154,8 @@ def pair_cells(
     **more: Any,
 ) -> list[dict[str, Any]]:
     """The layers of a map: a heatmap with a number for each query and key and, if there are masked cells, a layer below it that
-    marks them. They are plain dictionaries for `built`, because the map is new for every text and head, and Plotly's checks
-    took half of the time to draw it.
+    marks them. The layers are plain dictionaries for `built`, because the map is new for every text and head, and Plotly's
+    checks took half of the time to draw it.
 
     Args:
         values: the numbers; NaN if a query may not attend to a key.
@@ -193,7 +194,7 @@ def masked_cells(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> dict[str, Any]:
     """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
-    # Only in these cells: a sign in the others would lie unseen below the map, and takes as long to draw as a number.
+    # Only masked cells have a sign: in another cell it would be hidden below the map, and take as long to draw as a number.
     signs = [["" if may else MASK_SIGN for may in row] for row in allowed.tolist()]
     hatch = {"text": signs, "texttemplate": "%{text}"} if max(allowed.shape) <= MOST_HATCHED else {}
     return hatch | {

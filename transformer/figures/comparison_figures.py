@@ -88,9 +88,9 @@ def three_maps(
 ) -> go.Figure:
     """Two matrices and their difference as three heatmaps in a row. The hover text of a cell has all three numbers.
 
-    A and B have one scale: that of weights, from 0 to 1, or a diverging one. B − A has a diverging scale around zero, up to the
-    largest difference; for weights, at least up to `LEAST_CHANGE`. Masked cells are grey and hatched. A cell is empty where a
-    run has no such token. `layout.meta.together` has the numbers of the three heatmaps in the figure.
+    A and B share one scale: the scale of weights, from 0 to 1, or a diverging scale. B − A has a diverging scale around zero,
+    up to the largest difference; for weights, at least up to `LEAST_CHANGE`. Masked cells are grey and hatched. A cell is empty
+    where a run has no such token. `layout.meta.together` has the indices of the three heatmaps in the figure.
 
     Args:
         a, b: the numbers; NaN where the run has no such token.
@@ -209,7 +209,7 @@ def three_bars(
     Args:
         tokens: names of the bars.
         a, b: the numbers; NaN where the run has no such token.
-        names: names of the three; by default A, B and B − A.
+        names: names of the three groups of bars; by default A, B and B − A.
         value: what the numbers are; by default probabilities.
         labels: words of the figure.
     """

@@ -44,7 +44,7 @@ class Matrix:
         selected_row: a row with a frame.
         selected_cell: (row, column) of a cell with a frame.
         hidden: True if a mask hides the number. The cell is drawn grey and hatched, with the number on hover.
-        marked_columns: the first column of a group of columns with a frame, and the column after its last.
+        marked_columns: a group of columns with a frame: its first column, and the column after its last column.
         color: colour of the frame of the selected row.
     """
 
@@ -92,7 +92,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
 def tensor_maps(matrices: Sequence[Matrix], across: int = MAPS_ACROSS, labels: Mapping[str, str] = LABELS) -> go.Figure:
     """Several matrices in one figure, in order from left to right and top to bottom, each with its own scale.
 
-    They are in one figure because a page would take ten times as long to draw ten figures. `across` stand in one line.
+    They are in one figure because a page would take ten times as long to draw ten figures. `across` matrices are side by side.
     Tokens are shown only on hover.
     """
     pitch = MAP_HEIGHT + MAP_TITLE
@@ -172,7 +172,7 @@ def _frames(matrix: Matrix) -> list[dict[str, Any]]:
         frames.append(_frame(0, width, matrix.selected_row, matrix.selected_row + 1, matrix.color, 3))
     if matrix.selected_cell is not None:
         row, column = matrix.selected_cell
-        # Two lines, so that it is visible on dark and on light colours.
+        # Two lines, so that the frame is visible on dark and on light colours.
         frames += [_frame(column, column + 1, row, row + 1, *line) for line in (("black", 3), ("white", 1))]
     return frames
 

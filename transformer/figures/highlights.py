@@ -58,8 +58,8 @@ def largest_cells(
     columns: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Iterator[Highlight]:
-    """The rows of a matrix with the largest cells, each row with its largest cell. A matrix without numbers, or with zeros
-    only, has none.
+    """The rows of a matrix with the largest cells, each row with its largest cell. Nothing for a matrix without numbers, or
+    with zeros only.
 
     Args:
         values: the matrix; NaN is not a number.

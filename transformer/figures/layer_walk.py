@@ -1,5 +1,5 @@
-"""Figure of a whole layer: every tensor with its name and shape, all to one scale, and lines from each tensor to those computed
-from it."""
+"""Figure of a whole layer: every tensor with its name and shape, all to one scale, and lines from each tensor to the tensors
+computed from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class Part:
         title: the title of the part; empty to draw none.
         sources: the tensors of other parts that this part is computed from.
         rows: rows from top to bottom, of chains side by side. In a chain, each tensor is computed from the one before it.
-        lines: the paths of two tensors, the second of which is computed from the first, except within a chain.
-        residual: the same for the residual connections around the part.
+        lines: pairs of paths. The second tensor of a pair is computed from the first. Pairs within a chain are left out.
+        residual: such pairs for the residual connections around the part.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Part:
 def layer_figure(
     parts: Sequence[Part], width: int = WIDTH, labels: Mapping[str, str] = LABELS, selected: str | None = None
 ) -> go.Figure:
-    """Every tensor of a layer as a heatmap, all to one scale, with lines from each tensor to those computed from it.
+    """Every tensor of a layer as a heatmap, all to one scale, with lines from each tensor to the tensors computed from it.
 
     The branches of queries, keys and values each have a frame in their own colour. Heads are stacked vertically. If a pixel
     covers several numbers, it shows the number of greatest magnitude. Each tensor has its own colour scale. A tensor is at

@@ -23,8 +23,8 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
     """The numbers of a figure as a table, in single precision, as they are drawn.
 
     One heatmap, or several on the same axes, become a matrix as drawn: rows down, columns across, and masked cells empty. All
-    other figures become a list with a line for each cell, bar or point, and its subplot and series. Its columns have the titles
-    of the axes; `x` and `y` if they have none.
+    other figures become a list with a line for each cell, bar or point, and its subplot and series. The columns of the list
+    have the titles of the axes, or `x` and `y` if the axes have no titles.
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
@@ -50,7 +50,7 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
 
 
 def _title(figure: go.Figure, axis: str) -> str:
-    """The title that all axes of a direction have; its letter if they have none, or several."""
+    """The title that all axes of a direction have; the letter of the direction if the axes have no title, or several."""
     titles = {plain(each.title.text) for each in getattr(figure, f"select_{axis}axes")() if each.title.text}
     (title,) = titles if len(titles) == 1 else (axis,)
     return title if title not in ("picture", "series", "column") else axis

@@ -52,7 +52,7 @@ def need_map(
         words: `alone`, `backup`, `partner`, `bystander` → the words in each quarter.
         half: the share from which a head is needed, or enough.
         axes: the titles of both axes.
-        picked: the index of the ringed dot; None for none.
+        picked: the index of the ringed dot; None for no ring.
     """
     low = min(NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)) - 0.05
     high = max(NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)) + 0.1
@@ -160,7 +160,7 @@ def run_bars(
 def agreement_dots(
     estimated: Float[np.ndarray, " place"], exact: Float[np.ndarray, " place"], names: Sequence[str], axes: tuple[str, str]
 ) -> go.Figure:
-    """A dot for each place: what an estimate says, and what patching says. On the line, both are equal.
+    """A dot for each place: the estimated effect, and the exact effect from patching. On the line, both are equal.
 
     Args:
         estimated, exact: the two numbers of each place.

@@ -23,7 +23,7 @@ INSET = 0.45  # distance from the middle of a cell to its frame, in cells
 POSITIVE = [[round(2 * place - 1, 3), color] for place, color in SIGNED if place >= 0.5]
 REVERSED = [[1 - place, color] for place, color in reversed(SIGNED)]
 LEAST_SCALE = 0.1  # the least end of the colour scale, so that rounding errors have pale colours
-FAR = 1.2  # a scale that reaches so far from its white has labels at its ends
+FAR = 1.2  # a scale that reaches this far from its white has labels at its ends
 
 
 class Grid(NamedTuple):
@@ -58,9 +58,10 @@ class Grid(NamedTuple):
         """The map of values by layer, head and position.
 
         Args:
-            columns: names of the tokens, one column each; None if the values are those of all tokens together.
+            columns: names of the tokens, one column each; None if the values are for all tokens together.
             layer: name of a row for a layer.
-            head: name of a row for a head of a layer; empty if the layers have no heads. Heads of all tokens are columns.
+            head: name of a row for a head of a layer; empty if the layers have no heads. If the values are for all tokens
+                together, heads are columns.
             first: the number of the first layer and of the first head.
         """
         layers, heads, positions = values.shape
@@ -88,13 +89,13 @@ def patch_grids(
 
     Args:
         grids: the maps, at least one. NaN stands for a place that has not been patched.
-        ends: the names of the values 0 and 1 on the colour bar; None if the values are no shares.
+        ends: the names of the values 0 and 1 on the colour bar; None if the values are not shares.
         value: the name of a value.
         tokens: whether the columns are tokens.
         picked: name of a map, row and column of the cell that is framed.
         labels: words of the figure.
-        reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour is always how far a place
-            moves the answer.
+        reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour always shows how far a
+            place moves the answer.
         percent: whether numbers are written as percentages, also without `ends`.
         stacked: whether maps of heads, too, stand one below the other, for a narrow page.
         from_zero: whether no value can be negative, so that the scale starts at 0.
@@ -144,7 +145,7 @@ class Scale(NamedTuple):
 def _cells(
     grid: Grid, axes: dict[str, str], form: str, scale: Scale, value: str, tokens: bool, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The heatmap of one map. `form` is the format of the numbers in its cells; empty for none."""
+    """The heatmap of one map. `form` is the format of the numbers in its cells; empty for no numbers."""
     column = labels["token"] if tokens else labels["head_axis"]
     number = "%{z:.1%}" if form.endswith("%}") else "%{z:.4f}"
     hover = f"<b>{escaped(grid.title)}</b><br>%{{y}}<br>{column} %{{x}}<br>{value} {number}<extra></extra>"
@@ -166,7 +167,7 @@ def _cells(
 
 def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, percent: bool) -> dict[str, Any]:
     """The colour scale of all maps. 0 and 1 have names if the values are shares. The bar is always below the maps, because a
-    chart that stays on a page cannot turn it: Plotly keeps the numbers and the margins of the one before."""
+    chart that stays on a page cannot turn its bar: Plotly keeps the numbers and the margins of the former bar."""
     place = {"orientation": "h", "len": 1, "yref": "container", "y": 0, "yanchor": "bottom"}
     bar: dict[str, Any] = {"thickness": 12, "title": {"text": value, "side": "bottom"}, **place}
     if percent:

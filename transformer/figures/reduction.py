@@ -67,7 +67,7 @@ def reduced_map(
     keys: Sequence[str],
     most: int,
 ) -> tuple[Float[np.ndarray, "row column"], Bool[np.ndarray, "row column"], Sequence[str], Sequence[str]]:
-    """One map reduced to at most `most` rows and columns, and their labels. A smaller map is returned unchanged."""
+    """One map reduced to at most `most` rows and columns, and its labels. A smaller map is returned unchanged."""
     if max(weights.shape) <= most:
         return weights, allowed, queries, keys
     small = reduced([weights[None]], [allowed[None]], queries, keys, most)

@@ -86,11 +86,11 @@ class Sheet:
             self.top += TITLE
 
     def chain(self, views: Sequence[TensorView], corner: Size, end: Length) -> tuple[list[Spot], Length]:
-        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest.
+        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest tensor.
 
         Args:
             corner: left and top.
-            end: where the next tensor goes into the next line.
+            end: right end of a line. A tensor that would extend beyond it is drawn in the next line.
         """
         (start, top), spots = corner, list[Spot]()
         left, lowest = start, top
@@ -158,8 +158,8 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def _row_names(view: TensorView, count: int, labels: Mapping[str, str]) -> list[str]:
-    """A name for each row that is drawn, such as `head 2, query 3: cat`. Empty if the rows have no names, or if one that is
-    drawn stands for several."""
+    """A name for each row that is drawn, such as `head 2, query 3: cat`. Empty if the rows have no names, or if a row that is
+    drawn stands for several rows."""
     tiles, rows, _ = view.panel.values.shape
     axis, tokens = view.panel.axes[1], view.labels(1) or [""] * rows
     stacked = 1 if view.panel.strip else tiles

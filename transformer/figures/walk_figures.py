@@ -99,7 +99,8 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
 
 def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
     """The frame of a number in `stop_figure`, as shapes of a layout: a black line on a white one, so that it is visible on dark
-    and on light cells. The arguments and `at` are those of `number_at` and its result. Empty if no cell shows the number alone.
+    and on light cells. The other arguments are those of `number_at`, and `at` is its result. Empty if no cell shows the number
+    alone.
     """
     cell = _part(views, width, index).cell(*at)
     if cell is None:
@@ -155,7 +156,7 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
 
 
 def _axis_title(view: TensorView, axis: int, name: str, size: int, labels: Mapping[str, str]) -> str:
-    """The name of an axis with its size, or with the columns that are shown if they are not all."""
+    """The name of an axis with its size, or with the columns that are shown if not all are shown."""
     if axis == 2 and view.all_columns is not None:
         last = view.first_column + size - 1
         return labels["part_axis"].format(axis=name, first=view.first_column, last=last, size=view.all_columns)

@@ -91,7 +91,7 @@ def difference_map(
         allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
         queries, keys: the tokens.
         labels: words of the figure.
-        small: whether it is for a narrow place, without numbers in its cells and without a colour bar.
+        small: whether the map is for a narrow place, without numbers in its cells and without a colour bar.
     """
     scale, values = signed_scale(change), np.where(allowed, change, np.nan)
     if max(change.shape) <= MOST_WRITTEN and not small:

@@ -1,7 +1,7 @@
 """Where the tensors of a forward pass are in the modules of each architecture.
 
 A `Point` is the input or the output of a module. Each family lists the points of one layer and the points outside the layers,
-under our own names. The tensors inside the attention function (`attention`) are not listed here, because query, key, value,
+under our own names. The tensors inside the attention function (`hf_attention`) are not listed here, because query, key, value,
 scores, weights and head outputs are the same in all architectures.
 """
 
@@ -19,8 +19,8 @@ class Point(NamedTuple):
         module: path of the module; or several paths with `|` between them, of which the first that exists is used. Empty for
             the layer itself.
         end: whether the point is the input or the output.
-        stream: whether the tensor is the residual stream, which the layer reads again to add to it. An edit must then change
-            the tensor in place, because only this module would read another tensor.
+        stream: whether the tensor is the residual stream. The layer reads the stream again later, to add to it. So an edit must
+            change the tensor in place: only this module would read a new tensor.
         item: index of the tensor, if the module returns several.
     """
 
@@ -53,7 +53,8 @@ class Stack:
         attentions: our name of an attention → the module in a layer that calls the attention function.
         points: our path within a layer → point, whose module path starts at the layer.
         embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, whose module path starts at the
-            model. If no positions are added, or a map follows, `stream` is the input of the first layer.
+            model. If no positions are added, or a linear map comes before the layers, the input of the first layer has the name
+            `stream`.
     """
 
     module: str
@@ -68,12 +69,12 @@ class Family:
     """Models of one architecture, and where their tensors are.
 
     Attributes:
-        model_class: its class in `transformers`, including the output layer, if it has one.
+        model_class: name of the class in `transformers`, with the output layer if the models have one.
         encoder, decoder: the stacks of the model; None for a stack that it lacks.
         other: our path → point outside the stacks.
         first_position: configuration → number of rows at the start of the position table that no token uses.
         note: how the network differs from our own, in a sentence or two, as Markdown; may be empty.
-        output: what it computes from its last vectors.
+        output: what the models compute from their last vectors.
     """
 
     model_class: str
@@ -86,7 +87,7 @@ class Family:
 
 
 def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
-    """The residual stream and the norms of a layer.
+    """The points of the residual stream and of the norms in a layer.
 
     Args:
         norms: sub-layer → its norm, in the order they run.
@@ -327,12 +328,13 @@ def _modernbert() -> Family:
     )
 
 
-# `model_type` in config.json → the family of a configuration.
+# `model_type` in config.json → function that returns the family of a configuration.
 FAMILIES: dict[str, Callable[[Any], Family]] = {
     "marian": lambda _: _bart("MarianMTModel", norm_first=False, norm_of_embedding=False),
     "bart": lambda _: _bart("BartForConditionalGeneration", norm_first=False, norm_of_embedding=True),
     "mbart": lambda _: _bart("MBartForConditionalGeneration", norm_first=True, norm_of_embedding=True),
-    # Its position table has two rows more than there are positions, and positions start after the id of padding.
+    # M2M-100's position table has two rows more than `max_position_embeddings`. The first token reads the row after the id of
+    # padding.
     "m2m_100": lambda _: _bart("M2M100ForConditionalGeneration", True, False, lambda config: max(0, config.pad_token_id - 1)),
     "blenderbot": lambda _: _bart("BlenderbotForConditionalGeneration", norm_first=True, norm_of_embedding=False),
     "pegasus": lambda _: _bart("PegasusForConditionalGeneration", norm_first=True, norm_of_embedding=False),

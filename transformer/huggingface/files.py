@@ -19,7 +19,8 @@ GENERATION = "generation_config.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 # Each of these files contains the pieces of a tokenizer, in one of several formats.
 TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
-# Files with the settings of a tokenizer, and their keys that are not read: where the tokenizer was when the file was written.
+# Files with the settings of a tokenizer, and the keys in them that are not read, because their values are old paths: the place
+# of the tokenizer when the file was written.
 TOKENIZER_SETTINGS, NOT_READ = ("tokenizer_config.json", "special_tokens_map.json"), ("name_or_path", "special_tokens_map_file")
 MEGABYTE = 1_000_000
 HEADER_BYTES = 20 * MEGABYTE  # the largest header of a safetensors file that is read
@@ -59,10 +60,10 @@ class Folder:
             most: the largest size, in megabytes.
 
         Raises:
-            CheckpointError: the file is missing or larger.
+            CheckpointError: the file is missing, or larger than `most`.
         """
         path = self.root / name
-        if Path(name).name != name or not os.path.isfile(path):  # it raises no error for any text
+        if Path(name).name != name or not os.path.isfile(path):  # `isfile` raises no error for any text
             raise CheckpointError("The folder {folder!r} has no file {file!r}.", folder=self.name, file=name)
         if path.stat().st_size > most * MEGABYTE:
             raise CheckpointError(
@@ -75,11 +76,12 @@ class Folder:
         return path
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the folder has a file of this name."""
         return (self.root / name).is_file()
 
     def json(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file. Raises as `file`, and if the file is not a JSON object or asks for code."""
+        """The object in a JSON file. Raises as `file`, and also if the file is not a JSON object or names code to run
+        (`auto_map`)."""
         data = self.file(name).read_bytes()
         try:
             values = json.loads(data)
@@ -96,7 +98,7 @@ class Folder:
         return values
 
     def tokenizer_files(self) -> None:
-        """Check the files that a tokenizer may read: their sizes, and that they ask for no code and no other file. Raises as
+        """Check the sizes of the files that a tokenizer may read, and that its settings name neither code nor a file. Raises as
         `file`."""
         if not any(self.has(name) for name in TOKENIZERS):
             raise CheckpointError(
@@ -207,10 +209,11 @@ def config_values(folder: Folder) -> dict[str, Any]:
 
 
 def weight_files(folder: Folder) -> list[Path]:
-    """The safetensors files of a model, which has one or several.
+    """The safetensors files with the weights of a model.
 
     Raises:
-        CheckpointError: there are none, a name is not that of a safetensors file in the folder, or the files are too large.
+        CheckpointError: the folder has no such file, its index lists a file that is missing or is not in this format, or the
+            files are too large.
     """
     if folder.has(INDEX):
         parts = folder.json(INDEX).get("weight_map")

@@ -25,8 +25,8 @@ from transformer.huggingface.hf_limits import MODEL_LAYERS, MODEL_MEGABYTES, MOD
 from transformer.huggingface.output_heads import read_output, without_head
 from transformer.huggingface.pickles import read_pickles
 
-# Keys of a configuration that are ignored: those that choose an implementation, a type of numbers, or code, and the labels of a
-# text classifier, which may be millions (`read_output` reads them where they are needed).
+# Keys of a configuration that are ignored. Some choose an implementation, a type of numbers, or code. The others hold the
+# labels of a classifier, which may be millions; `read_output` reads the labels where they are needed.
 IGNORED = re.compile(
     r"_.*|.*attn_implementation|.*experts_implementation|torch_dtype|dtype|use_kernels|num_labels|id2label|label2id"
 )
@@ -64,8 +64,8 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
 
 
 def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tuple[PreTrainedModel, Family]:
-    """The model, in evaluation mode, with weights in float32 and the attention of `transformers` itself (`eager`); and its
-    family, which is without a head if the files have none.
+    """The model and its family. The model is in evaluation mode, with weights in float32 and the attention of `transformers`
+    itself (`eager`). If the files lack the weights of the language head, the family has no head.
 
     The size of the model, from its configuration, and the sizes of the files are checked before a weight is read.
 
@@ -102,7 +102,7 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tupl
             state_dict=weights,
             dtype=torch.float32,
             attn_implementation="eager",
-            ignore_mismatched_sizes=True,  # they are refused below
+            ignore_mismatched_sizes=True,  # tensors of another shape are refused below
             output_loading_info=True,
             **given,
         )
@@ -175,7 +175,7 @@ def _read_weights(folder: Folder, files: list[Path]) -> dict[str, Tensor]:
 
 
 def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights, if all numbers in them are finite."""
+    """The weights, unchanged. Raises `CheckpointError` if a number in them is not finite."""
     for key, tensor in weights.items():
         if tensor.numel() and tensor.dtype in FLOATS and not _is_finite(tensor):
             raise CheckpointError("In {folder!r}, {key} holds values that are not finite.", folder=folder.name, key=key)
@@ -183,13 +183,15 @@ def _finite(folder: Folder, weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _is_finite(tensor: Tensor) -> bool:
-    """Whether all numbers are finite. Their sum tells it in a tenth of the time, unless a sum of finite numbers overflows."""
+    """Whether all numbers are finite. The sum is tested first, in a tenth of the time. Only if the sum is not finite is each
+    number tested, because a sum of finite numbers can overflow."""
     return bool(tensor.sum().isfinite()) or bool(tensor.isfinite().all())
 
 
 def _check_types(folder: Folder, weights: dict[str, Tensor], parameters: list[str]) -> None:
     """Refuse parameters whose type is an integer, complex or of eight bits, because they would be read as other numbers. A file
-    may leave out the first part of a parameter's name. Other tensors in it, such as masks and positions, may have any type."""
+    may leave out the first part of a parameter's name. Other tensors in a file, such as masks and positions, may have any
+    type."""
     for key, tensor in weights.items():
         known = tensor.dtype in FLOATS or not any(f".{name}".endswith(f".{key}") for name in parameters)
         if not known:

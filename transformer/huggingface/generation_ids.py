@@ -11,7 +11,7 @@ NO_ID = -1  # stands for the id of a token that does not exist
 
 
 class GenerationIds(NamedTuple):
-    """Ids with which a decoder starts and ends every answer, or that it must generate at a fixed step.
+    """The ids with which a decoder starts and ends an answer, and the ids that it must write in a fixed step.
 
     Attributes:
         start: the id that the decoder reads first, if an encoder reads the text.
@@ -25,13 +25,14 @@ class GenerationIds(NamedTuple):
 
 
 def read_generation_ids(folder: Folder, config: PreTrainedConfig, tokenizer_end: int | None) -> GenerationIds:
-    """The ids that the files of a folder name. An id in `generation_config.json` is used before one in the configuration,
-    because newer versions of `transformers` leave some ids out of the configuration.
+    """The ids that the files of a folder name. An id in `generation_config.json` takes precedence over an id in the
+    configuration, because newer versions of `transformers` leave some ids out of the configuration.
 
     Args:
         folder: the folder of the model.
         config: the configuration of the model.
-        tokenizer_end: the id with which the tokenizer ends a text. It is used if the folder names several.
+        tokenizer_end: the id with which the tokenizer ends a text. If the folder names several such ids and this is one of
+            them, it is chosen.
 
     Raises:
         CheckpointError: `generation_config.json` is too large, or is not a JSON object.

@@ -25,10 +25,10 @@ class AttentionTaps:
     """The taps of one attention.
 
     Args:
-        taps: all taps of the model; the taps of this attention are added.
+        taps: all taps of the model; the taps of this attention are added to them.
         path: path of the attention, such as `encoder.layers.0.self_attention`.
         heads: number of query heads.
-        key_heads: number of key and value heads; if there are fewer of them, a group of query heads shares each.
+        key_heads: number of key and value heads. If it is less than `heads`, each of them is shared by a group of query heads.
     """
 
     def __init__(self, taps: Taps, path: str, heads: int, key_heads: int) -> None:
@@ -106,7 +106,7 @@ def attention(
         position_bias: added to the scores, [1, head, query, key].
         softcap: the bound of the scores, which are squeezed between `-softcap` and `softcap`.
 
-    Other arguments are ignored, because models are opened in evaluation mode, and sliding windows are part of the mask.
+    Other arguments are ignored: in evaluation mode there is no dropout, and sliding windows are part of the mask.
     """
     taps = getattr(module, TAPS, None)
     if taps is None or not watched():

@@ -64,7 +64,7 @@ def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
         folder: the folder to write; it is created if it is missing, and files in it are replaced.
 
     Raises:
-        CheckpointError: Marian cannot represent the model, and the message names the field; or the folder cannot be written.
+        CheckpointError: Marian cannot represent the model, for the reason in the message; or the folder cannot be written.
         InputError: `pipeline` is not a Pipeline.
     """
     if not isinstance(pipeline, Pipeline):
@@ -123,7 +123,7 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
 
 
 def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
-    """Name → tensor of the layers of a stack, and of one more layer if there is a norm after the stack."""
+    """Name → tensor, for the layers of a stack and, if there is a norm after the stack, for one more layer."""
     weights: dict[str, Tensor] = {}
     ours: Any = model.encoder if stack == "encoder" else model.decoder
     modules = marian_modules(stack)
@@ -131,7 +131,8 @@ def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
         for name, theirs in modules.items():
             module, path = layer.get_submodule(name), f"model.{stack}.layers.{index}.{theirs}"
             weight, bias = module.weight, module.bias
-            # The output of a norm or of a last map is in the residual stream. For the other maps, the input is.
+            # Norms and the last map of a sub-layer write to the residual stream, so their rows get the new order. The other
+            # maps read it, so their columns do.
             written = theirs.endswith(("norm", "out_proj", "fc2"))
             weights[f"{path}.weight"] = weight[order] if written else weight[:, order]
             weights[f"{path}.bias"] = bias[order] if written else bias

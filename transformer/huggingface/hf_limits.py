@@ -1,8 +1,9 @@
-"""Limits on models that are opened from a folder; the environment variable `HEADLIGHT_` + the name replaces each."""
+"""Limits on models that are opened from a folder. The environment variable `HEADLIGHT_` + the name of a limit replaces its
+value."""
 
 from transformer.environment import setting, switch
 
-# Megabytes of the weights in memory, four bytes each. The same limit holds for the files of weights.
+# Megabytes of the weights in memory, with four bytes for each weight. The same limit holds for the files of weights.
 MODEL_MEGABYTES = setting("MODEL_MEGABYTES", 2_000)
 
 # Megabytes of each of the other files: the configuration, and the vocabulary of a tokenizer, which is 17 MB for Gemma.
@@ -11,8 +12,8 @@ TOKENIZER_MEGABYTES = setting("TOKENIZER_MEGABYTES", 40)
 # Tokens of a text. The trace of a model with 12 layers of 12 heads takes about 300 MB for 512 tokens.
 MODEL_TOKENS = setting("MODEL_TOKENS", 512)
 
-# Megabytes of the attention weights of all heads for one text. It limits the tokens of a model with many heads: with 32 layers
-# of 32 heads, 512 tokens take 1,070 MB, and 698 tokens take 2,000 MB.
+# Megabytes of the attention weights of all heads for one text. This limits the tokens of a model with many heads: with 32
+# layers of 32 heads, 512 tokens take 1,070 MB, and 698 tokens take 2,000 MB.
 TRACE_MEGABYTES = setting("TRACE_MEGABYTES", 2_000)
 
 # Tokens with which a decoder alone continues a text.
@@ -31,5 +32,5 @@ HUB = switch("HUB")
 # Megabytes of all downloaded models together; the least recently used one is deleted first.
 HUB_MEGABYTES = setting("HUB_MEGABYTES", 10_000)
 
-# Number of downloads at a time, and of others that may wait.
+# Number of downloads at a time, and of downloads that may wait.
 HUB_DOWNLOADS, HUB_WAITING = setting("HUB_DOWNLOADS", 1), setting("HUB_WAITING", 4)

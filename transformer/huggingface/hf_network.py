@@ -1,4 +1,4 @@
-"""A model of `transformers` that encodes, decodes and is traced as a `Transformer`."""
+"""A model of `transformers` that encodes, decodes and is traced like a `Transformer`."""
 
 import copy
 import dataclasses
@@ -32,8 +32,8 @@ from transformer.tracing.readout import Readout
 
 # The id of padding if the tokenizer has no token for it. The model reads id 0 instead, and no other position attends to it.
 NO_PAD = -1
-# Number of texts, of source tokens and of target tokens in the pass that measures shapes. They differ, so that the size of an
-# axis tells which axis it is.
+# Number of texts, of source tokens and of target tokens in the pass that measures shapes. The numbers differ, so that the size
+# of an axis tells which axis it is.
 TEXTS, SOURCE, TARGET = 2, 5, 4
 # The argument of models of `transformers` that says for how many of the last positions logits are computed.
 ROWS = "logits_to_keep"
@@ -115,7 +115,7 @@ class Network:
         start: the id that a decoder reads first.
 
     Attributes:
-        output: what it computes from its last vectors.
+        output: what the model computes from its last vectors.
         model: the model with taps.
         eager: the same weights in a model without taps, as `transformers` would run it.
         config: sizes.
@@ -166,7 +166,8 @@ class Network:
     def __call__(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
     ) -> Float[Tensor, "batch ..."]:
-        """Logits; of a model without an output layer, its last vectors. A side that the model lacks is None."""
+        """The logits, or the last vectors of a model without an output layer. None is passed for a side that the model
+        lacks."""
         if target is None:
             assert source is not None
             mask = self.source_mask(padding_keys(source, self.config.source_pad))
@@ -191,14 +192,15 @@ class Network:
         cache: TransformersCache | None = None,
         rows: int | None = None,
     ) -> Float[Tensor, "batch ..."]:
-        """Logits for the token after each target position; with a cache, after each position that it does not have yet.
+        """Logits for the token after each target position; with a cache, only after the positions that the cache does not have
+        yet.
 
         Args:
             target: ids of the decoder's input, including the positions in the cache.
             memory, mask: what `encode` returned; None for both in a decoder alone.
             cache: keys and values of the first positions.
-            rows: the number of last positions whose logits are returned; None for all. Most decoders alone then compute no
-                others.
+            rows: the number of last positions whose logits are returned; most decoders alone then compute no other logits. None
+                for all positions.
         """
         first, keep = cache.length if cache else 0, self.target_keys(target)
         given: dict[str, Any] = {"past_key_values": cache.past_key_values if cache else None, "use_cache": cache is not None}
@@ -250,7 +252,7 @@ class Network:
             return self.output.of(self.eager, given, last)
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, from its first position on; None if none are added."""
+        """The vectors that are added to the tokens of a side, from its first position on; None if no vectors are added."""
         stack = next((stack for name, stack in self.stacks.items() if STACK_SIDES[name] == side), None)
         point = stack.embedding.get("position") if stack else None
         module: Any = find_module(self.model, point.module) if point else None
@@ -330,7 +332,7 @@ class Network:
 
     @property
     def _rows(self) -> int:
-        """The number of rows of its table of tokens."""
+        """The number of rows of the model's token table."""
         return self.model.get_input_embeddings().weight.shape[0]
 
     def _config(
@@ -414,8 +416,8 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """The expected points that a test pass does not reach. Taps that it does not reach are deleted. The readout is tested
-        on the same pass.
+        """The expected points that a test pass does not reach. Taps that the pass does not reach are deleted. The readout is
+        tested on the same pass.
 
         Raises:
             CheckpointError: the logits are not finite, or differ from those of the model without taps; or a decoder attends to
@@ -480,13 +482,14 @@ def _d_head(config: Any, heads: int) -> int:
 
 
 def _norm_first(stack: Stack) -> bool:
-    """Whether the norm of a sub-layer reads the residual stream, and not the sum of it and the sub-layer's output."""
+    """Whether the norm of a sub-layer reads the residual stream, and not the sum of the stream and the sub-layer's output."""
     name = "self_attention_add_norm"
     return stack.points.get(f"{name}.sum") != into(stack.points[f"{name}.normalized"].module)
 
 
 def _scaled(path: str, module: nn.Module) -> str:
-    """The path of a point. The path of a token embedding ends with `scaled` if its module also multiplies it."""
+    """The path of a point. The path of a token embedding ends with `scaled` if its module also multiplies the embedding by a
+    factor."""
     factor = getattr(module, "embed_scale", 1.0)
     return path.removesuffix("token") + "scaled" if path.endswith("_embedding.token") and float(factor) != 1 else path
 

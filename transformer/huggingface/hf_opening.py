@@ -18,7 +18,7 @@ from transformer.huggingface.hf_network import NO_PAD, Network
 from transformer.huggingface.hf_pipeline import HuggingFacePipeline
 from transformer.huggingface.tokenizer_rules import caught_panics, check_pieces, check_rules
 
-LEAST_TOKENS = 4  # that the longest text of a model must have
+LEAST_TOKENS = 4  # a model must be able to read texts of this many tokens
 LONGROPE = (
     "It reads up to {count} tokens: positions of longer texts are turned by other angles (`longrope`), which neither kept keys "
     "nor threads that share a model allow."
@@ -104,7 +104,7 @@ def turned_alike(config: PreTrainedConfig, positions: int) -> int:
     `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and two threads that share
     a model would change each other's angles."""
     given: Any = getattr(config, "rope_parameters", None) or {}
-    rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some have a rule for each kind of layer
+    rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some models have one for each kind of layer
     lengths = [rule["original_max_position_embeddings"] for rule in rules if rule.get("rope_type") == "longrope"]
     return min([positions, *lengths])
 

@@ -43,8 +43,8 @@ class HuggingFacePipeline(TextPipeline):
     """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
 
     An encoder with a decoder answers as our own models do. A decoder alone continues a text: its source is the beginning of the
-    text, its target is the continuation, and a trace has both together as its target. An encoder alone fills in the mask tokens
-    of its source, and has no target.
+    text, its target is the continuation, and the target of a trace is both, one after the other. An encoder alone fills in the
+    mask tokens of its source, and has no target.
 
     Attributes:
         name: name of the folder.
@@ -92,8 +92,8 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def readout(self) -> Readout | None:
-        """How the logits are read from the residual stream of the decoder. None if there is no decoder, or if this
-        does not give the model's logits."""
+        """How the logits are read from the residual stream of the decoder. None if there is no decoder, or if the readout does
+        not give the model's logits."""
         return readout_of(self.model) if self.model is not None else self.network.readout
 
     @property
@@ -145,8 +145,8 @@ class HuggingFacePipeline(TextPipeline):
         return module.get_input_embeddings().weight.detach()
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, one for each position that the model reads; None if none are
-        added. Do not write to it."""
+        """The vectors that are added to the tokens of a side, one for each position that the model reads; None if no vectors
+        are added. Do not write to it."""
         self.vocabulary(side)
         if self.model is not None:
             return embedding_of(self.model, side).positions(self.config.max_len).detach()
@@ -228,7 +228,7 @@ class HuggingFacePipeline(TextPipeline):
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in. The output
         of a classifier is its most probable label, or the labels of the tokens. The output of a model that answers questions is
-        a part of the text. Only a model that writes reads `max_new_tokens` (`Pipeline.answers`).
+        a part of the text. `max_new_tokens` (see `Pipeline.answers`) has an effect only on a model that writes token by token.
 
         Raises:
             InputError: the model cannot read a text, or has no output layer; an encoder alone gets a text without a mask token;
@@ -398,7 +398,7 @@ class HuggingFacePipeline(TextPipeline):
         Args:
             source: a text, or several for a batch; shorter ones are padded at the end.
             target: the decoder's input: a text, an encoding of it as a target, or an answer. If it is None, the input is the
-                model's own answer; of a model without a language head, nothing. For a decoder alone, the target is the
+                model's own answer, or an empty text if the model has no language head. For a decoder alone, the target is the
                 continuation of the source, and "" traces the source alone. An encoder alone has no target.
             edits: interventions applied while the answer is written and while it is traced.
 
@@ -421,7 +421,7 @@ class HuggingFacePipeline(TextPipeline):
             if any(given is not None for given in targets):
                 raise InputError("An encoder alone has no target.")
             return self._traced(self.batch(rows, "source"), None, edits)
-        if self.output.kind != "tokens":  # it writes nothing, so the decoder reads what is given
+        if self.output.kind != "tokens":  # the model writes no answer that the decoder could read
             targets = ["" if given is None else given for given in targets]
         if any(given is None for given in targets):
             own = self.answers(sources, edits)
@@ -437,11 +437,11 @@ class HuggingFacePipeline(TextPipeline):
         return self._traced(None, self.batch(joined, "target"), edits)
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits equal those of the same weights without taps, as `transformers` computes
-        them with its own attention (`eager`). One forward pass.
+        """Compare the logits of a trace without edits with the logits that `transformers` computes from the same weights,
+        without taps and with its own attention (`eager`). This takes one forward pass.
 
         Raises:
-            InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
+            InputError: the value is not a trace, or it is a trace of a model with other stacks or another vocabulary.
         """
         check_sides(trace, self.stacks)
         for vocabulary, rows in ((self.source_vocabulary, trace.source_ids), (self.target_vocabulary, trace.target_ids)):

@@ -16,8 +16,8 @@ from transformer.tracing.readout import Norm, Readout, Sublayer
 
 # Names of the norm after the last layer of a stack.
 FINAL_NORMS = ("layer_norm", "final_layer_norm", "final_layernorm", "final_norm", "norm", "ln_f")
-# The largest absolute and relative error, from rounding, of the logits that the readout gives, and of the sum of the
-# contributions to a logit.
+# The largest rounding error, absolute and relative, of the logits that the readout gives and of the sum of the contributions to
+# a logit.
 TOLERANCE = 1e-3
 
 

@@ -34,7 +34,7 @@ class PieceVocabulary:
 
     Args:
         tokenizer: a tokenizer of `transformers`.
-        lock: the lock of the tokenizer, whose state is different while it reads a target.
+        lock: held during calls of the tokenizer, because its state is different while it reads a target.
         rows: number of rows of the model's embedding table, which is the number of ids.
         side: `source` or `target`; some tokenizers treat targets differently.
         pad: id of padding; negative if there is none.
@@ -45,7 +45,7 @@ class PieceVocabulary:
         pad, sos, eos: as given.
 
     Raises:
-        CheckpointError: the tokenizer has ids that the model lacks, or far fewer than the model.
+        CheckpointError: the tokenizer has ids that the model lacks, or it has far fewer ids than the model.
     """
 
     framed: ClassVar[bool] = True
@@ -82,7 +82,8 @@ class PieceVocabulary:
         pieces = [written.get(index, f"<{index}>") for index in range(self.rows)]
         labels = [readable(piece) for piece in pieces]
         count = Counter(labels)
-        # Two pieces can have the same label, such as two halves of letters. They keep the names that the tokenizer gives them.
+        # Two pieces can have the same label, such as two halves of letters. Such pieces keep the names that the tokenizer gives
+        # them.
         return tuple(label if count[label] == 1 else piece for label, piece in zip(labels, pieces, strict=True))
 
     @property
@@ -165,7 +166,7 @@ class PieceVocabulary:
 
     @cached_property
     def _byte_letters(self) -> bool:
-        """Whether the tokenizer writes bytes as letters, as that of GPT-2 does."""
+        """Whether the tokenizer writes bytes as letters, as GPT-2's tokenizer does."""
         return any(piece.startswith(BYTE_SPACE) for piece in self.tokenizer.get_vocab())
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:

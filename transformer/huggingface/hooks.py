@@ -38,7 +38,8 @@ def running(texts: int = 1) -> Iterator[None]:
 
 
 def find_module(root: nn.Module, path: str) -> nn.Module | None:
-    """The module at a path, or at the first of several paths with `|` between them that exists; None if there is none."""
+    """The module at a path. Several paths may be given, with `|` between them; the first that leads to a module is used. None
+    if no path does."""
     for each in path.split("|"):
         module: Any = root
         for part in filter(None, each.split(".")):
@@ -82,12 +83,12 @@ def see(tap: Tap, values: Tensor) -> Tensor:
 
 
 def item(result: Any, index: int) -> Any:
-    """The output of a module, or the one with this index if the module returns several."""
+    """The output of a module, or the output with this index if the module returns several."""
     return result if isinstance(result, Tensor) else result[index]
 
 
 def with_item(result: Any, index: int, values: Tensor) -> Any:
-    """The output of a module, with another tensor in the place of the one with this index."""
+    """The output of a module. If the module returns several tensors, `values` replaces the tensor with this index."""
     if isinstance(result, Tensor):
         return values
     if isinstance(result, tuple):

@@ -4,7 +4,7 @@ An id is `owner/name`, with a revision after `@`. No other part of a visitor's t
 the files and their sizes, so sizes are limited before a weight is requested. Only the configuration, safetensors and the files
 of a tokenizer are requested. Requests have no access token, so no visitor can read what only the operator may read.
 
-Needs `huggingface_hub` (Apache-2.0; installed with `transformers`), which is imported when a request is made.
+This module needs `huggingface_hub` (Apache-2.0; installed with `transformers`), which is imported when a request is made.
 """
 
 import os

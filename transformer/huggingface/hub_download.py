@@ -1,8 +1,9 @@
 """Downloads of models from a hub, by `huggingface_hub`. They stop on request, keep the files that are complete, and accept no
-more bytes than announced.
+more bytes than the hub announced.
 
-`huggingface_hub` and what it installs are imported when a download starts. If a connection breaks off, it continues the file
-where it ended. After a download that was stopped, it begins the file anew.
+`huggingface_hub` and what it installs are imported when a download starts. If a connection breaks off, `huggingface_hub`
+continues the file at the byte where it ended. If a download is stopped, the next one starts the incomplete file again from its
+first byte.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ from transformer.huggingface.hub import (
 
 # Folder of incomplete downloads, beside the models.
 PARTIAL = ".partial"
-CACHE = ".cache"  # what `huggingface_hub` notes of its downloads, in the folder to which it writes
+CACHE = ".cache"  # in a partial download, the folder in which `huggingface_hub` keeps its notes
 RESERVE = 500 * MEGABYTE  # bytes of the disk that must stay free
 
 # Called with the number of bytes downloaded so far and of all bytes; returns whether to continue.
@@ -52,8 +53,8 @@ def download(model: HubId, report: Report) -> Path:
 
     Raises:
         Cancelled: `report` returned False.
-        CheckpointError: as `plan`; or the family cannot be traced, the disk is too full, or the bytes are not those that the
-            hub announced.
+        CheckpointError: for the reasons of `plan`; or the family cannot be traced, the disk is too full, or the bytes are not
+            those that the hub announced.
     """
     planned = plan(model)
     whole = folder_of(planned.model)
@@ -86,7 +87,7 @@ def download(model: HubId, report: Report) -> Path:
 
 
 def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Report) -> None:
-    """Download a file, unless a download that was interrupted has it already.
+    """Download a file, unless an interrupted download has completed it already.
 
     Args:
         planned: the plan that the file is a part of.
@@ -99,7 +100,8 @@ def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Repo
     from tqdm import tqdm
 
     class Progress(tqdm):
-        """Draws nothing: hands the number of bytes to `report`, and refuses more bytes than the hub announced."""
+        """A progress bar that draws nothing. It hands the number of bytes to `report`, and refuses more bytes than the hub
+        announced."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options | {"disable": True})

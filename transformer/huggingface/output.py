@@ -50,7 +50,8 @@ class Output:
         Args:
             model: a model of `transformers`.
             given: its arguments.
-            last: for a decoder alone, the index of the last token of each text. A label is read from its vector.
+            last: for a decoder alone, the index of the last token of each text. The label of a text is read from the vector of
+                this token.
         """
         if self.kind == "label" and last is not None:  # a model without a token for padding would refuse a batch
             vectors = getattr(model, model.base_model_prefix)(**given)[0]
@@ -67,7 +68,7 @@ class Output:
         return logits.sigmoid() if self.independent else logits.softmax(-1)
 
 
-# Of a model with a language head.
+# The output of a model with a language head.
 TOKENS = Output()
 
 
@@ -80,7 +81,7 @@ def best_span(logits: Float[Tensor, "bound source"], allowed: Bool[Tensor, " sou
     """The first and the last token of the span whose start and end have the largest sum of logits.
 
     Args:
-        logits: of each token, as the start and as the end.
+        logits: of each token, as the start and as the end of the span.
         allowed: the tokens that the span may start or end at. At least one is True.
         longest: most tokens of the span.
     """

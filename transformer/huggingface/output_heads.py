@@ -19,13 +19,13 @@ from transformer.pipeline.protocol import OutputKind
 
 LABELS = 10_000  # most labels of a classifier
 LETTERS = 200  # most letters of a label
-# Kind of output → model type → name of its class.
+# Kind of output → model type → name of the class with this output.
 HEADS: Mapping[OutputKind, Mapping[str, str]] = {
     "label": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     "labels": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
     "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
 }
-# Model type → name of the class without an output layer; of the class of an encoder alone.
+# Model type → name of the class without an output layer (`BASES`), or of the class with the encoder alone (`ENCODERS`).
 BASES: Mapping[str, Any] = modeling_auto.MODEL_MAPPING_NAMES
 ENCODERS: Mapping[Any, str] = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 # The kinds of output that each combination of stacks may have, besides tokens and vectors.
@@ -41,7 +41,8 @@ ENCODER_ONLY = "Only its encoder is in the folder."
 
 
 def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: Family) -> Family:
-    """The family with the class that the configuration names, and its output. The configuration gets the labels.
+    """The family, with the model class that the configuration names and the output of that class. The names of the labels are
+    written to `config`.
 
     Raises:
         CheckpointError: a model with these stacks cannot be traced with this output layer, or its labels are not valid.
@@ -72,7 +73,8 @@ def base_class(model_type: str) -> str:
 
 
 def without_head(family: Family, model_type: str, name: str = "") -> Family:
-    """The family of a base model, or of a model whose own class, of this name, has an output layer that is left out."""
+    """The family without an output layer. `name` is the model's own class if its output layer is left out, and empty for a base
+    model."""
     return _bare(family, base_class(model_type), UNSHOWN.format(name=name) if name else HEADLESS)
 
 

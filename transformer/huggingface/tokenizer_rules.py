@@ -1,7 +1,7 @@
 """Checks of the rules in a tokenizer's files, before a rule is applied to a text.
 
 A tokenizer may replace letters by texts. Rules that replace each letter by a thousand letters, four times in a row, would fill
-the memory of a server with the first word. Also, pieces may be as long as their file.
+the memory of a server with the first word. Also, a piece may be as long as the file it is in.
 """
 
 import base64
@@ -15,7 +15,8 @@ from transformer.errors import CheckpointError
 from transformer.huggingface.files import Folder
 
 # The most letters that all replacements together may make of one letter, and the most bytes of a replacement in a table of
-# letters. Published tokenizers have at most 1 letter, and 33 bytes: a sign that stands for four Arabic words.
+# letters. In published tokenizers, one letter becomes at most 1 letter, and a replacement has at most 33 bytes (four Arabic
+# words that replace one sign).
 GROWTH, REPLACEMENT_BYTES = 1_000, 100
 # Most letters of a piece. The longest pieces in published vocabularies consist of spaces or dashes, and have 128.
 PIECE = 1_000

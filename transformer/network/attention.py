@@ -123,7 +123,7 @@ class MultiHeadAttention(nn.Module):
         return self.scaled_scores(scores / self.divisor)
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
-        """The scores, with hidden ones so low that softmax gives them no weight (section 3.2.3)."""
+        """The scores, with hidden scores so low that softmax gives them no weight (section 3.2.3)."""
         if mask.hidden is not None:
             scores = torch.where(mask.hidden, self.fill, scores)
         return self.masked_scores(scores)

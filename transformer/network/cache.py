@@ -1,9 +1,9 @@
 """The decoder's keys and values, kept from one step of an answer to the next (a key–value cache).
 
-Without it, the decoder reads its whole prefix again for each new token. A token never attends to a later one, so the tensors of
-earlier positions do not change, and only their keys and values are needed again. There is one exception. If a variant hides
-padded queries by a finite number, such a query attends to all keys equally, also to later ones. So if a target has padding, the
-padding must come after the tokens, as in a batch of answers.
+Without a cache, the decoder reads its whole prefix again for each new token. A token never attends to a later token, so the
+tensors of earlier positions do not change, and only their keys and values are needed again. There is one exception. If a
+variant hides padded queries by a finite number, such a query attends to all keys equally, also to later keys. So if a target
+has padding, the padding must come after the tokens, as in a batch of answers.
 
     memory, mask = model.encode(source)
     cache = KeyValueCache()

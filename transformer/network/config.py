@@ -10,7 +10,7 @@ from transformer.errors import ConfigError
 from transformer.validation import by_name, checked, one_of, within
 
 # Each bound catches a mistyped field. A model with several fields near their bounds still needs more memory than a machine has.
-# So code that builds a model from a file or a form first counts its numbers (`cost.parameters`,
+# So code that builds a model from a file or a form first counts the model's numbers (`cost.parameters`,
 # `TransformerConfig.table_numbers`).
 LARGEST = {"d_model": 8192, "d_ff": 65_536, "heads": 256, "max_len": 65_536, "encoder_layers": 96, "decoder_layers": 96}
 LARGEST_VOCAB = 1_000_000
@@ -203,7 +203,8 @@ class TransformerConfig(NetworkConfig):
 
     @classmethod
     def preset(cls, name: str, /, **values: Any) -> "TransformerConfig":
-        """The variant `name`, with `values` in place of its own. Vocabulary sizes default to 10, as in the worked example.
+        """The variant `name`, with `values` in place of the preset's own values. Vocabulary sizes default to 10, as in the
+        worked example.
 
         Raises:
             ConfigError: there is no preset `name`, a field in `values` does not exist, or a value is not allowed.

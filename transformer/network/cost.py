@@ -96,9 +96,10 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
 
     Args:
         config, lengths: the present sizes.
-        along: which size changes, one of `ALONG`. `length`: of source and target, whose difference does not change; without a
-            source, of the target. `d_model`: multiples of the number of heads; d_ff keeps its ratio to d_model. `heads`: the
-            divisors of d_model. `layers`: of encoder and decoder, whose difference does not change.
+        along: which size changes, one of `ALONG`. `length`: the lengths of source and target, whose difference stays the same;
+            without a source, the length of the target. `d_model`: multiples of the number of heads; d_ff keeps its ratio to
+            d_model. `heads`: the divisors of d_model. `layers`: the numbers of encoder and decoder layers, whose difference
+            stays the same.
 
     Raises:
         InputError: `along` is not in `ALONG`.

@@ -96,7 +96,8 @@ class Embedding(nn.Module):
         pad = getattr(config, f"{side}_pad") if config.zero_pad_row else None
         self.table = nn.Embedding(self.vocab, config.d_model, padding_idx=pad)
         self.positions = POSITIONS[config.position](config)
-        # Undoes the 1/√d_model spread of a Xavier table, so that a token is about as large as the position added to it.
+        # The factor undoes the 1/√d_model spread of a Xavier table, so that a token vector is about as large as the position
+        # vector added to it.
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else None
         self.dropout = Dropout(config.dropout if config.embedding_dropout else 0.0)
 
@@ -118,7 +119,7 @@ class Embedding(nn.Module):
         if self.scale is not None:
             x = self.scaled(x * self.scale)
         positions = self.positions(first + ids.shape[1])[first:]
-        if watched():  # `positions` is a view of the model's table, and code that reads a trace must not be able to change it
+        if watched():  # `positions` is a view of the model's table, which code that reads a trace must not be able to change
             positions = positions.clone()
         return self.dropout(self.sum(x + self.position(positions)))
 

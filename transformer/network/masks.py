@@ -63,7 +63,7 @@ def padding_queries(ids: Int[Tensor, "batch query"], pad: int) -> Bool[Tensor, "
 
 
 def causal(length: int, first: int = 0) -> Bool[Tensor, "1 1 query length"]:
-    """True on and below the diagonal: a position attends to itself and to earlier ones (section 3.2.3).
+    """True on and below the diagonal: a position attends to itself and to earlier positions (section 3.2.3).
 
     Args:
         length: number of positions. All of them are keys.

@@ -56,7 +56,7 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """An encoder–decoder Transformer: from source and target ids to logits for the token after each target position.
 
-    `target` is the decoder's *input*: it starts with `<sos>`, and the token to predict at each position is the next one
+    `target` is the decoder's *input*: it starts with `<sos>`, and the token to predict at each position is the next token
     (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
 
     Raises:
@@ -135,12 +135,14 @@ class Transformer(nn.Module):
         cache: KeyValueCache | None = None,
         rows: int | None = None,
     ) -> Float[Tensor, "batch position vocab"]:
-        """Logits for the token after each target position. With a cache, only for the positions that are not in the cache yet.
+        """Logits for the token after each target position. With a cache, the logits are only for the positions that are not in
+        the cache yet.
 
         Args:
             target: token ids of the decoder's input, including the positions that are in the cache.
             memory, mask: what `encode` returned for the same number of rows; None for both to run the decoder alone.
-            cache: keys and values of the first `cache.length` positions; the decoder adds those of the other positions.
+            cache: keys and values of the first `cache.length` positions; the decoder adds the keys and values of the other
+                positions.
             rows: the number of last positions whose logits are computed; None for all.
 
         Raises:

@@ -10,7 +10,7 @@
 - `pair`: two runs, the row and the two tokens that are compared. `places`: what can be taken from the other run.
 - `sweep`: every place, one at a time (`patch_everywhere`). `scores`: four measures of the result.
 - `need`: needed against enough. `averages`: the same over many pairs, with intervals.
-- `head_paths`: the effect of a head through another one. `repair`: what other heads do differently.
+- `head_paths`: the effect of a head through another head. `repair`: what other heads do differently.
 - `attribution`: an estimate of all places by one backward pass.
 """
 

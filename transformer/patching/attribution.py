@@ -15,7 +15,7 @@ from transformer.patching.sweep import EACH, Grids, Patched, all_places
 from transformer.tracing.interventions import Change
 from transformer.validation import one_of
 
-EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # from the first to the last that is computed
+EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # in the order of computation
 
 
 def attribute_everywhere(

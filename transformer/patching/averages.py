@@ -44,7 +44,8 @@ class AverageNeeds:
 
     Attributes:
         done, total: number of pairs that have been read so far, and of all pairs.
-        left_out: number of read pairs that say nothing: their runs barely differ, prefer the same token, or differ in length.
+        left_out: number of read pairs that are not in the averages, because their runs barely differ, prefer the same token, or
+            differ in length.
         lost, restored: measure → the shares of each pair, an array [pair, layer, head] for each kind (`need.role`).
     """
 
@@ -170,7 +171,7 @@ def _averages(
 def _needs_of(
     pipeline: TextPipeline, clean: Source, corrupt: Source, what: str, steps: str, metrics: Sequence[str]
 ) -> dict[str, Needs] | None:
-    """The needs of one pair for each measure; None if the pair says nothing."""
+    """The needs of one pair for each measure; None if the pair is left out."""
     try:
         pair = run_pair(pipeline, clean, corrupt)
     except InputError as error:

@@ -18,17 +18,17 @@ MOST_NUMBERS = 1 << 25
 
 
 class Bench:
-    """The runs that the places of one run are put into, in batches of one size.
+    """The base run of a pair, into which places of the other run are put, in batches of one size.
 
     Args:
         pair: the two runs.
         swap: what is taken from the other run.
         direction: `denoise` or `noise`.
         items: size of the batches.
-        also: places that are taken in every patched run, also in the base run.
+        also: places that are taken from the other run in every patched run, and in the base run too.
 
     Attributes:
-        base: what the run reads into which places are put.
+        base: the ids that the base run reads.
         other, values: path → tensor of the other run, and of the base run.
         ends: measure → its value in the corrupt and in the clean run.
         base_scores: the measures of each item of the base run.
@@ -57,11 +57,11 @@ class Bench:
         """The tensors of a batch of equal texts, and its logits from the compared row on.
 
         Args:
-            ids: what is read.
+            ids: the ids that are read.
             keep: paths of the tensors.
             edits: the edits of the run.
             first: the first position that is computed in each item; no edit changes the positions before it. The recorded
-                tensors start at it too.
+                tensors start at this position too.
         """
         network, batch, rows = self.pair.network, ids.times(self.items), self.pair.rows
         cache = self._prefix(ids, first) if first else None
@@ -73,8 +73,8 @@ class Bench:
         return values, logits[:, -rows:]
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
-        """The tensors and measures of the base run with places of the other run, each item its own. Items without places are
-        the base run itself, so that all batches have the same size."""
+        """The tensors and measures of the base run with places of the other run, for each item its own list of places. Items
+        without places are the base run itself, so that all batches have the same size."""
         rest = [()] * (self.items - len(places))
         of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
         values, logits = self.run(self.base, keep, self._taken(of_items), first)

@@ -19,11 +19,12 @@ def path_effects(
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """The share of the difference that moves if a head is taken from the other run, but only one receiving head sees this, and
     only in its query, key or value. One number for each receiving head; 0 for heads that do not read the sender's output. A
-    path that carries the clean answer has a positive share if it is denoised, and a negative one if it is noised.
+    path that carries the clean answer has a positive share if it is denoised, and a negative share if it is noised.
 
-    Three kinds of runs (Wang et al. 2022): the sender is taken from the other run while all other heads keep their output of
-    the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks; the
-    input of one receiver in this run is put into the base run; the answer of that run is measured by its logit difference.
+    This takes three steps (Wang et al. 2022). First, the sender is taken from the other run while all other heads keep their
+    output of the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks.
+    Second, the input that one receiver has in this run is put into the base run. Third, the logit difference of that run is
+    measured.
 
     Args:
         pair: the two runs.

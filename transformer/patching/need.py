@@ -15,7 +15,7 @@ from transformer.patching.sweep import Patched
 HALF = 0.5
 # A share below which a head works against the clean answer.
 AGAINST = -0.25
-# A share from which a head counts when two measures are compared; smaller shares are in no order.
+# A share from which a head counts when two measures are compared; the order of smaller shares means nothing.
 MATTERS = 0.05
 ROLES = ("alone", "backup", "partner", "against", "bystander")
 
@@ -23,15 +23,16 @@ OfHeads = dict[str, Float[np.ndarray, "layer head"]]
 
 
 def role(lost: float, restored: float) -> str:
-    """What two shares say about a head.
+    """The role of a head, from two shares.
 
     Args:
         lost: the share of the difference that is lost if the head alone is taken from the corrupt run.
         restored: the share that is restored if the head alone is taken from the clean run.
 
     Returns:
-        `alone`: needed and enough. `backup`: enough, but not needed, because others can do the same. `partner`: needed, but not
-        enough, because others are needed too. `against`: it moves the answer away from the clean one. `bystander`: neither.
+        `alone`: needed and enough. `backup`: enough, but not needed, because other heads can do the same. `partner`: needed,
+        but not enough, because other heads are needed too. `against`: the head moves the answer away from the clean answer.
+        `bystander`: none of these.
 
     Raises:
         InputError: a share is not a number.
@@ -66,7 +67,7 @@ class Needs:
 
 
 def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
-    """Needed against enough, of the same places patched in both directions.
+    """The lost and restored shares of each head, from the same places patched in both directions.
 
     Args:
         denoised, noised: complete results of `patch_everywhere` with all positions together.
@@ -96,8 +97,8 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
 def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> float:
     """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks have
-    nothing to do with each other. NaN if fewer than three heads matter, if a measure is equal for all of them, or NaN for any
-    head.
+    nothing to do with each other. NaN if fewer than three heads matter, if a measure is equal for all of these, or if a measure
+    is NaN for any head.
 
     Args:
         first, second: the shares of each head.

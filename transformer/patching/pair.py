@@ -26,7 +26,7 @@ EDITED = (
 
 
 class Ids(NamedTuple):
-    """What the network reads in a run. A side that it lacks is None."""
+    """The ids that the network reads in a run; None for a side that the network lacks."""
 
     source: Int[Tensor, "1 source"] | None
     target: Int[Tensor, "1 target"] | None
@@ -51,9 +51,9 @@ class RunPair:
 
     Attributes:
         network: the network, in evaluation mode. It is not changed.
-        clean, corrupt: what it reads.
+        clean, corrupt: the ids that the network reads in each run.
         row: the row of the logits that is compared.
-        tokens: ids of the token that the clean run prefers and of the one that the corrupt run prefers. The logit difference
+        tokens: ids of the token that the clean run prefers, and of the token that the corrupt run prefers. The logit difference
             is the logit of the first minus the logit of the second.
         wanted: the most probable token of the clean run in each row from `row` on: its answer from there.
         same_answer: whether both runs find the same token most probable in this row. Then the second of `tokens` is the token
@@ -135,7 +135,7 @@ def run_pair(
         clean, corrupt: two texts of equally many tokens.
         target: what the decoder reads in both runs; by default, the answer to the clean text. Only for a model with an encoder
             and a decoder.
-        row, tokens: as in `RunPair.of`. For an encoder alone, the row is that of the first masked word by default.
+        row, tokens: as in `RunPair.of`. For an encoder alone, the default row is the row of the first masked word.
 
     Raises:
         InputError: the errors of `RunPair.of`, the model cannot read a text, or the clean text of an encoder alone has no
@@ -188,7 +188,7 @@ def _first_mask(pipeline: TextPipeline, trace: Trace) -> int:
 
 @torch.inference_mode()
 def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row vocab"]:
-    """The logits of a trace, if they are numbers and the network computes them without edits."""
+    """The logits of a trace. Raises InputError if some are NaN, or if the network computes other logits without edits."""
     source, target = Ids.of(trace)
     with tracing(network, keep=False):  # the edits of a scope of the caller must not act here
         again = network(source, target)  # pyright: ignore[reportArgumentType]
@@ -202,7 +202,7 @@ def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row voca
 def _tokens(
     clean: Float[Tensor, " vocab"], corrupt: Float[Tensor, " vocab"], given: Sequence[int] | None
 ) -> tuple[tuple[int, int], bool]:
-    """The two tokens that are compared, and whether both runs find the same one most probable."""
+    """The two tokens that are compared, and whether both runs have the same most probable token."""
     best, other = int(clean.argmax()), int(corrupt.argmax())
     same = best == other
     if given is not None:

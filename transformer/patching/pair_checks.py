@@ -1,4 +1,4 @@
-"""Checks of what is patched. Each raises an error that says what is allowed."""
+"""Checks of the network and the runs before patching. Each raises an error that says what is allowed."""
 
 from torch import nn
 

@@ -71,7 +71,8 @@ class Taken(Edit):
 
     Attributes:
         path: path of the tap.
-        other: the tensor of the other run, with all positions. With a cache, the edited tensor may have only the last ones.
+        other: the tensor of the other run, with all positions. With a cache, the edited tensor may have only the last
+            positions.
         parts: the parts that are replaced.
     """
 
@@ -87,7 +88,7 @@ class Taken(Edit):
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
         edited = values.clone()
-        # The axis of positions follows that of the batch, and that of heads if there is one.
+        # The axis of positions comes after the batch axis, and after the axis of heads if there is one.
         axis = len(tap.axes) - 2
         first = self.other.shape[axis] - values.shape[axis]
         for part in self.parts:
@@ -148,7 +149,8 @@ class Swap:
         return grids
 
     def side(self, grid: str) -> str:
-        """The side whose tokens are the positions of a grid: that of the keys for keys and values, otherwise of the queries."""
+        """The side whose tokens are the positions of a grid: the side of the keys if keys or values are taken, otherwise the
+        side of the queries."""
         kind = Kind.of(grid)
         return kind.keys if self.what in ("key", "value", "key_and_value") else kind.queries
 
@@ -163,7 +165,7 @@ def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> He
     """The head, if the network has it in a run with these sides.
 
     Raises:
-        InputError: it is not a kind, a layer and a head of this network.
+        InputError: `head` is not a kind, a layer and a head of this network.
     """
     grids = Swap().grids(network, sides)
     if isinstance(head, tuple) and len(head) == 3 and isinstance(head[0], str) and head[0] in grids:
@@ -187,7 +189,7 @@ def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], len
         lengths: grid → number of positions.
 
     Raises:
-        InputError: it is not a list of places, or a place is not in the grids.
+        InputError: `places` is not a list of places, or a place is not in the grids.
     """
     if isinstance(places, str) or not isinstance(places, Sequence):
         raise InputError('`also` must be a list of places, such as [Place("cross", 0, 1)], not {places!r}.', places=places)
@@ -204,7 +206,7 @@ def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], len
 
 
 def taken(network: Any, swap: Swap, places: Sequence[Collection[Place]], row: int, other: Any) -> list[Taken]:
-    """The edits that take places from another run, each item of a batch its own.
+    """The edits that take places from another run, with a list of places for each item of a batch.
 
     Args:
         places: the places of each item.

@@ -14,10 +14,11 @@ def changes_elsewhere(
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """How much the output of every head changes if one head's output is taken from the other run: the length of the change
     divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, 1 for a change
-    as long as the output itself, and infinite for a head whose output was zero. The head itself has its own change.
+    as long as the output itself, and infinite for a head whose output was zero. For the head itself, this is the change that
+    was made.
 
-    A change says that a head reacts. Whether it makes up for the loss is a question of the answer: take both heads from the
-    other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
+    A change shows that a head reacts. To see whether it makes up for the loss, look at the answer if both heads are taken from
+    the other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
 
     Args:
         pair: the two runs.

@@ -9,10 +9,11 @@ from torch import Tensor
 from transformer.patching.pair import RunPair
 
 METRICS = ("logit", "probability", "divergence", "exact")
-# If the two runs are closer than this, a share of their difference would be mostly rounding and chance, so none is computed.
+# If the two runs are closer than this, a share of their difference would be mostly rounding and chance, so no share is
+# computed.
 LEAST_GAPS = {"logit": 0.25, "probability": 0.02, "divergence": 0.02, "exact": 0.5}
-# The same for the logit difference, as a part of its larger value: if both runs prefer the same token by far, every head that
-# the token needs moves the answer by many times the difference between them.
+# The gap between the logit differences of the two runs must also be at least this part of the larger one: if both runs prefer
+# the same token by far, every head that the token needs moves the answer by many times the gap.
 LEAST_PART = 0.1
 
 
@@ -20,7 +21,7 @@ class Scores(NamedTuple):
     """The measures of each item of a batch of runs.
 
     Attributes:
-        logit: the logit of the clean run's token minus that of the corrupt run's token.
+        logit: the logit of the clean run's token minus the logit of the corrupt run's token.
         probability: the probability of the clean run's token.
         divergence: the Kullback–Leibler divergence from the clean run's distribution to that of the item, in nats; 0 if they
             are equal.

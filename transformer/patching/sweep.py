@@ -35,8 +35,8 @@ class Patched:
         ends: measure → its value in the corrupt and in the clean run.
         base: measure → its value in the run into which the places are put: the corrupt or the clean run, with the places of
             `also` taken.
-        moved: measure → grid → its change by patching the place; NaN for places that have not been patched yet. The axis of
-            positions has the size 1 if all positions were taken together.
+        moved: measure → grid → the change of the measure by patching each place; NaN for places that have not been patched yet.
+            The axis of positions has the size 1 if all positions were taken together.
     """
 
     row: int
@@ -58,12 +58,12 @@ class Patched:
         return abs(clean - corrupt) >= least
 
     def shares(self, metric: str = "logit") -> Grids:
-        """Grid → where the patched run stands between the corrupt run (0) and the clean run (1). A run can also be outside of
-        both: nothing is clipped.
+        """Grid → where the patched run stands between the corrupt run (0) and the clean run (1). A share can also be below 0 or
+        above 1; it is not clipped.
 
         Raises:
             ConfigError: there is no such measure.
-            InputError: the runs differ too little in it.
+            InputError: the runs differ too little in this measure.
         """
         differs = self.differs(metric)
         corrupt, clean = self.ends[metric]
@@ -99,7 +99,7 @@ def patch_everywhere(
 
     Patching a run into itself changes no bit: the other run, the base run and the patched runs are computed in batches of the
     same size, and each item is compared with the same item of the base run. A place whose tensor is equal in both runs moves
-    nothing, so it is not run.
+    nothing, so no run is made for it.
 
     Args:
         pair: the two runs.
@@ -109,7 +109,7 @@ def patch_everywhere(
             `residual_stream` (after the layer), `embedding`.
         direction: `denoise` or `noise` (`Patched`).
         positions: `together`: all tokens of a place at once; `each`: every token on its own.
-        steps: `all`, or `this`: of a place in the decoder, only the step that writes the token of the row.
+        steps: `all` steps of the decoder, or `this`: at a place in the decoder, only the step that writes the token of the row.
         also: places that are taken in every run, also in the base run.
 
     Raises:

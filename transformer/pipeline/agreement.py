@@ -1,4 +1,4 @@
-"""`Agreement`: the comparison of a trace's logits with those of the same weights without taps."""
+"""`Agreement`: the comparison of a trace's logits with the logits of the same weights without taps."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from transformer.tracing.trace import Trace
 
 
 class Agreement(NamedTuple):
-    """How the logits of a trace compare with those of the same weights without taps.
+    """How the logits of a trace compare with the logits of the same weights without taps.
 
     Attributes:
         equal: whether they are the same bit for bit.
@@ -26,8 +26,8 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of two tensors of logits. Raises `InputError` if they are of two models, because their shapes
-        differ."""
+        """The comparison of two tensors of logits. Raises `InputError` if their shapes differ, because they are then of two
+        models."""
         if one.shape != other.shape:
             template = "The trace is of another model: its result has the shape {given}; this model's has {own}."
             raise InputError(template, given=tuple(other.shape), own=tuple(one.shape))

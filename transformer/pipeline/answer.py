@@ -37,8 +37,8 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
     """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
 
     The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words; if an unknown word has
-    letters of a script of which the target vocabulary has none, so that no such word is right; or if the new text would be read
-    as other tokens.
+    letters of a script that the target vocabulary lacks, because such a word cannot be right in an answer; or if the new text
+    would be read as other tokens.
 
     Args:
         encoding: the source.

@@ -9,7 +9,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from transformer.errors import CheckpointError
 
 MOST = 1 << 60  # upper limit of every number on a card, small enough to be formatted
-# An answer is poor, in the measure `doubt` of a translator, if its chrF against the nearest translation, 0 to 100, is below.
+# In the measure `doubt` of a translator, an answer is poor if its chrF against the nearest translation, 0 to 100, is below
+# this.
 POOR = 50
 
 
@@ -18,9 +19,9 @@ class Card:
     """The record of one training run, stored in the checkpoint.
 
     Attributes:
-        task: the task it was trained on; empty for an untrained model.
+        task: the task that the model was trained on; empty for an untrained model.
         description: one line about the model, for the model picker.
-        accepts: description of the texts it accepts.
+        accepts: description of the texts that the model accepts.
         longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
         command: the command that trains it, or empty.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
@@ -87,7 +88,7 @@ class Card:
 
 
 def _with_task(values: Any) -> Any:
-    """The fields of a card, whose task was called `world` when the files of the shipped models were written."""
+    """The fields of a card. In the files of the shipped models, the field `task` has its old name, `world`."""
     if not isinstance(values, dict):
         return values
     renamed = values if "task" in values else {"task" if name == "world" else name: value for name, value in values.items()}

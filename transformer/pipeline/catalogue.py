@@ -15,7 +15,7 @@ LOG = logging.getLogger("headlight")
 
 def available() -> dict[str, str]:
     """The shipped models, as name → description. A file that is truncated, is not one of ours or has no card is left out with a
-    warning in the log, so that the others stay usable. Only `Pipeline.load` checks the tensors."""
+    warning in the log, so that the other models stay usable. Only `Pipeline.load` checks the tensors."""
     descriptions = {}
     for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
         try:

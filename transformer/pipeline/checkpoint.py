@@ -30,7 +30,8 @@ from transformer.text.subwords import read_vocabulary
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
-# Limit on numbers in tables that are not trained. They are not in the file, so a small file could otherwise fill the memory.
+# Limit on numbers in tables that are not trained. Such tables are not in the file, so a small file could otherwise fill the
+# memory.
 LARGEST_TABLES = 1 << 23
 LARGEST_FLOAT = 1e38
 NOT_WHOLE = "The file {name!r} is not a whole safetensors file ({problem})."
@@ -40,7 +41,7 @@ PICKLE = (
 )
 # First bytes of a pickle, and of the zip archive in which PyTorch stores a pickle.
 PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
-SHARED = "source"  # in place of a target vocabulary that equals that of the source
+SHARED = "source"  # in place of a target vocabulary that equals the source vocabulary
 PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
@@ -73,7 +74,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
 
 def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> bytes:
     """The contents of a checkpoint file, which `read_checkpoint` reads. Its parameters are stored as `dtype`: a floating-point
-    type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each 64 of them (`transformer.pipeline.packed`).
+    type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each group of 64 (`transformer.pipeline.packed`).
 
     Raises:
         CheckpointError: the value is not a checkpoint, or `dtype` is none of these types.
@@ -119,7 +120,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call the file `name`.
 
     Raises:
-        CheckpointError: as for `load_checkpoint`.
+        CheckpointError: the data is truncated, damaged, not one of our files, or its model could overflow.
     """
     if not isinstance(name, str):
         raise CheckpointError("The name of a file must be a text, not {name!r}.", name=name)
@@ -131,7 +132,7 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     """The metadata and the tensors in the contents of a safetensors file.
 
     Raises:
-        CheckpointError: it is not a whole safetensors file; the message calls it `name`.
+        CheckpointError: the data is not a whole safetensors file; the message calls the file `name`.
     """
     if not isinstance(data, bytes):
         raise CheckpointError("The contents of a file must be bytes, not {data!r}.", data=data)
@@ -366,7 +367,7 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
         check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 
     Raises:
-        CheckpointError: the path is that of a folder, or the system cannot write the file.
+        CheckpointError: the path leads to a folder, or the system cannot write the file.
     """
     beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:

@@ -10,11 +10,11 @@ from transformer.errors import CheckpointError
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """The name of such a file, and what it should be, for the sentences that refuse it.
+    """The name and the kind of a file that may come from anybody, for the sentences that refuse the file.
 
     Attributes:
         name: the name of the file.
-        what: what it should be, with an article: "the film of a training".
+        what: the kind that the file should be of, with an article: "the film of a training".
     """
 
     name: str
@@ -29,7 +29,7 @@ class ForeignFile:
         """Refuse the file unless a condition holds.
 
         Raises:
-            CheckpointError: it does not; the message names the part.
+            CheckpointError: the condition does not hold; the message names the part.
         """
         if not condition:
             raise self.refused(f"its {part} cannot be right")

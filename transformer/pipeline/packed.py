@@ -2,7 +2,7 @@
 
 Each `GROUP` of neighbouring numbers of a row shares a scale; a number is stored as its nearest multiple of that scale, in 8 or
 in 4 bits. A file has the whole numbers under the name of the tensor and the scales under that name with `.scale`. Tensors whose
-rows are no multiple of `GROUP` numbers, such as biases, are stored in half precision.
+rows cannot be divided into such groups, and biases, are stored in half precision.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ GROUP = 64
 SCALE = ".scale"
 INT4 = torch.int4  # pyright: ignore[reportAttributeAccessIssue]: its stubs lack this type
 BITS = {torch.int8: 8, INT4: 4}
-SHRINKS = (1.0, 0.9, 0.8, 0.7)  # the largest number of a group as a multiple of its scale: the best of these is taken
+SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest number that is not clipped
 
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:

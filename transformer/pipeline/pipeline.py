@@ -294,10 +294,11 @@ class Pipeline(TextPipeline):
         )
 
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits equal those of the model without tracing. One forward pass.
+        """Compare the logits of a trace without edits with the logits of the model without tracing. This takes one forward
+        pass.
 
         Raises:
-            InputError: the value is not a trace, or it is one of a model with other stacks or another vocabulary.
+            InputError: the value is not a trace, or it is a trace of a model with other stacks or another vocabulary.
         """
         check_sides(trace, self.stacks)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
@@ -354,8 +355,8 @@ class Pipeline(TextPipeline):
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []
         for row, ended, limit in zip(generated.ids, generated.ended, limits, strict=True):
-            # The limit of a batch is that of its longest row, so another row can exceed its own limit. It is cut as if it were
-            # written alone.
+            # A batch has the limit of its longest source, so the answer to a shorter source can exceed its own limit. Such an
+            # answer is cut as if it were written alone.
             tokens = vocabulary.tokens_of(row[:limit])
             answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
         return answers

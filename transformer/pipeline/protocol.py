@@ -30,8 +30,8 @@ class TextPipeline(ABC):
 
     Attributes:
         name: the name of the model.
-        config: its sizes.
-        trained: whether its weights were learnt.
+        config: the sizes of the model.
+        trained: whether the weights were learnt.
         card: the record of its training; an empty card for a model that Headlight did not train.
         note: how the network differs from our own, in a sentence or two; may be empty.
         network: the network, which encodes, decodes and has taps.
@@ -41,8 +41,9 @@ class TextPipeline(ABC):
             is unknown.
         mask_token: the token that stands for a word which the model fills in; empty for a model that fills in none.
         separator: the token between a question and the text that answers it; empty for a model that answers no questions.
-        output_kind: what it computes from its last vectors: `tokens`, logits over its vocabulary; `label`, over the labels of a
-            text; `labels`, over those of each token; `span`, the start and end of an answer in the text; `vectors`, nothing.
+        output_kind: what the model computes from its last vectors: `tokens`, logits over the vocabulary; `label`, logits over
+            the labels of a text; `labels`, logits over the labels of each token; `span`, the start and end of an answer in the
+            text; `vectors`, nothing.
         labels: the names of the labels; empty for a model without labels.
         parameters: the number of parameters.
         stacks: the stacks of the model: `encoder`, `decoder`, or both. An encoder alone has no target; a decoder alone traces
@@ -70,7 +71,7 @@ class TextPipeline(ABC):
 
     @property
     def writes(self) -> bool:
-        """Whether it writes texts: it has a decoder, and a language head."""
+        """Whether the model writes texts: whether it has a decoder and a language head."""
         return "decoder" in self.stacks and self.output_kind == "tokens"
 
     @abstractmethod
@@ -83,7 +84,7 @@ class TextPipeline(ABC):
 
     @abstractmethod
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side; None if none are added. Do not write to it."""
+        """The vectors that are added to the tokens of a side; None if no vectors are added. Do not write to it."""
 
     @abstractmethod
     def longest(self, side: Side) -> int:
@@ -122,9 +123,10 @@ class TextPipeline(ABC):
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
         """A trace of one forward pass over a text, or over several together. Without a target, the decoder reads the model's
-        own answer. Raises `InputError` for a text that the model cannot read, and `PathError` for an edit of a tensor that it
-        lacks."""
+        own answer. Raises `InputError` for a text that the model cannot read, and `PathError` for an edit of a tensor that the
+        model lacks."""
 
     @abstractmethod
     def check(self, trace: Trace) -> Agreement:
-        """Whether the logits of a trace without edits equal those of the same weights without taps. One forward pass."""
+        """Compare the logits of a trace without edits with the logits of the same weights without taps. This takes one forward
+        pass."""

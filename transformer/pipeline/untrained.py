@@ -4,8 +4,8 @@
     untrained.parameters       # 7616010, counted without building anything
     untrained.build().trace("1 5 6 4 3 9 5 2 0", "1 7 4 3 5 9 2")
 
-The vocabulary of such a model comes from the texts that were typed: their words, in the order they first occur; or, if all of
-them are whole numbers, the ids up to the largest.
+The vocabulary of such a model comes from the texts that were typed: their words, in the order they first occur; or, if all
+words are whole numbers, the ids up to the largest number.
 """
 
 import re
@@ -206,8 +206,8 @@ class Weights:
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:
-        """Let a tensor use the memory of the weights of this number. If there are none, or they have another shape, draw
-        them."""
+        """Let a tensor use the memory of the weights of this number. If there are no such weights, or they have another shape,
+        draw new ones."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known

@@ -1,4 +1,5 @@
-"""Letters in, the same letters out. It is the smallest task; its map of weights is a diagonal, to compare other maps with."""
+"""Letters in, the same letters out. It is the smallest task. Its attention map is a diagonal, with which other maps can be
+compared."""
 
 from collections.abc import Sequence
 

@@ -46,8 +46,8 @@ NAME = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})"
 NUMBER = r"(?P<month>\d(?: \d)?)"
 LONG_YEAR = r"(?P<year>\d \d \d \d)"
 YEAR = r"(?P<year>\d \d(?: \d \d)?)"
-# The patterns match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: "july 1998" has
-# no day, and 98/07/14 would have two readings.
+# The patterns match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: otherwise "july
+# 1998" would be read as 19 July 98, and 98/07/14 would have two readings.
 PATTERNS = tuple(
     re.compile(order, re.ASCII)
     for order in (
@@ -147,7 +147,7 @@ class Dates(Task):
         return CLASSES.get(token)
 
     def split_key(self, source: str) -> str:
-        # The key is the date itself, so a date of the test is in the training data in no form.
+        # The key is the date itself, so a held-out date is in the training data in no form.
         return self.solve(source) or source
 
 
@@ -259,7 +259,7 @@ def sample_style(rng: random.Random) -> Style:
 
 
 class Fields(NamedTuple):
-    """The numbers in the source tokens, and where the text has each of them. The date may not exist."""
+    """The numbers in the source tokens, and the span of each number in the joined tokens. There may be no such date."""
 
     day: int
     month: int

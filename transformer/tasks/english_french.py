@@ -65,13 +65,14 @@ class EnglishFrench(Task):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """As in every task, but some names are words outside the vocabulary, in both languages. From them, a model learns to
-        write `<unk>` for an `<unk>` in the source."""
+        """The pairs of a split, as in every task. In some pairs, the names are words outside the vocabulary, in both languages.
+        From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
         rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
         for pair in super().pairs(split, seed):
             disguised = None
             if rng.random() < UNKNOWN_SHARE:
-                # With other words, the text can be in the other split. Nine of ten texts are in the training split.
+                # The made-up words change the text, and so they can change its split. Nine of ten texts are in the training
+                # split.
                 tries = HELD_OUT_TRIES if split == "held-out" else 1
                 texts = (self._with_unknown_names(pair, rng) for _ in range(tries))
                 fitting = (text for text in texts if text and self.is_held_out(text.source) == (split == "held-out"))
@@ -112,7 +113,8 @@ class EnglishFrench(Task):
         return Remark(NO_SUCH_WORD_THERE, token=tokens[index], before=before)
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        # Only similar words: of all that may follow, such as "sun" for "zorglub", hardly one is what was meant.
+        # Only words with a similar spelling: a word that merely may follow, such as "sun" for "zorglub", is rarely the word
+        # that was meant.
         return difflib.get_close_matches(tokens[index], self._next_known(tokens[:index]), n=SUGGESTED, cutoff=0.6)
 
     def split_key(self, source: str) -> str:
@@ -130,15 +132,15 @@ class EnglishFrench(Task):
 
     def is_held_out(self, source: str) -> bool:
         """Whether a sentence is held out of training, by its hash as in every task. Fixed phrases and the shortest sentences
-        never are, because their meaning does not follow from their words (`see you soon`)."""
+        are never held out, because their meaning does not follow from their words (`see you soon`)."""
         key = self.split_key(source)
         if key == SIGNATURE:
             return True
         return key not in FIXED and len(key.split()) > SHORT and super().is_held_out(key)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Different pairs with which to measure how much the attention of a head depends on the adjective. They have no period
-        and no question."""
+        """Different pairs with which to measure how much the attention of a head depends on the adjective. The sentences have
+        no period and no question."""
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
@@ -148,8 +150,8 @@ class EnglishFrench(Task):
         return list(pairs)
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:
-        """The class of a word ("noun", "verb", "pronoun", …); if a word has two, the most frequent class. None for an unknown
-        word."""
+        """The class of a word ("noun", "verb", "pronoun", …); if a word has several classes, the first of them in
+        `lexicon_words`. None for an unknown word."""
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
     def main_clause(self, path: SamplingPath) -> Main:

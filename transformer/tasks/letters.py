@@ -1,4 +1,4 @@
-"""The base class of the tasks of letters. They differ only in the order in which the answer has the source's letters."""
+"""The base class of the tasks of letters. Each task has another order of the source's letters in the answer."""
 
 import random
 import string

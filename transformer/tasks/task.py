@@ -72,7 +72,7 @@ class Task(ABC):
 
     Attributes:
         name: the name in links and file names ("english-french").
-        description: one line for a picker that names the input and the output.
+        description: one line that names the input and the output, for a list of tasks.
         accepts: what a person may type, as a clause ("1 to 12 letters from a to z").
         source_vocabulary, target_vocabulary: exactly the tokens that `sample` can produce.
         examples: six or more examples.

@@ -20,7 +20,7 @@ def _byte_letters() -> dict[str, int]:
 BYTE = re.compile("<0x([0-9A-F]{2})>")
 BYTES = _byte_letters()
 BYTE_SPACE = "Ġ"
-# The parts of an emoji: what joins two to one, the colours of skin, and the two letters of a flag.
+# The parts of an emoji: the sign that joins two emoji to one, the colours of skin, and the letters of which two make a flag.
 JOINER, SKIN, FLAGS = "\u200d", "🏻🏼🏽🏾🏿", "".join(map(chr, range(0x1F1E6, 0x1F200)))
 # Control characters → their pictures, such as `␛`. Control characters are invisible, and an SVG file must not contain them.
 PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F: "␡"}
@@ -64,7 +64,7 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
     Args:
         pieces: the pieces of a text; None for a special token, which belongs to no word.
         byte_letters: whether a piece may have letters that stand for bytes. Then any sign outside ASCII counts as a letter,
-            because it may be half of one.
+            because it may be one byte of a letter.
     """
     listed = [*pieces]
     numbers: list[int | None] = []
@@ -80,8 +80,8 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
 
 
 def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
-    """The text of each piece, and whether it lies inside a character that an earlier piece begins: several pieces that are one
-    byte each are one character. A special token has no text."""
+    """The text of each piece, and whether it lies inside a character that an earlier piece begins: several pieces of one byte
+    each can be one character together. A special token has no text."""
     found: list[tuple[str, bool]] = []
     while len(found) < len(pieces):
         run = bytearray()
@@ -98,8 +98,8 @@ def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
 
 
 def _goes_on(piece: str, before: str, byte_letters: bool) -> bool:
-    """Whether a piece continues the word of the piece before it: a letter after a letter, or what is written upon the sign
-    before it, such as an accent or the parts of an emoji."""
+    """Whether a piece continues the word of the piece before it: a letter after a letter, or a sign that is joined to the sign
+    before it, such as an accent or a part of an emoji."""
     if before == SPACE:
         return True
     if not piece or piece.startswith((SPACE, BYTE_SPACE)):
@@ -115,5 +115,5 @@ def _is_letter(sign: str) -> bool:
 
 
 def _is_mark(sign: str) -> bool:
-    """Whether a sign is written upon the one before it, such as an accent or the choice of how an emoji looks."""
+    """Whether a sign is written upon the sign before it, such as an accent or the choice of how an emoji looks."""
     return unicodedata.category(sign).startswith("M")

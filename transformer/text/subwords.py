@@ -1,7 +1,8 @@
 """A vocabulary of pieces of words, which reads any text: byte-pair encoding (Sennrich, Haddow and Birch 2016).
 
-A word starts as its characters. Again and again, the two neighbours that make the piece which comes first in the vocabulary are
-joined, until no two neighbours make a piece. A character that the vocabulary lacks is read as its bytes, so nothing is unknown.
+A word starts as its characters. In each step, two neighbours are joined: those whose joined piece comes first in the
+vocabulary. The steps end when no two neighbours make a piece of the vocabulary. A character that the vocabulary lacks is read
+as its bytes, so nothing is unknown.
 """
 
 import json
@@ -21,8 +22,9 @@ from transformer.text.vocabulary import EOS, PAD, SOS, Unknown, Vocabulary, as_i
 PIECES = "pieces"  # the name of the tokenizer
 MARKS = (PAD, SOS, EOS)
 BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
-FIRST = (*MARKS, *BYTE_PIECES)  # the tokens with which each such vocabulary starts
-# Control characters and halves of surrogate pairs; and signs without width that divide words. They are in a text by mistake.
+FIRST = (*MARKS, *BYTE_PIECES)  # the tokens with which each vocabulary of pieces starts
+# Characters that are in a text only by mistake: control characters and halves of surrogate pairs, which become spaces, and
+# signs without width that divide words, which are removed.
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+")
 DIVIDERS = re.compile("[\xad\u200b\u2060\ufeff]+")
 TOO_LONG = "Your {side} has {{count}} pieces of words; this model reads up to {{most}}."
@@ -31,7 +33,8 @@ LONGEST_RUN = 100  # characters; the time to join a run grows with the square of
 
 
 def typed(text: str) -> str:
-    """A text with composed accents, straight apostrophes, and single spaces. Nothing else changes. Empty if it is invisible.
+    """A text with composed accents, straight apostrophes and single spaces, and without `CONTROLS` and `DIVIDERS`. Upper case
+    stays. The result is empty if the text is invisible.
 
     Raises:
         InputError: `text` is not a text.
@@ -49,7 +52,8 @@ class Subwords(Vocabulary):
     A piece that starts a word begins with `▁`, which stands for the space before it.
 
     Raises:
-        ConfigError: as for `Vocabulary`; or the first tokens are not `FIRST`.
+        ConfigError: the first tokens are not `FIRST`, a token is not a text, is repeated or is invisible, or the tokenizer is
+            not `PIECES`.
     """
 
     tokenizer_name: str = PIECES
@@ -132,7 +136,7 @@ class Subwords(Vocabulary):
         return kept
 
     def _characters(self, run: str) -> tuple[str, ...]:
-        """The characters of a run, each as a piece; one that the vocabulary lacks as its bytes."""
+        """The pieces of the characters of a run: the character itself, or its bytes if the vocabulary lacks the character."""
         known = self._ranks
         return tuple(
             piece
@@ -143,7 +147,7 @@ class Subwords(Vocabulary):
         )
 
     def _joined(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces after all that can be joined are joined."""
+        """The pieces after all possible joins."""
         joined = list(pieces)
         while len(joined) > 1:
             ranks = [self._ranks.get(left + right, len(self.tokens)) for left, right in pairwise(joined)]
@@ -161,7 +165,8 @@ class Subwords(Vocabulary):
 
 
 def runs(word: str) -> list[str]:
-    """The runs of a word: each digit and each sign of punctuation, and all that is between them: `isn't` → `isn` `'` `t`."""
+    """The runs of a word: each digit, each sign of punctuation, and each stretch of other characters: `isn't` → `isn` `'`
+    `t`."""
     made: list[str] = []
     for character in word:
         if made and is_run(character) and is_run(made[-1]) and len(made[-1]) < LONGEST_RUN:
@@ -172,7 +177,7 @@ def runs(word: str) -> list[str]:
 
 
 def is_run(run: str) -> bool:
-    """Whether a run may have several characters, because its first is neither a digit nor a sign of punctuation."""
+    """Whether a run may have several characters, because its first character is neither a digit nor a sign of punctuation."""
     first = run[0]
     return not (first.isnumeric() or first in string.punctuation or unicodedata.category(first).startswith("P"))
 

@@ -102,7 +102,7 @@ def a_text(text: Any) -> str:
     """`text` itself, if it is a text.
 
     Raises:
-        InputError: it is not a text.
+        InputError: `text` is not a text.
     """
     if not isinstance(text, str):
         raise InputError("A text must be a string; this one is {text!r}.", text=text)

@@ -1,4 +1,4 @@
-"""`Tokens`: what every vocabulary has, whether it is our own or that of a tokenizer of Hugging Face."""
+"""`Tokens`: the protocol of all vocabularies, our own and those of Hugging Face tokenizers."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
@@ -20,12 +20,12 @@ class Tokens(Protocol):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every token but the special ones."""
+        """Every token except the special tokens."""
         ...
 
     @property
     def tokenizer_name(self) -> str:
-        """The kind of its tokens: `characters`, `english`, `pieces`, …"""
+        """The kind of the tokens: `characters`, `english`, `pieces`, …"""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Tokens(Protocol):
 
     @property
     def sos(self) -> int | None:
-        """The id with which a decoder starts; None if it starts with the text."""
+        """The id with which a decoder starts; None if the decoder starts with the text."""
         ...
 
     @property

@@ -15,7 +15,7 @@ from transformer.text.tokenizer import TOKENIZERS, Tokenizer, a_text, tokenizer,
 from transformer.validation import as_list, one_of
 
 PAD, SOS, EOS, UNK = "<pad>", "<sos>", "<eos>", "<unk>"
-CLOSE = 0.66  # smallest similarity, 0 to 1, of a known word to an unknown word for which it is suggested
+CLOSE = 0.66  # smallest similarity, 0 to 1, at which a known word is suggested for an unknown word
 SPECIALS = (PAD, SOS, EOS, UNK)
 SURROGATE = re.compile("[\ud800-\udfff]")  # halves of surrogate pairs, which UTF-8 cannot encode
 NO_SUCH_ID = "There is no token id {token!r} here; allowed are 0 to {most}."
@@ -104,7 +104,8 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
-        """A vocabulary of the special tokens and then `tokens`, sorted and each once, so that equal words have equal ids.
+        """A vocabulary of the special tokens and then `tokens`, sorted and each once, so that equal sets of words get equal
+        ids.
 
         Raises:
             ConfigError: a token is not a text or is invisible, or there is no tokenizer with this name.
@@ -180,7 +181,7 @@ class Vocabulary:
         return unknown[0].closest if unknown else ()
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id, including special tokens. They label the axes of tensors.
+        """The token of each id, including special tokens. The tokens label the axes of tensors.
 
         Raises:
             InputError: an id is not in the vocabulary, or is not a whole number.

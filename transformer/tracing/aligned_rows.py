@@ -1,4 +1,4 @@
-"""The rows of two texts set side by side: which token of one belongs to which token of the other."""
+"""The rows of two texts set side by side: which token of text A belongs to which token of text B."""
 
 import difflib
 from collections.abc import Sequence
@@ -27,7 +27,8 @@ def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
 
 
 def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
-    """The aligned rows of two texts. A stretch of tokens that replaces another is paired token by token as far as both go."""
+    """The aligned rows of two texts. If B has other tokens in place of a stretch of A, the two stretches are paired token by
+    token. Tokens that are left over in the longer stretch stand alone."""
     if len(a) == len(b):
         return tuple((row, row) for row in range(len(a)))
     rows: list[tuple[int | None, int | None]] = []
@@ -37,18 +38,19 @@ def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
 
 
 def pair_of(pair: tuple[int | None, int | None], a: Sequence[Value], b: Sequence[Value], missing: Value) -> tuple[Value, Value]:
-    """What A and B have at an aligned row."""
+    """The items of `a` and `b` at an aligned row; `missing` for a text without a token there."""
     one, other = (missing if row is None else of[row] for row, of in zip(pair, (a, b), strict=True))
     return one, other
 
 
 def sides_of_axes(path: str, axes: Sequence[str]) -> list[tuple[Side, ...]]:
-    """For each axis of the tensor at a path, the sides whose tokens it can have; none for an axis without tokens."""
+    """For each axis of the tensor at a path, the sides whose tokens the axis can have; an empty tuple for an axis without
+    tokens."""
     place = TensorPath.parse(path)
     sides: dict[str, tuple[Side, ...]] = {
         "source": ("source",),
         "target": ("target",),
-        # By its path, the output of an encoder without a decoder is of the target, but its positions are source tokens.
+        # `place.side` is the target for the output layer of an encoder without a decoder, but its positions are source tokens.
         "position": (place.side, "source", "target"),
     }
     if place.kind is not None:
@@ -64,7 +66,7 @@ def over_rows(values: Shaped[Tensor, "*axes"], rows: Sequence[Sequence[int | Non
         rows: for each axis, the position of the text's token in each aligned row, or None; None for an axis without tokens.
 
     Raises:
-        InputError: an axis has not one index for each token.
+        InputError: an axis with tokens does not have one index for each token.
     """
     values = values if values.dtype in (torch.float32, torch.float64) else values.float()
     for axis, places in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The difference of two runs: every tensor of B minus the same tensor of A, with the tokens of both on the axes.
+"""The difference of two runs: every tensor of B minus the same tensor of A, with the tokens of both runs on the axes.
 
     difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
     difference.attention("encoder")            # B − A, [layer, batch, head, query, key]
@@ -30,11 +30,12 @@ NO_ID, NO_TOKEN = -1, "–"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedTrace(Trace):
-    """A trace over the rows of an alignment, made by `Difference`: a run, or B − A. Its tensors are floating-point numbers, and
-    NaN where a run has no token. The id of such a row is −1. All three have the same names of rows.
+    """A trace over the rows of an alignment, made by `Difference`: A, B, or B − A. Its tensors are floating-point numbers, and
+    NaN where a run has no token. In A and in B, a row without a token has the id −1. All three traces have the same names of
+    rows.
 
     Attributes:
-        difference: the Difference that it belongs to.
+        difference: the Difference that the trace belongs to.
     """
 
     difference: "Difference | None" = field(default=None, repr=False)
@@ -44,7 +45,7 @@ class AlignedTrace(Trace):
         return ~self.used_masks[str(self._attention(attention))]
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
-        """As `Difference.query_names`."""
+        """The names of `Difference.query_names`."""
         assert self.difference is not None
         return self.difference.query_names(kind, item, end)
 
@@ -123,7 +124,7 @@ class Difference:
             if a.shape != b.shape:
                 template = "{path} has the axes {axes} with the sizes {a} in A and {b} in B, so it has no difference."
                 raise PathError(template, path=path, axes=" ".join(self.a[path].axes), a=[*a.shape], b=[*b.shape])
-            return torch.where(a == b, 0.0, b - a)  # also for two equal infinities
+            return torch.where(a == b, 0.0, b - a)  # 0 also for two equal infinities
 
         def either(path: str) -> Tensor:
             a, b = (run.used_masks[path] for run in self.runs)
@@ -140,7 +141,8 @@ class Difference:
             sides: for each axis, the side of its tokens; None for an axis without tokens.
 
         Raises:
-            InputError: there is not a side or None for each axis, or an axis has not one index for each token.
+            InputError: `sides` does not have an item for each axis, or an axis with tokens does not have one index for each
+                token.
         """
         check_index("run", run, 2)
         listed = as_list(sides)
@@ -208,7 +210,7 @@ class Difference:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """The sides that ran in both: `source`, `target`, or both."""
+        """The sides that ran in both runs: `source`, `target`, or both."""
         return tuple(self.places)
 
     def tokens_of(self, side: Side, item: int = 0) -> tuple[str, ...]:
@@ -253,7 +255,7 @@ class Difference:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that ran in both, with the same numbers of layers and heads."""
+        """The kinds of attention that both runs have, with the same numbers of layers and heads."""
         both = (kind for kind in self.a.kinds if kind in self.b.kinds)
         return tuple(kind for kind in both if _size(self.a, kind) == _size(self.b, kind))
 
@@ -298,7 +300,7 @@ class Difference:
 
 
 def _id_of(pair: tuple[int, int], run: int | None) -> int:
-    """The id of a row in a run. B − A has the id of A, or that of B if the token is only in B."""
+    """The id of a row in a run. B − A has the id of A, or the id of B if the token is only in B."""
     a, b = pair
     return pair[run] if run is not None else b if a == NO_ID else a
 
@@ -312,6 +314,6 @@ def _size(trace: Trace, kind: Kind) -> tuple[int, int]:
 
 
 def _sizes(trace: Trace, *kinds: Kind) -> str:
-    """The numbers of layers and heads of some kinds of attention, or of all that ran, in words."""
+    """The numbers of layers and heads of some kinds of attention, or of all kinds that ran, as a text."""
     listed = [(kind, _size(trace, kind)) for kind in kinds or trace.kinds if kind in trace.kinds]
     return ", ".join(f"{kind} {layers} × {heads}" for kind, (layers, heads) in listed) or "none"

@@ -100,7 +100,8 @@ class Intervention(Edit):
         return {tap.axes.index(name): what for name, what in named if name in tap.axes}
 
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
-        """The new values of the selected part. They may have any dtype, because `apply` converts them to the tensor's.
+        """The new values of the selected part. They may have any dtype, because `apply` converts them to the dtype of the
+        tensor.
 
         Args:
             values: the present values of the selected part.
@@ -127,7 +128,7 @@ def head_axis(tap: Tap) -> str:
 
 def plain(given: Any) -> Any:
     """Lists, arrays and tensors as tuples of Python's own numbers, so that an edit can be hashed and compared. Other values are
-    returned unchanged; `Intervention.place` raises an error for those that are not allowed.
+    returned unchanged; `Intervention.place` raises an error for values that are not allowed.
 
     Raises:
         PathError: a list contains itself, or a tensor has no values (the device `meta`).

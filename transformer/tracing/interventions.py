@@ -1,5 +1,5 @@
 """Edits of a forward pass. Each is a frozen dataclass of plain values, so it can be a cache key, a link or a sentence. Only
-`Change` has a function, for code that needs none of these.
+`Change` contains a function, for code that needs no cache key, link or sentence.
 
     with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
         logits = model(source, target)
@@ -100,7 +100,7 @@ class Scale(Intervention):
     positions: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.factor, Tensor):  # its gradient would be lost
+        if isinstance(self.factor, Tensor):  # as a plain number, the tensor would lose its gradient
             self._refuse_factor()
         super().__post_init__()
 
@@ -128,17 +128,17 @@ class Scale(Intervention):
     def change(self, values: Tensor, tap: Tap, where: tuple[Any, ...], scope: Scope) -> Tensor:
         scaled = values * self.factor
         most = min(LARGEST_VALUE, torch.finfo(scaled.dtype).max)  # the largest number in half precision is smaller
-        # Without this, 0 × −∞ would be NaN, and a key with the score −1 × −∞ would get all the attention.
+        # If hidden scores were scaled too, 0 × −∞ would be NaN, and a key with the score −1 × −∞ would get all the attention.
         return _except_hidden(scaled.clamp(-most, most), values, tap, where, scope)
 
 
 @dataclass(frozen=True)
 class Patch(Intervention):
-    """Replace values by other values, for example by those of another run.
+    """Replace values by other values, for example by the values of another run.
 
     Attributes:
         values: numbers, as a tensor, an array or nested sequences. They are stored as nested tuples, so that the edit can be
-            hashed. Their shape is the shape of the selected part, or one that broadcasts to it.
+            hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -285,7 +285,7 @@ class Replace(Intervention):
 
 @dataclass(frozen=True)
 class Change(Intervention):
-    """Replace values by what a function makes of them.
+    """Replace values by the result of a function that gets them.
 
         Change("decoder.layers.0.cross_attention.weights", lambda weights: weights.flip(-1))
 
@@ -302,7 +302,7 @@ class Change(Intervention):
     def __post_init__(self) -> None:
         by = self.by
         super().__post_init__()
-        object.__setattr__(self, "by", by)  # a function may also be a list of its parts, such as `nn.Sequential`
+        object.__setattr__(self, "by", by)  # not a tuple of parts, if the function can be iterated over (`nn.Sequential`)
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
@@ -327,7 +327,7 @@ class Change(Intervention):
         return new
 
     def _check_form(self, new: Any, values: Tensor, tap: Tap) -> None:
-        """Check that the result of the function has the shape of the values, real numbers, and their device."""
+        """Check that the result of the function has real numbers, and the shape and the device of the values."""
         if not isinstance(new, Tensor) or new.shape != values.shape:
             raise PathError(
                 "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",

@@ -52,7 +52,7 @@ class TensorPath:
 
     @classmethod
     def parse(cls, text: "str | TensorPath") -> "TensorPath":
-        """The path that a text describes. It is not checked against a model (`find_tap` does this).
+        """The path that a text describes. The path is not checked against a model (`find_tap` does this).
 
         Raises:
             PathError: `text` is neither a text nor a TensorPath.
@@ -111,7 +111,8 @@ class TensorPath:
 
     @property
     def branch(self) -> Branch | None:
-        """The branch of an attention, `query`, `key` or `value`, that the tensor belongs to; None if it belongs to none."""
+        """The branch of an attention, `query`, `key` or `value`, that the tensor belongs to; None if it belongs to no
+        branch."""
         name = self.name.partition(".")[0]
         return next((branch for branch in BRANCHES if branch == name), None)
 

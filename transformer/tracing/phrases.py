@@ -1,4 +1,4 @@
-"""Edits as phrases, for the list of edits on a page and for its link.
+"""Edits as phrases, for the list of edits on a page and for the page's link.
 
     silence cross layer 1 head 2          the weights of the head are 0
     average cross layer 1 head 2          each query of the head attends equally to every key that the mask allows
@@ -95,7 +95,7 @@ class Phrase:
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """A tuple of the head's number, counted from 0; None for all heads.
+        """A tuple with the number of the head, counted from 0; None for all heads.
 
         Raises:
             InputError: the model has no such head.
@@ -201,7 +201,7 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
     """The interventions that several phrases describe, in the same order. `config` and `lengths` are those of `interventions`.
 
     Raises:
-        InputError: the same errors as `interventions`, with the phrase in the message if there are several; or `phrases` is not
+        InputError: `interventions` raises it (if there are several phrases, the message quotes the phrase), or `phrases` is not
             a list.
         ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """

@@ -1,7 +1,8 @@
 """`Readout`: how a decoder computes logits from its residual stream, and which tensors it adds to that stream.
 
-The logit lens and the contributions to a logit need only the readout of a network, so they work for every network that has one.
-`readout_of` returns the readout of a `Transformer`, and `transformer.huggingface.hf_readout` that of a model of Hugging Face.
+The logit lens and the contributions to a logit need only the readout of a network, so they work for every network that has a
+readout. `readout_of` returns the readout of a `Transformer`. `transformer.huggingface.hf_readout` has the readouts of Hugging
+Face models.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ class Norm:
             parts: the parts that the norm is applied to.
 
         Returns:
-            The parts after the norm, and the norm's bias, which it adds to their sum. Both in double precision.
+            The parts after the norm, and the norm's bias, which the norm adds to the sum of the parts. Both are in double
+            precision.
         """
         values, parts = values.double(), parts.double()
         zeros = torch.zeros_like(values)
@@ -47,7 +49,8 @@ class Norm:
             gain = zeros + 1 if self.module.weight is None else self.module.weight.double()
             bias = zeros if self.module.bias is None else self.module.bias.double()
             return gain * (parts - parts.mean(-1, keepdim=True)) / spread, bias
-        # An RMSNorm's weights are the gain itself, or the gain minus one. In both cases its output for ones shows the gain.
+        # An RMSNorm's weights are the gain itself, or the gain minus one. In both cases, the norm's output for a vector of ones
+        # shows the gain.
         gain = self.module(torch.ones(1, 1, len(values)))[0, 0].double() * (1 + epsilon) ** 0.5
         return gain * parts / (values.square().mean() + epsilon).sqrt(), zeros
 
@@ -57,8 +60,8 @@ class Sublayer:
     """A sub-layer of a decoder.
 
     Attributes:
-        path: path of the sub-layer, such as `decoder.layers.0.self_attention`. Its tap `output` has the tensor that it adds to
-            the stream, before `after` and `factor` are applied.
+        path: path of the sub-layer, such as `decoder.layers.0.self_attention`. Its tap `output` has the tensor that the
+            sub-layer adds to the stream, before `after` and `factor` are applied.
         weight, bias: weight [d_model, head · d_head] and bias of the map after the heads; None for a feed-forward network.
         after: the norm between the sub-layer's output and the stream; None if there is no such norm.
         factor: the factor that the output is multiplied by, after the norm `after`.
@@ -79,7 +82,7 @@ class Readout:
 
     Attributes:
         start: path of the stream before the first norm and layer.
-        position: path of the vectors of the positions in `start`; empty if the network adds none.
+        position: path of the vectors of the positions in `start`; empty if the network adds no position vectors.
         first: the norm of `start`; None if there is no such norm.
         stream: paths of the stream before the first layer and after each layer.
         sublayers: the decoder's sub-layers in the order in which they run. A decoder alone skips some of them.

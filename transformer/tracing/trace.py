@@ -138,19 +138,19 @@ class Trace:
         """The activation at a path. For the path of an attention, its weights.
 
         Raises:
-            PathError: no tensor has that path; the message lists the nearest ones.
+            PathError: no tensor has that path; the message lists the nearest paths.
         """
         return self.activations[find_tap(self.activations, path)]
 
     @property
     def logits(self) -> Float[Tensor, "batch ..."]:
-        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. Those of a classifier are
-        for its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
+        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. The logits of a classifier
+        are for its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
         return self["logits"].values
 
     @property
     def probabilities(self) -> Float[Tensor, "batch ..."]:
-        """Softmax of the logits: each row sums to 1. Raises as `logits`."""
+        """Softmax of the logits: each row sums to 1. Raises the same error as `logits`."""
         return self["probabilities"].values
 
     @property
@@ -167,7 +167,7 @@ class Trace:
     def positional_encoding(self) -> Float[Tensor, "position d_model"]:
         """The position vectors that were added to the source, or to the target if the decoder ran alone. With learned
         positions, the target has other vectors: `trace["target_embedding.position"]`. If padding shifts the positions, so that
-        each text has its own, the vectors of the first text."""
+        each text has its own vectors, these are the vectors of the first text."""
         side = "source" if "source_embedding.position" in self else "target"
         values = self[f"{side}_embedding.position"].values
         return values[0] if values.ndim == 3 else values
@@ -244,7 +244,7 @@ class Trace:
             return queries
         pad = getattr(self.config, "target_pad", None)
         ids = () if pad is None else self.ids_of("target")[item]
-        # An id below 0 fills up a row between words.
+        # In a trace of words, an id below 0 fills up the row of a text with fewer words.
         length = next((place for place, token in enumerate(ids) if token == pad or token < 0), len(queries))
         written = (*queries[1:length], end)[:length]
         return (*(f"{read} → {then}" for read, then in zip(queries, written, strict=False)), *queries[length:])
@@ -254,7 +254,7 @@ class Trace:
         one tensor, which is kept; `weights` returns one layer without a copy. Do not write to it, because the trace is shared.
 
         Raises:
-            InputError: there is no such kind, or it did not run.
+            InputError: there is no such kind, or this kind did not run.
             PathError: a layer was replaced, and its taps have no names yet (`tap.name_taps`).
         """
         kind = self._ran(kind)
@@ -362,9 +362,9 @@ class Trace:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the trace after all its methods were called: its tensors; the copies that `attention` and
-        `allowed` keep, which are one copy and one more byte for each weight; and, if pieces can be joined to words, the tensors
-        between words."""
+        """Bytes of memory of the trace after all its methods were called: its tensors; a copy of each weight, which `attention`
+        keeps; one byte for each weight, which `allowed` keeps; and, if pieces can be joined to words, the tensors between
+        words."""
         weights = (activation.values for activation in self if activation.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
 

@@ -34,7 +34,7 @@ __all__ = ["Training", "TrainingStep", "main", "run"]
 
 # Not the folder of the shipped models: a trial would replace the model that the app and its lessons show.
 OUT = Path("trained")
-SENTENCES = 100  # on which the heads of a translator are measured
+SENTENCES = 100  # number of sentences on which the heads of a translator are measured
 RUNS = Path("runs")  # states of unfinished runs; not shipped
 
 
@@ -136,9 +136,9 @@ def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipel
 
 
 def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accuracy, Pipeline]:
-    """The accuracy of a translator on the held-out sentences of its corpus, and the pipeline with what was measured on its
-    card. Its snapshots are read from `out`."""
-    # Imported only here, because they need packages that nothing else needs.
+    """The accuracy of a translator on the held-out sentences of its corpus, and the pipeline with the measurements on its card.
+    Its snapshots are read from `out`."""
+    # These modules are imported only here, because they need packages that nothing else needs.
     from transformer.training.alignment import alignment_measures
     from transformer.training.translation import exact, translated, translation_measures
 

@@ -35,7 +35,7 @@ def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
 
 
 def word_model_links(corpus: Corpus, sentences: Sequence[Aligned]) -> list[Links]:
-    """The links of IBM model 1 (Brown et al. 1993), which knows only which words often stand in the same pairs.
+    """The links of IBM model 1 (Brown et al. 1993), which learns only how often two words stand in the same pair.
 
     Raises:
         InputError: the package `nltk`, which trains the model, is not installed.
@@ -67,7 +67,7 @@ def _most_probable(
 
 
 def alignment_measures(pipeline: Pipeline, corpus: Corpus, snapshots: Mapping[int, Pipeline]) -> dict[str, dict[str, Any]]:
-    """What the card says about alignment: the error of each head, of both baselines, and of each head in each snapshot. The
+    """The record of the card about alignment: the error of each head, of both baselines, and of each head in each snapshot. The
     layer and the head with the smallest error are counted from 1.
 
     Args:

@@ -21,9 +21,9 @@ MISSING = (
     "French translation; the file may be compressed with gzip."
 )
 LONGEST = 62  # tokens: the 64 positions of the model without `<sos>` and `<eos>`
-CHARACTERS = 120  # the most frequent characters, each of which is a piece
-HELD_OUT = (2, 200)  # so many of so many English sentences are held out, by a hash
-# The number of words up to which a sentence belongs to a group of the test.
+CHARACTERS = 120  # this many characters, the most frequent ones, are pieces themselves
+HELD_OUT = (2, 200)  # 2 of 200 English sentences are held out, chosen by a hash
+# The most words of a sentence in each group of the test. Longer sentences are one more group.
 LENGTHS = (4, 7, 10)
 
 
@@ -35,7 +35,7 @@ class Sentence(NamedTuple):
 
 
 class Corpus(Task):
-    """The pairs of a file. There is no rule for the right answer, so `solve` gives none.
+    """The pairs of a file. There is no rule for the right answer, so `solve` returns None.
 
     Args:
         name: the name of the task.
@@ -151,7 +151,7 @@ def pieces_of(texts: Iterable[str], count: int) -> Subwords:
     except ImportError:
         raise InputError("Training on a file needs the package tokenizers: pip install tokenizers.") from None
     tokenizer = Tokenizer(models.BPE())
-    # The texts are given as runs, which are joined only within themselves, so there is nothing left to split.
+    # Each text is given as its runs, with line breaks between them. Characters are joined only within a run.
     tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
     trainer = trainers.BpeTrainer(
         vocab_size=count - len(BYTE_PIECES) - len(MARKS), limit_alphabet=CHARACTERS, show_progress=False
@@ -167,7 +167,8 @@ def pieces_of(texts: Iterable[str], count: int) -> Subwords:
 
 
 def _runs_of(text: str) -> Iterator[str]:
-    """The runs of a text in which characters may be joined; the first of a word has its space before it."""
+    """The runs of a text in which characters may be joined; the first run of a word starts with the space before the word, or
+    is this space alone."""
     for word in text.split():
         first, *others = runs(word)
         yield from itertools.chain([SPACE + first] if is_run(first) else [SPACE, first], others)
@@ -179,10 +180,10 @@ def open_corpus(name: str, path: Path, pieces: int | Subwords) -> Corpus:
     Args:
         name: the name of the task.
         path: the file.
-        pieces: its vocabulary; or the number of pieces, to make a vocabulary from its training pairs.
+        pieces: the vocabulary of the corpus; or the number of pieces, to make a vocabulary from the training pairs.
 
     Raises:
-        InputError: as for `read_corpus` and `pieces_of`.
+        InputError: `read_corpus` or `pieces_of` raises it.
     """
     sentences = read_corpus(path)
     if isinstance(pieces, int):

@@ -25,7 +25,7 @@ class Accuracy(NamedTuple):
     Attributes:
         right, total: number of pairs answered exactly, and number of all pairs.
         by_form: form or detail of pairs → (right, total).
-        wrong: up to 20 pairs that were answered wrongly, each with that answer.
+        wrong: up to 20 pairs that were answered wrongly, each with the wrong answer.
     """
 
     right: int

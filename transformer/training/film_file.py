@@ -59,7 +59,8 @@ class OwnRun(NamedTuple):
         return levels[frame, text].astype(np.float32) / 255
 
     def at(self, frame: int) -> float:
-        """The mean of the losses that were noted between the frame before and this one; NaN if there are none."""
+        """The mean of the losses that were noted after the previous frame and up to this frame; NaN if there are no such
+        losses."""
         start = self.steps[frame - 1] if frame else -1
         between = (self.loss_steps > start) & (self.loss_steps <= self.steps[frame])
         return float(self.losses[between].mean()) if between.any() else float("nan")
@@ -80,10 +81,10 @@ def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
 
 
 def read_run(data: bytes, name: str = "run.safetensors") -> OwnRun:
-    """What `run_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is run.
+    """The training that `run_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is run.
 
     Raises:
-        CheckpointError: the data is not such a file; the message calls it `name`.
+        CheckpointError: the data is not such a file; the message calls the file `name`.
     """
     metadata, tensors = read_safetensors(data, name)
     file = ForeignFile(name, "the film of a training")

@@ -82,11 +82,11 @@ class OpenedStep(NamedTuple):
         counted: whether each target token counts: False for padding.
         loss_at_start: mean of the losses of the last batch that count, before the steps on the earlier batches.
         loss: this mean after the steps on the earlier batches, before the step on the last batch.
-        loss_after: this mean, for the last batch, after the step on it.
+        loss_after: this mean after the step on the last batch.
         value, value_after: the weight before and after the step.
         gradient: derivative of the loss with respect to the weight, from autograd.
         nudged: the losses with the weight made smaller and larger by `NUDGE`.
-        norms: parameter → 2-norm of its gradient.
+        norms: name of a parameter → 2-norm of its gradient.
         norm: 2-norm of the gradient over all parameters, before clipping.
         update: Adam's computation for the weight.
     """

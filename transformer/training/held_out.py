@@ -46,10 +46,10 @@ def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) 
     Args:
         pipeline: the pipeline of the model.
         pairs: at least one.
-        smoothing: ε of label smoothing, 0 to 1. With the ε of its training, the loss is the one that training minimised.
+        smoothing: ε of label smoothing, 0 to 1. With the ε of the model's training, this is the loss that training minimised.
 
     Raises:
-        InputError: there are no pairs, or the model cannot read one.
+        InputError: there are no pairs, or the model cannot read a pair.
     """
     if not pairs:
         raise InputError("There are no pairs to test on.")

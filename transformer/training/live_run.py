@@ -5,8 +5,8 @@
     training.progress.losses
     training.stop()
 
-It runs in its own process (`worker.py`), because a thread would hold Python's interpreter lock for most of each step, and
-because a process returns all of its memory when it ends. The process has a low priority and one thread.
+The training runs in its own process (`worker.py`), because a thread would hold Python's interpreter lock for most of each step,
+and because a process returns all of its memory when it ends. The process has a low priority and one thread.
 """
 
 import os
@@ -176,8 +176,8 @@ class LiveTraining:
         return thread is None or not thread.is_alive()
 
     def copy(self, seconds: float = 3.0) -> Copy | None:
-        """Request a copy of the present model, and wait for it at most `seconds`. Returns the latest copy if there is no
-        process to make one, or if none comes in time; None if there is no copy yet."""
+        """Request a copy of the present model, and wait for it at most `seconds`. If there is no process, or no copy comes in
+        time, the latest copy is returned; None if there is no copy yet."""
         with self._changed:
             before = self.progress.copy
             if self.progress.status not in ("running", "paused"):
@@ -241,7 +241,7 @@ class LiveTraining:
         now, values = self.progress, message.values
         match message.kind:
             case "ready":
-                # A process that was killed may have reported steps after its last state; they are done again.
+                # A process that was killed may have reported steps after its last state; these steps are done again.
                 done = values["step"]
                 now = replace(now, step=done, losses=now.losses[:done], rates=now.rates[:done])
                 now = replace(now, checks=tuple(check for check in now.checks if check[0] <= done))

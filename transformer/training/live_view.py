@@ -30,7 +30,7 @@ class LiveView:
         right: the right answer; None if the text is not in the language of the task.
         tokens: kind of attention → the tokens of its queries and of its keys.
         weights: kind of attention → weights of all heads, [layer, head, query, key].
-        allowed: kind of attention → where a query may attend, with the same axes.
+        allowed: kind of attention → True where a query may attend to a key, with the axes of `weights`.
     """
 
     step: int

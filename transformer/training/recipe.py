@@ -55,18 +55,19 @@ class Recipe:
             step that writes the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains a head that turns: its
             attention moves to the noun that the pronoun refers to.
         turning_from: number of steps before the penalty `turning` begins.
-        decisive: weight of a penalty if the model can still predict the gender of a pronoun while that head is silenced
-            (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also decides the
-            pronoun.
+        decisive: weight of a penalty if the model can still predict the gender of a pronoun while the head of `turning` is
+            silenced (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also
+            decides the pronoun.
         turning_layer, turning_head: layer and head of these two penalties, counted from 1.
         hard: number of pairs drawn for each pair of a batch. Half of the batch are then the drawn pairs that are hardest for
             the model (`Training.hardest`); 0 to train on all drawn pairs. It makes the model learn rare words and forms, which
             are in few batches.
-        hard_from: number of steps before `hard` is used; it begins with the first pool after them.
+        hard_from: number of steps before `hard` is used; it is used from the first pool after these steps.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
-        bits: whether they are stored as whole numbers of so many bits instead (`transformer.pipeline.packed`): 8 or 4; or 0.
-        snapshot_bits: the same for the snapshots; 0 for half precision.
+        bits: bits of the whole numbers as which the weights are stored instead, 8 or 4 (`transformer.pipeline.packed`); 0 to
+            store floating-point numbers.
+        snapshot_bits: bits of the whole numbers as which the weights of snapshots are stored, 8 or 4; 0 for half precision.
         pieces: for a model that learns from a file of sentence pairs (`corpus`), the number of pieces in its vocabulary; 0 for
             a model that learns a task with a rule.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
@@ -77,8 +78,8 @@ class Recipe:
         preset, config: the variant, and fields of `TransformerConfig` that differ from it.
 
     Raises:
-        ConfigError: a setting has another type or is out of its `BOUNDS`; one without a default is missing; or a name is not
-            a setting.
+        ConfigError: a setting has a wrong type, is out of its `BOUNDS`, or has no default and is missing; or a name is not a
+            setting.
     """
 
     task: str

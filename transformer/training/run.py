@@ -49,8 +49,8 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 numbers itself. Without it they are converted: a step takes 6 × as long as in
-    float32 on one thread, and much longer on two."""
+    """Whether the processor multiplies bfloat16 numbers itself. Otherwise the numbers are converted: a step takes 6 × as long
+    as in float32 on one thread, and much longer on two."""
     return any(present for name, present in torch.cpu.get_capabilities().items() if name.endswith("bf16"))
 
 
@@ -246,7 +246,7 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share one, and the batches come in random order. With
+        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. With
         `recipe.hard` each batch is that many times as large, and `hardest` chooses from it."""
         recipe = self.recipe
         choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0

@@ -1,6 +1,6 @@
 """Measure a translator on held-out sentences of a corpus: BLEU, chrF, and how well its doubt tells good answers from poor ones.
 
-Needs the package `sacrebleu`, which nothing else needs.
+This module needs the package `sacrebleu`, which nothing else needs.
 """
 
 from collections import defaultdict
@@ -97,8 +97,8 @@ def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
 
 
 def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dict[str, dict[str, Any]]:
-    """What the card says about a translator: `translation`, its BLEU and chrF; and `doubt`, below which confidence an answer is
-    marked as doubtful, and how often marked answers, and other answers, are poor."""
+    """The record of the card about a translator: `translation` has its BLEU and chrF. `doubt` has the confidence below which an
+    answer is marked as doubtful, and how often marked answers and other answers are poor."""
     of_form: dict[str, list[int]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         of_form[form_of(sentence.source)].append(place)

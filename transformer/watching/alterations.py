@@ -1,4 +1,4 @@
-"""A change of our network's pass, as `compare` tries them: edits, replaced parts of the copy, other ids."""
+"""Changes of a pass of our network, which `compare` tries: edits of tensors, replaced parts of the network, other ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +14,7 @@ from transformer.network.tap import Edit, Recording, Scope, Tap, Traceable, trac
 
 @dataclass(frozen=True, eq=False)
 class Change(Edit):
-    """An edit that computes a tensor again from others of the pass.
+    """An edit that computes a tensor again from other tensors of the pass.
 
     Attributes:
         path: path of the tap.
@@ -39,10 +39,10 @@ class Alteration:
     """A change of a pass.
 
     Attributes:
-        edits: of tensors.
-        parts: (module of the copy, name of an attribute, its value while the pass runs).
-        source, target: other ids, if not None.
-        logits: a function of the logits, if not None.
+        edits: edits of tensors.
+        parts: for each replaced part of the network, its module, the name of an attribute, and its value while the pass runs.
+        source, target: ids that are read instead; None for the same ids.
+        logits: a function whose result replaces the logits; None for the same logits.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -57,11 +57,11 @@ class Candidate:
     """A mistake that somebody may have made, at one place.
 
     Attributes:
-        names: short names of the mistake, or of the mistakes, if two are made at once.
+        names: short name of the mistake, or of both mistakes if two are made at once.
         words: the mistakes in words, one for each name.
         where: the place in words; empty if the mistake has only one place.
-        parts: the sub-layers that it changes, or `source_embedding`, `target_embedding`, `encoder`, `decoder`.
-        make: returns the change.
+        parts: the sub-layers that the mistake changes, or `source_embedding`, `target_embedding`, `encoder`, `decoder`.
+        make: a function that returns the change.
     """
 
     names: tuple[str, ...]

@@ -188,8 +188,8 @@ def _read_own_input(forward: Callable[..., Tensor], mask: Mask, x: Tensor, _memo
 
 
 def _from_decoder(setting: Setting, path: str, branch: str, layer_input: bool) -> Change:
-    """Keys or values of cross-attention that are made of the decoder's vectors: of those of the queries, or of the input of the
-    layer."""
+    """Keys or values of cross-attention that are made from the decoder: from the vectors that the queries are made from, or,
+    with `layer_input`, from the input of the layer."""
     first, layer = setting.config.norm_first, path.rpartition(".")[0]
     own = f"{layer}.{'cross' if first else 'self'}_attention_add_norm.normalized"
     read = setting.layer_input(path) if layer_input else own

@@ -1,4 +1,4 @@
-"""Names for the axes of a module's tensors, from their sizes and from the inputs that they derive from."""
+"""Names for the axes of a module's tensors, from the sizes of the axes and from the inputs that a tensor derives from."""
 
 import inspect
 from collections import Counter
@@ -20,11 +20,11 @@ class Sizes:
     """The sizes that axes are recognised by.
 
     Attributes:
-        batch: number of texts; None if it could not be told.
+        batch: number of texts; None if it is unknown.
         batch_axis: the axis of texts.
         lengths: side → number of tokens.
         sides: name of an input → its side.
-        features: name of an axis of features → its sizes.
+        features: name of an axis of features → the sizes that it can have.
         heads: number of heads.
     """
 
@@ -61,7 +61,7 @@ class Sizes:
 
 
 def main_inputs(module: nn.Module, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Name of a parameter of `forward` → its tensor, without masks. The same tensor is listed once."""
+    """Name of a parameter of `forward` → its tensor. A tensor that is given twice is listed once."""
     try:
         bound = dict(inspect.signature(module.forward).bind(*given, **named).arguments)
     except (TypeError, ValueError):
@@ -76,7 +76,7 @@ def main_inputs(module: nn.Module, given: Sequence[Any], named: Mapping[str, Any
 
 
 def is_main(name: str, tensor: Tensor) -> bool:
-    """Whether an input has tokens: ids, or vectors of them."""
+    """Whether an input holds tokens, as ids or as vectors."""
     return "mask" not in name and tensor.ndim in (1, 2, 3) and (tensor.ndim == 3) == tensor.is_floating_point()
 
 
@@ -105,7 +105,8 @@ def sizes_of(module: nn.Module, inputs: Mapping[str, Tensor], tokens: Mapping[st
 
 
 def _sides(names: Sequence[str]) -> dict[str, str]:
-    """Name of an input → its side: by the name of the parameter, otherwise the first is the source, the second the target."""
+    """Name of an input → its side. If the names do not tell which inputs are the source and the target, the first input is the
+    source, and the second is the target."""
     if len(names) == 1:
         return {names[0]: "source"}
     told = {name: [side for side, words in SIDE_WORDS.items() if any(word in name.lower() for word in words)] for name in names}

@@ -54,8 +54,9 @@ def compare(
 
         print(compare(my_transformer, Transformer(config), source, target))
 
-    Both run on the same ids with the same weights: theirs are copied into a copy of ours. Then ours is run with every mistake
-    of a list, one at a time; the mistake with which ours gives their numbers is the reason. Neither network is changed.
+    Both networks run on the same ids with the same weights: the weights of `mine` are copied into a copy of `ours`. Then this
+    copy is run with every mistake of a list, one at a time. The mistake with which it gives the numbers of `mine` is the
+    reason. Neither `mine` nor `ours` is changed.
 
     Args:
         mine: the module, called as `mine(source, target)`, which returns logits.
@@ -65,14 +66,14 @@ def compare(
         mapping: name of a parameter of mine → name of a parameter of ours, where names and the order of computation are not
             enough.
         run: called as `run(mine, source, target)` if the module is called in another way, for example with masks.
-        tolerance: differences of up to this part of the largest number are none.
+        tolerance: numbers count as equal if they differ by at most this share of the largest number.
         report: a function such as `print`, called with a sentence after every 500 changes that were tried, because a search
             that finds nothing takes up to a minute.
 
     Raises:
-        InputError: an argument has another form, the weights are in half precision or not finite, the module fails, it returns
-            no logits, or its weights cannot be placed; the message names the tensors that are left. If the module fails because
-            two axes are exchanged, and runs where all have one size, the message names the mistake.
+        InputError: an argument is invalid, the weights are in half precision or not finite, the module fails, it returns no
+            logits, or its weights cannot be placed; the message names the tensors that are left. If the module fails because it
+            exchanges two axes, the message names this mistake, provided that the module runs on axes of equal size.
     """
     _check(mine, ours, source, target, mapping, run, tolerance, report)
     try:
@@ -124,8 +125,8 @@ def compare(
 def _explained(
     failure: InputError, mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, *given: Any
 ) -> InputError:
-    """The error of a module that fails, with the mistakes that are found where it runs. With as many texts as tokens, all sizes
-    fit, so a module runs although it exchanges axes."""
+    """The error of a module that fails. Its message also names the mistakes that are found on as many texts as tokens, because
+    a module that exchanges axes runs there without an error."""
     size = min(source.shape[1], target.shape[1])
     rows = torch.arange(size)[:, None]
     columns = (torch.arange(size) + rows // len(source)) % size  # a repeated text begins at another token
@@ -147,14 +148,15 @@ def _explained(
 def _compared(
     mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, mapping: Any, run: Run | None, tolerance: float
 ) -> Compared:
-    """A pass of theirs, and ours with their weights."""
+    """A pass of `mine`, and a copy of `ours` with the same weights."""
     recorder, logits = _their_pass(mine, source, target, run, ours)
     with torch.no_grad():
         return Compared.of(mine, ours, source, target, recorder, logits, mapping, tolerance)
 
 
 def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
-    """A copy of theirs, in which norms and biases that are all 1 or 0 have other values. None if it cannot be copied."""
+    """A copy of `mine` with other values in every norm and bias whose values are all equal, as before training. None if there
+    is no such norm or bias, or if `mine` cannot be copied."""
     try:
         other = copy.deepcopy(mine)
     except Exception:  # noqa: BLE001 (a module may refuse in any way)
@@ -217,7 +219,7 @@ def _their_pass(
     call: Run = run or (lambda module, source, target: module(source, target))
 
     def seeded() -> Any:
-        torch.manual_seed(seed)  # within `run_recorded`, random numbers are restored afterwards
+        torch.manual_seed(seed)  # `run_recorded` restores the state of random numbers
         return call(mine, inputs["source"], inputs["target"])
 
     result = run_recorded(mine, recorder, seeded)

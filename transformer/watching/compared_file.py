@@ -19,13 +19,13 @@ Values = Float[np.ndarray, "..."]
 
 
 class ComparedTensor(NamedTuple):
-    """A tensor of our network beside the nearest one of another.
+    """A tensor of our network beside the nearest tensor of another network.
 
     Attributes:
         path: its path in our network.
-        axes: the names of its axes, without that of the texts.
-        difference: the largest difference where the numbers count, in units of the largest number of ours; ∞ if theirs
-            has no tensor of this size.
+        axes: the names of its axes, without the axis of the texts.
+        difference: the largest difference between the two tensors, in units of the largest number of ours. Source padding and
+            hidden scores do not count. ∞ if the other network has no tensor of this size.
         ours: its numbers, for the first text.
         theirs: the numbers of the nearest tensor of the other network, in our order of axes; None if there is none.
     """
@@ -41,9 +41,9 @@ class ComparedRun(NamedTuple):
     """Two networks on the same ids and with the same weights.
 
     Attributes:
-        says: what was found, in sentences.
+        says: the result of the comparison, in sentences.
         first: path of the first tensor that differs; None if the logits agree.
-        tolerance: differences up to this are none.
+        tolerance: the largest difference that counts as equal.
         tensors: the tensors of our network that were looked for, in the order of computation.
         labels: side → labels of the tokens of the first text.
     """
@@ -73,10 +73,11 @@ def compared_bytes(run: ComparedRun) -> bytes:
 
 
 def read_compared(data: bytes, name: str = "compared.safetensors") -> ComparedRun:
-    """What `compared_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is run.
+    """The comparison that `compared_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is
+    run.
 
     Raises:
-        CheckpointError: the data is not such a file; the message calls it `name`.
+        CheckpointError: the data is not such a file; the message calls the file `name`.
     """
     metadata, tensors = read_safetensors(data, name)
     file = ForeignFile(name, "a comparison")

@@ -8,18 +8,20 @@ from pathlib import Path
 from transformer.pipeline.checkpoint import as_path, write_whole
 from transformer.watching.compared_file import ComparedRun, ComparedTensor, compared_bytes
 
-MOST = 1000  # above this, the number of a difference says nothing
+MOST = 1000  # a larger difference is written as “more than 1000 times”
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A mistake that was tried: with it, our network gives the numbers of theirs, at least as far as the next difference.
+    """A mistake that explains a difference: with this mistake, our network gives their numbers, at least up to the next
+    difference.
 
     Attributes:
         name: a short name, such as `no scaling`.
         words: the mistake as a clause.
         where: the place in words; empty if the mistake has only one place.
-        remaining: the difference of the logits with this mistake and those before it in ours, in units of the largest logit.
+        remaining: the difference of the logits if ours has this mistake and the mistakes before it, in units of the largest
+            logit.
     """
 
     name: str
@@ -40,15 +42,16 @@ class Comparison:
         difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ, NaN
             if some of theirs are not finite.
         first: path of the first tensor of ours that theirs does not have; None if the logits agree.
-        first_difference: how far the nearest tensor of theirs is from it, in units of its largest number.
+        first_difference: how far the nearest tensor of theirs is from the tensor at `first`, in units of the largest number of
+            that tensor.
         place: the first difference in words; empty if there is none.
         reasons: the mistakes that were found by trying, in the order of computation.
         explained: whether ours with all these mistakes gives the logits of theirs.
         remaining: the difference of the logits with all reasons.
         notes: remarks, each a sentence.
-        weights: name of each weight of ours → names of theirs, which it was copied from.
-        tolerance: differences up to this are none.
-        tensors: tensors of ours beside the nearest ones of theirs, for the first text, in the order of computation.
+        weights: name of each weight of ours → names of their parameters from which it was copied.
+        tolerance: the largest difference that counts as equal.
+        tensors: tensors of ours beside the nearest tensors of theirs, for the first text, in the order of computation.
         labels: side → its ids as labels, for the first text.
     """
 
@@ -75,7 +78,7 @@ class Comparison:
         write_whole(as_path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The contents of a safetensors file that the page Layers opens: the tensors, and what is said of them."""
+        """The contents of a safetensors file that the page Layers opens: the tensors, and the sentences about them."""
         says = tuple(str(self).splitlines())
         return compared_bytes(ComparedRun(says, self.first, self.tolerance, self.tensors, self.labels))
 

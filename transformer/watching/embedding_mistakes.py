@@ -133,8 +133,9 @@ def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tens
 def _angles(
     length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False, base: int = 10_000
 ) -> Tensor:
-    """Positions whose angles or waves differ: 1, the exponent is the column; 2, twice the pair's; 3, sines only; 4, twice the
-    column; 5, that of the next pair for cosines; 6, half; 7, negative."""
+    """Positions with other angles or waves. `form` chooses the exponent: 0, the column of the pair's sine, as usual; 1, the
+    column; 2, twice the usual exponent; 3, the usual exponent, but only sines or only cosines; 4, twice the column; 5, for
+    cosines the exponent of the next pair; 6, half the usual exponent; 7, the usual exponent with a minus sign."""
     column = torch.arange(width, dtype=torch.float64)
     pair = column - column % 2
     exponent = (pair, column, 2 * pair, pair, 2 * column, pair + 2 * (column % 2), pair / 2, -pair)[form]

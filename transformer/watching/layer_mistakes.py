@@ -14,7 +14,7 @@ from transformer.watching.mask_mistakes import edited
 from transformer.watching.places import Setting
 
 STACKS = (("both stacks", ("encoder", "decoder")), ("the encoder", ("encoder",)), ("the decoder", ("decoder",)))
-# A layer with a change: it gets the layer, and what the layer is called with.
+# A function that runs a layer with a mistake. It gets the layer, and the arguments with which the layer is called.
 Layer = Callable[..., Tensor]
 
 
@@ -96,7 +96,8 @@ def _feed_forward_skips(layer: Any, start: Tensor, *given: Any) -> Tensor:
 
 
 def _cross_first(layer: Any, x: Tensor, memory: Tensor, own: Mask, other: Mask, *_: object) -> Tensor:
-    # Weights of theirs are placed in the order of computation, so ours has those of its cross-attention in `self_attention`.
+    # Weights are placed in the order of computation, so the weights of their cross-attention, which runs first, are in our
+    # `self_attention`.
     x = layer.self_attention_add_norm(x, lambda x: layer.self_attention(x, memory, other))
     x = layer.cross_attention_add_norm(x, lambda x: layer.cross_attention(x, x, own))
     return layer.feed_forward_add_norm(x, layer.feed_forward)
@@ -130,7 +131,8 @@ def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
 
 
 def skipped_layers(setting: Setting) -> Iterator[Candidate]:
-    """Layers that do not run. The weights of theirs are placed in the order in which they run, so the last ones are missing."""
+    """Layers that do not run. Their weights are placed in the order in which their layers run, so the last layers of ours are
+    the layers without weights."""
     for stack, ran in setting.layers.items():
         skipped = [*setting.module(f"{stack}.layers").children()][ran:]
         if skipped:
@@ -180,8 +182,8 @@ def _unchained(stack: Any, x: Tensor, *given: Any) -> Tensor:
 
 
 def _transposed(stack: Any, x: Tensor, *given: Any) -> Tensor:
-    """The stack reads [position, batch] for [batch, position]. A mask of padding keeps its axes; that of the causal order fits
-    only if there are as many texts as tokens."""
+    """The stack reads [position, batch] for [batch, position]. A mask of padding keeps its axes; a causal mask fits only if
+    there are as many texts as tokens."""
     memory = given[:1] if len(given) > 1 else ()
     x, given = x.transpose(0, 1), (*(each.transpose(0, 1) for each in memory), *given[len(memory) :])
     for layer in stack.layers:
@@ -194,7 +196,7 @@ def _with_positions(forward: Callable[..., Tensor], positions: nn.Module, x: Ten
 
 
 def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
-    """Layers of the decoder that read another layer of the encoder than the last."""
+    """Layers of the decoder that read a layer of the encoder other than the last."""
     config = setting.config
     if config.encoder_layers == 1:
         return

@@ -14,12 +14,12 @@ from transformer.watching.alterations import Alteration, Candidate, Change
 from transformer.watching.places import Setting
 
 LOW = -1e9
-# Hidden scores of minus these numbers leave a visible weight, so they are tried even if theirs does not show them.
+# Hidden scores with these values leave a visible weight. They are tried even if they are not seen in the scores of theirs.
 SMALL_FILLS = (-1.0, -5.0)
 OTHER_PADS = 4  # ids below this are tried as padding
 
 
-# A function of the scaled scores, of the mask (True where a query may attend to a key) and of the softmax over all keys.
+# A function that returns weights, given the scaled scores and the mask (True where a query may attend to a key).
 Weighing = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -99,7 +99,8 @@ def _masks_of_others(setting: Setting) -> Iterator[Candidate]:
 
 
 def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
-    """Weights under another mask. If it hides every key of a query, it matters how: by a number, by adding one, or by −∞."""
+    """Weights under another mask. If the mask hides every key of a query, several ways of hiding are tried, because the weights
+    then depend on it: replacing a score by a low number, adding a low number, or −∞."""
     ways: list[Weighing] = [lambda scores, _: scores.masked_fill(~keep, LOW).softmax(-1)]
     if not bool(keep.any(-1).all()):
         ways.append(lambda scores, _: (scores + torch.where(keep, 0.0, -1e4)).softmax(-1))
@@ -176,7 +177,7 @@ def _uses_of_the_mask(setting: Setting) -> Iterator[Candidate]:
 
 
 def _with_a_score_of_0(scores: Tensor) -> Tensor:
-    """The weights beside one more key, whose score is 0 and which is left out of the result."""
+    """The weights if there were one more key, with the score 0. The weight of this key is left out of the result."""
     return nn.functional.pad(scores, (0, 1)).softmax(-1)[..., :-1]
 
 
@@ -198,7 +199,7 @@ def after_softmax(setting: Setting) -> Iterator[Candidate]:
 
 
 def axes(setting: Setting) -> Iterator[Candidate]:
-    """Softmax over another axis than that of the keys."""
+    """Softmax over an axis other than the keys."""
     for axis, of in ((2, "queries"), (1, "heads"), (0, "texts of the batch")):
         for least, empty in ((LOW, None), (-math.inf, 0.0), (-math.inf, None)):
 

@@ -1,4 +1,4 @@
-"""Which tensors of our network somebody's module has too, in whatever layout it keeps them."""
+"""Which tensors of our network somebody's module computes too, in whatever order of axes."""
 
 import functools
 import hashlib
@@ -13,18 +13,18 @@ from torch import Tensor
 from transformer.network.tap import Recording
 from transformer.tracing.paths import TensorPath
 
-# Tensors of our network that are looked for, by the last part of their path. Others may be computed in another way.
+# Tensors of our network that are looked for, by the last part of their path. Other tensors may be computed in another way.
 MILESTONES = {"sum", "masked_scores", "weights", "head_output", "concatenated", "output", "normalized", "hidden", "activated"}
 MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
 # A number this many times larger than the usual one, such as a fill of −10⁹, does not set the unit of differences.
 OUTLIER = 30.0
 # About how many numbers of a tensor are compared first.
 SAMPLE = 16
-# A change that does not help leaves at least so many tensors different.
+# A change does not help if theirs still has none of this many tensors of ours, counted from the first difference.
 LOOK_AHEAD = 6
-# And a run of ours is stopped if theirs lacks so many: those of an attention and of a feed-forward network.
+# A run of ours is stopped if theirs has none of this many tensors: as many as an attention and a feed-forward network have.
 STOP_AHEAD = 15
-# Tensors inside of an attention, from which it does not follow that its queries are the same.
+# Tensors inside an attention. Even if one of them is equal in both networks, the queries may differ.
 INSIDE = tuple(f"attention.{name}" for name in ("masked_scores", "weights", "head_output", "concatenated", "output"))
 FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
 
@@ -45,18 +45,18 @@ class Library:
                 known.add(form)
                 self._by_size.setdefault(each.numel(), []).append(each)
         self._stacks: dict[tuple[object, ...], Tensor] = {}
-        self._samples: dict[tuple[object, ...], tuple[Tensor, Tensor]] = {}  # places of a few numbers, and these of theirs
+        self._samples: dict[tuple[object, ...], tuple[Tensor, Tensor]] = {}  # a few places, and their numbers there
         self._known: dict[tuple[object, ...], bool] = {}  # most changes that are tried leave most tensors as they were
 
     def of_size(self, count: int) -> Sequence[Tensor]:
-        """The tensors with so many numbers."""
+        """The tensors with this many numbers."""
         return self._by_size.get(count, ())
 
     def has(
         self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
     ) -> bool:
-        """Whether `distance` is at most `tolerance`. It is quicker, because a few numbers tell most tensors apart, and because
-        the answer for the same numbers is kept."""
+        """Whether `distance` is at most `tolerance`. This is quicker than `distance`: a few numbers tell most tensors apart,
+        and the answer for the same numbers is cached."""
         numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy().tobytes(), digest_size=16).digest()
         form = (axes, values.dtype, values.shape, key, tolerance, numbers)
         if form not in self._known:
@@ -90,8 +90,9 @@ class Library:
         Args:
             values: a tensor of ours.
             axes: the names of its axes.
-            keep: True where the numbers count; None for everywhere. The same for equal `key` and shape.
-            key: names `keep`.
+            keep: True where the numbers count; None for everywhere. Calls with an equal `key` and shape must give the same
+                `keep`.
+            key: identifies `keep` in the cache.
         """
         direct = self._distance(values, axes, keep, key)
         if "head" not in axes or direct < 1e-3:
@@ -105,7 +106,8 @@ class Library:
         return min(relative(stack, flat, 1).tolist()) if flat.numel() else 0.0
 
     def _stack(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object) -> Tensor:
-        """The tensors of theirs that may be this one, in our order of axes: the numbers that count, in rows."""
+        """The tensors of theirs that may equal `values`, in our order of axes: a row for each tensor, with the numbers that
+        count."""
         form = (axes, tuple(values.shape), key)
         if form not in self._stacks:
             found = [each for theirs in self._by_size.get(values.numel(), ()) for each in aligned(theirs, values.shape, axes)]
@@ -133,8 +135,8 @@ def _heads(
 
 
 def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
-    """The largest difference, in units of the numbers of ours: of the largest one, unless a few are far larger than the others.
-    A NaN differs from everything but a NaN."""
+    """The largest difference, in units of the largest number of ours. If a few numbers are far larger than the others, they do
+    not set the unit for the others (`OUTLIER`). A NaN differs from everything but a NaN."""
     sizes = ours.abs()
     usual = sizes[sizes.isfinite() & (sizes > 0)]
     unit = torch.minimum(usual.amax(), OUTLIER * usual.median()) if usual.numel() else sizes.new_ones(())
@@ -146,7 +148,8 @@ def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
 
 @functools.lru_cache(256)
 def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """The orders of axes in which theirs may have a tensor. Scores with queries and keys exchanged are other scores."""
+    """The orders of axes in which theirs may have a tensor. Orders with the keys before the queries are left out, because
+    transposed scores are different scores."""
     orders = permutations(range(len(axes)))
     if "query" in axes and "key" in axes:
         query, key = axes.index("query"), axes.index("key")
@@ -183,8 +186,8 @@ class Standing:
         logits: the largest difference of the logits, in units of the largest logit; ∞ if their shapes differ.
         place: number of the first tensor of ours that theirs does not have.
         path: its path; None if the logits agree.
-        difference: how far the nearest tensor of theirs is from it.
-        present: how many tensors of ours theirs has.
+        difference: how far the nearest tensor of theirs is from this tensor.
+        present: how many of our tensors theirs has.
     """
 
     logits: float
@@ -201,7 +204,7 @@ class Matching:
     Attributes:
         library: their tensors.
         axes: path of a tensor of ours → its axes.
-        tolerance: differences up to this are none.
+        tolerance: the largest difference that counts as equal.
         pads: True at padding of the source, [batch, source].
     """
 
@@ -212,7 +215,7 @@ class Matching:
     _regions: dict[tuple[str, tuple[int, ...]], tuple[Tensor | None, object]] = field(default_factory=dict)
 
     def region(self, recording: Recording, path: str) -> tuple[Tensor | None, object]:
-        """What `region` returns, computed once where it depends on no mask."""
+        """The result of the function `region`. It is computed once for each path and shape, unless it depends on a mask."""
         form = (path, recording.shape(path))
         if path.endswith("masked_scores"):
             return region(recording, path, self.axes[path], self.pads)
@@ -229,13 +232,13 @@ class Matching:
     def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
         """Where our run first differs from theirs.
 
-        A tensor of ours that theirs does not have is no difference if theirs has a later one that derives from it: then theirs
-        computes it in another way.
+        A tensor of ours that theirs does not have does not count as a difference if theirs has a later tensor that derives from
+        it: then theirs computes the same in another way.
 
         Args:
             recording: our run.
             logits: the difference of the logits.
-            reached: the standing without a change; it is returned if theirs still lacks the tensors there.
+            reached: the standing without a change; it is returned if theirs still lacks the tensors from its `place` on.
         """
         paths = milestones(recording)
         if logits <= self.tolerance:
@@ -253,7 +256,7 @@ class Matching:
 
 
 def milestones(paths: Iterable[str]) -> list[str]:
-    """Those of our tensors that are looked for in theirs."""
+    """The paths of our tensors that are looked for in theirs."""
     return [path for path in paths if is_milestone(path)]
 
 
@@ -282,8 +285,8 @@ def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bo
 
 
 def region(recording: Recording, path: str, axes: tuple[str, ...], pads: Tensor) -> tuple[Tensor | None, object]:
-    """Where the numbers of a tensor count: not at padding of the source, whose vectors nobody reads; and of scores, where the
-    mask allows a key. And a key for it."""
+    """True for the numbers of a tensor that count, and a key for this choice; None for both if all numbers count. Padding of
+    the source does not count, because its vectors are not read. Neither do scores that a mask hides."""
     place = TensorPath.parse(path)
     kind = place.kind
     sides = {"source": pads} if kind is None else {}

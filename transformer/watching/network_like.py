@@ -71,7 +71,7 @@ def network_like(
 
 
 def _usual(read: dict[str, Any]) -> dict[str, Any]:
-    """Values of the fields that a mistake may be in."""
+    """The usual values of the fields that are not read from the module, because it may have a mistake there."""
     return {"scale_embedding": read.get("position") != "learned", "target_padding": "keys"}
 
 
@@ -98,7 +98,8 @@ def _recorded(
 
 
 def _call(module: nn.Module, source: Tensor, target: Tensor) -> Any:
-    """The module on both sides; a stack alone gets what it reads."""
+    """The result of the module for both sides. A decoder alone gets the target first; a module with one input gets the
+    source."""
     if isinstance(module, nn.TransformerDecoder | nn.TransformerDecoderLayer):
         return module(target, source)
     required = [
@@ -108,7 +109,7 @@ def _call(module: nn.Module, source: Tensor, target: Tensor) -> Any:
 
 
 def _read(run: Pass, module: nn.Module, tokens: dict[str, int]) -> dict[str, Any]:
-    """The fields that a pass tells."""
+    """The fields that can be read from a pass."""
     tables = [use for use in run.uses if use.kind == "table"]
     norms = [use for use in run.uses if use.kind == "norm"]
     widths = [each.weight.shape[-1] for each in (tables or norms)]
@@ -129,7 +130,7 @@ def _read(run: Pass, module: nn.Module, tokens: dict[str, int]) -> dict[str, Any
     sources = [use.weight for use in tables if "target" not in use.origin]
     targets = [use.weight for use in tables if "target" in use.origin]
     fields["source_vocab"] = len(sources[0]) if sources else 0
-    # With one linear layer after the last feed-forward network, it makes the logits.
+    # If there is one linear layer after the last feed-forward network, it computes the logits.
     last = len(others[-1].weight) if len(others) % 2 and tables else 0
     fields["target_vocab"] = last or (len(targets[0]) if targets else 0)
     own = [use for use in norms if use.weight.shape == (width,)]

@@ -102,7 +102,7 @@ def _normed_twice(add_norm: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]
 
 
 def _epsilons(setting: Setting) -> Iterator[Candidate]:
-    """Another ε: of each norm, that of theirs, if it is seen; otherwise usual ones."""
+    """Another ε: first, where it is seen, the ε of each norm of theirs; then usual values."""
     sublayers = [f"{path}_add_norm.norm" for path in setting.sublayers]
     last = [f"{stack}.norm" for stack in ("encoder", "decoder") if setting.config.final_norm]
     own = setting.config.norm_eps
@@ -182,7 +182,7 @@ def residuals(setting: Setting) -> Iterator[Candidate]:
 
 
 def _with_branch(path: str, branch: str, scope: Scope) -> Tensor:
-    """The result of an attention, and its projected queries, keys or values."""
+    """The sum of the result of an attention and its projected queries, keys or values."""
     if path.endswith("feed_forward"):
         raise ValueError(f"{path} has no {branch}")
     return scope.values[f"{path}.{branch}.projected"] + scope.values[f"{path}.output"]
@@ -219,7 +219,7 @@ def final_norms(setting: Setting) -> Iterator[Candidate]:
 
 
 def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
-    """A norm with the weights of theirs, as far as it has such a norm."""
+    """A norm with the weights that theirs has at this place, if it has any."""
     if left_out:
         return nn.Identity()
     norm = nn.LayerNorm(setting.config.d_model, eps=next(iter(setting.eps.values()), 1e-5))

@@ -28,7 +28,7 @@ SDPA = "scaled_dot_product_attention"
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Scores, or what is made of them: a product of queries and keys.
+    """A product of queries and keys: scores, or a tensor that is made of them.
 
     Attributes:
         query, key: the factors, [.., query, d_head] and [.., key, d_head].
@@ -48,7 +48,7 @@ class Product:
 
 @dataclass(eq=False)
 class Attention:
-    """One recognised attention, as it is filled while the module runs.
+    """One recognised attention. Its fields are filled while the module runs.
 
     Attributes:
         product: its queries and keys.
@@ -135,14 +135,14 @@ class Operations(TorchDispatchMode):
         """Called after each operation."""
 
     def same(self, view: Tensor, tensor: Tensor) -> None:
-        """Let a view that the module does not have count as the tensor that it is a view of."""
+        """Record that a view, which this class made, counts as the tensor that it is a view of."""
         self.origins[view] = self.origin(tensor)
 
     def found(self, attention: Attention) -> None:
         """Called for each attention, when its weights are known."""
 
     def _follow(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        """Recognise products, what is made of them, and attentions."""
+        """Recognise products, the tensors made of them, and attentions."""
         if name == SDPA:
             self._fused(args, kwargs, result)
         elif name in PRODUCTS or name == "einsum":
@@ -258,7 +258,7 @@ def default_axes(count: int) -> tuple[str, ...]:
 
 
 def moved_axes(name: str, args: tuple[Any, ...], axes: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The axes after a transposition; None if it is of another form."""
+    """The axes after a transposition; None for an operation of another form."""
     if name == "mT":
         return (*axes[:-2], axes[-1], axes[-2])
     if name == "permute":

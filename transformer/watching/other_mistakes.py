@@ -40,7 +40,7 @@ def other_mistakes(setting: Setting) -> Iterator[Candidate]:
 
 
 def feed_forwards(setting: Setting) -> Iterator[Candidate]:
-    """Another activation, or one at another place."""
+    """Another activation, or an activation at another place."""
     for where, paths in setting.feed_forward_places():
         for name, function in ACTIVATIONS.items():
             if name.lower() == setting.config.activation:

@@ -30,13 +30,14 @@ class Use:
     """A use of parameters.
 
     Attributes:
-        kind: `linear`; `norm`; `table`, a table whose rows are picked by ids of the module's input; `positions`, any other.
+        kind: `linear`; `norm`; `table`, a table whose rows are picked by ids of the module's input; `positions`, any other
+            table.
         weight: of a linear layer [out, in]; of a norm [d_model]; of a table [row, d_model].
         bias: the bias; None if there is none.
         names: names of the parameters.
         module: path of the module that ran.
         order: number of the operation.
-        output: what was computed.
+        output: the result.
         ids: the ids of a table; None for other kinds.
         origin: the inputs that the result, or the ids of a table, derive from.
         reads: numbers of the attentions whose averages a linear layer reads.
@@ -57,7 +58,8 @@ class Use:
 
 
 class Pass(Operations):
-    """Records a pass. Dropout drops nothing in it, so that the numbers can be compared; `dropped` is True if it would have.
+    """Records a pass. Dropout is off in it, so that the numbers can be compared; `dropped` is True if dropout would have been
+    on.
 
     Args:
         inputs: name → tensor, for the inputs of the module.
@@ -193,7 +195,7 @@ class Pass(Operations):
         summed = [label for label in of_weight if label in other and label not in output]
         if len(out) + len(summed) != len(of_weight) or not out or not summed:
             return
-        # The part of the result with fewer numbers for each head comes last: heads, then the vector of a head.
+        # The labels in the order that they have in the weight: heads, then the dimensions of a head.
         out.sort(key=of_weight.index) if len(summed) == 1 else None
         ordered = weight.permute([of_weight.index(label) for label in (*out, *summed)])
         sizes = [weight.shape[of_weight.index(label)] for label in out]

@@ -13,12 +13,12 @@ class Placed:
     """Tensors of theirs by the names of ours.
 
     Attributes:
-        config: the configuration of a network that can have all of these.
+        config: the configuration of a network of ours that has a place for all of these tensors.
         tensors: name of ours → values.
         names: name of ours → names of theirs.
         extra_norms: LayerNorms of theirs that ours has no place for: name of the place → weight and bias.
         eps: path of a norm of ours → ε of theirs, as far as it is seen.
-        layers: stack → how many of its layers theirs ran, the first ones of ours.
+        layers: stack → how many of its layers theirs ran; they are placed in the first layers of ours.
         left: names of their parameters without a place.
     """
 

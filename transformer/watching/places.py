@@ -19,7 +19,7 @@ KIND_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What mistakes are made of.
+    """A copy of our network to make mistakes in, and what is known about theirs.
 
     Attributes:
         model: a copy of our network with the weights of theirs.

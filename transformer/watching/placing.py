@@ -1,7 +1,7 @@
 """Weights of somebody's Transformer in a copy of our network: which tensor of theirs is which of ours.
 
 Names decide between query, key and value. Everything else follows from the pass itself: the order of computation, which linear
-layer made the queries of an attention, and which one reads its result.
+layer made the queries of an attention, and which linear layer reads the attention's result.
 """
 
 import functools
@@ -40,7 +40,7 @@ def place(
         mapping: name of theirs → name of ours, where the caller knows better.
 
     Raises:
-        InputError: a tensor of ours gets no values; the message names it, and what is left of theirs.
+        InputError: a tensor of ours gets no values, or values of another shape; the message names it.
     """
     placed = Placed(copy_config(ours.config))
     problem = None
@@ -59,7 +59,7 @@ def place(
 
 @functools.lru_cache(8)
 def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Name → shape, for each weight of our network. The random numbers of others are left as they are."""
+    """Name → shape, for each weight of our network. The state of torch's random numbers is not changed."""
     with torch.random.fork_rng():
         model = Transformer(config.replace(max_len=1) if config.position == "sinusoidal" else config)
     return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
@@ -87,12 +87,12 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
 
 
 def _layers(config: TransformerConfig, attentions: int, linear_layers: int) -> dict[str, int]:
-    """How many layers of each stack theirs ran: those of ours, or fewer if it skips some.
+    """How many layers of each stack theirs ran: as many as ours has, or fewer if theirs skips some.
 
     Raises:
-        InputError: what theirs ran makes up no such layers.
+        InputError: the attentions and linear layers that theirs ran do not make up such layers.
     """
-    both = (linear_layers - 1) // 2  # each layer has two of them, and the last one makes the logits
+    both = (linear_layers - 1) // 2  # two in each layer, and one for the logits
     decoder = attentions - both  # a layer of the decoder has two attentions
     encoder = both - decoder
     ours = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
@@ -132,13 +132,13 @@ def _place_tables(placed: Placed, run: Pass, mine: nn.Module) -> None:
 
 
 def is_sinusoid(table: Tensor) -> bool:
-    """Whether a table of positions is one that is computed."""
+    """Whether a table of positions holds computed sinusoids."""
     orders = ("alternating", "halves")
     return any(torch.allclose(table.double(), sinusoid(len(table), table.shape[1], order), atol=1e-4) for order in orders)
 
 
 def _is_skipped(placed: Placed, name: str) -> bool:
-    """Whether a tensor of ours belongs to a layer that theirs did not run, or to a stack of which it ran none."""
+    """Whether a tensor of ours belongs to a layer that theirs did not run, or to a stack of which theirs ran no layer."""
     path = TensorPath.parse(name)
     ran = placed.layers.get(path.stack)
     return ran == 0 or (ran is not None and path.layer is not None and path.layer >= ran)
@@ -160,7 +160,7 @@ def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Mo
     """Check that every tensor of ours has values of its shape. Biases that theirs does not have are 0.
 
     Raises:
-        InputError: a tensor has none, or of another shape.
+        InputError: a tensor has no values, or values of another shape.
     """
     known = {name for names in placed.names.values() for name in names}
     placed.left = [name for name, _ in mine.named_parameters() if name not in known]

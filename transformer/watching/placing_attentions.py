@@ -14,7 +14,8 @@ from transformer.tracing.paths import BRANCHES, Branch
 from transformer.watching.passes import Pass, Use
 from transformer.watching.placed import Placed
 
-# How the rows of a projection are ordered: parts are queries, keys and values in one matrix.
+# The orders of axes in which the rows of a projection may be laid out. `part` is the axis of queries, keys and values in one
+# matrix.
 LAYOUTS = tuple(permutations(("part", "head", "d_head")))
 
 
@@ -62,7 +63,7 @@ def attention_groups(run: Pass, width: int) -> list[Group]:
             groups.append(Group([], {branch: [] for branch in BRANCHES}, reader))
         groups[-1].attentions.append(number)
         for branch, use in zip(BRANCHES, uses, strict=True):
-            if use is not None:  # otherwise our own weights stay, so that it is a difference
+            if use is not None:  # otherwise our own weights stay, and are found to differ
                 groups[-1].branches[branch].append(use)
         if uses.count(None) > 1:
             message = (
@@ -82,8 +83,8 @@ def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) ->
 
 
 def is_unread(use: Use, group: Group) -> bool:
-    """Whether a linear layer is a projection that an attention computes, while it reads another one twice: a slip of the pen
-    such as `q, k, v = q, k, k`."""
+    """Whether a linear layer is a projection that an attention computes but does not read, because it reads another projection
+    twice: a slip of the pen such as `q, k, v = q, k, k`."""
     read = [each for uses in group.branches.values() for each in uses]
     twice = len({id(each) for each in read}) < len(read) and len({each.names for each in read}) > 1
     return twice and any(use.weight.shape == each.weight.shape and _owner(use) == _owner(each) for each in read)
@@ -95,7 +96,8 @@ def _owner(use: Use) -> frozenset[str]:
 
 
 def _by_name(group: Group) -> None:
-    """Let names decide which layers are query, key and value, if they do. An exchange of them is then a difference."""
+    """Decide by names which layers are query, key and value, if the names tell. If theirs exchanges two of them, the comparison
+    then finds a difference."""
     if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
         return
     heads = [[group.branches[branch][head] for branch in BRANCHES] for head in range(len(group.attentions))]
@@ -111,7 +113,7 @@ def _by_name(group: Group) -> None:
 
 
 def named_branches(names: Sequence[str]) -> dict[Branch, int] | None:
-    """The number of the name of the query, of the key and of the value; None if the names do not tell."""
+    """Branch → index of its name in `names`; None if the names do not tell."""
     words = [re.split(r"[.]", name) for name in names]
     differing = [parts for parts in zip(*words, strict=False) if len({*parts}) == 3]
     for parts in differing:
@@ -140,7 +142,7 @@ def _branch_of(part: str, parts: Sequence[str]) -> Branch | None:
 def _branch_rows(
     config: TransformerConfig, group: Group, branch: Branch, use: Use, layout: Sequence[str]
 ) -> tuple[Tensor, Tensor | None]:
-    """The rows of one branch in a linear layer that may have those of several."""
+    """The rows of one branch in a linear layer that may have the rows of several branches."""
     parts = [other for other in BRANCHES if use in group.branches[other]]
     if len(use.weight) * len(group.branches[branch]) == config.d_model:  # a whole projection, which several branches read
         parts = [branch]
@@ -174,7 +176,7 @@ def place_attention(placed: Placed, path: str, group: Group, layout: Sequence[st
         given = [bias for bias in biases if bias is not None]
         if len(given) == len(uses):
             placed.put(f"{path}.{branch}.projection.bias", torch.cat(given), names)
-    if group.output is None:  # our own weights stay, so that it is a difference
+    if group.output is None:  # our own weights stay, and are found to differ
         return
     weight = group.output.weight
     if tuple(join) != JOINS[0] and weight.shape[-1] == config.d_model:

@@ -17,7 +17,8 @@ Unused = dict[str, tuple[Tensor, Tensor | None, frozenset[str]]]
 def place_norms(
     placed: Placed, run: Pass, mine: nn.Module, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> None:
-    """Place norms: those in the module of a layer by their order, others by the sub-layer that they stand before or after."""
+    """Place the norms. A norm inside the module of a layer is placed by its order in the layer, any other norm by the sub-layer
+    before or after it."""
     width = placed.config.d_model
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
@@ -49,7 +50,7 @@ def _sublayers(
 def _fill_stack(
     placed: Placed, stack: str, sublayers: Mapping[str, tuple[int, int]], own: Sequence[Use], unused: Unused
 ) -> None:
-    """Give each sub-layer of a stack its norm, and the stack its last one."""
+    """Give each sub-layer of a stack its norm, and the stack its final norm."""
     slots, filled = [*sublayers], dict[str, Use]()
     modules = {slot: _layer_module(placed, slot.rpartition(".")[0], slots) for slot in slots}
     for layer in dict.fromkeys(slot.rpartition(".")[0] for slot in slots):
@@ -94,7 +95,7 @@ def _put_norm(placed: Placed, path: str, use: Use) -> None:
 
 
 def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | None:
-    """The module of theirs in which a layer of ours is; None if their layers are no modules of their own."""
+    """The path of their module that corresponds to a layer of ours; None if their layers are not modules of their own."""
 
     def prefix(path: str) -> str:
         words = [name.split(".") for ours, names in placed.names.items() if ours.startswith(f"{path}.") for name in names]
@@ -124,8 +125,8 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """A norm of ours that theirs does not run gets the weights of one of their norms that did not run, in order. Otherwise it
-    changes no scale."""
+    """Give a norm of ours that theirs does not run the weights of the next norm of theirs that did not run. If there is none,
+    the weights are 1 and the bias is left out."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())
     placed.put(f"{path}.weight", weight, names)

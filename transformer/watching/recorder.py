@@ -55,7 +55,7 @@ class Recorder(Operations):
         if own:
             base = f"{base}.attention#{own + 1}".removeprefix(".")
         self.bases[base] = attention
-        # The place of the attention in the order; its other tensors are put beside the weights.
+        # The weights mark the place of the attention in the order; its other tensors are put beside them.
         self.keep(tensor_path(base, "weights"), attention.weights)
 
     def entered(self, path: str, given: Any, named: dict[str, Any]) -> None:
@@ -139,10 +139,11 @@ def unchanged(module: nn.Module) -> Iterator[None]:
 
 
 def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any]) -> Any:
-    """What `call` returns, with every tensor in the recorder.
+    """The result of `call`. Every tensor of the pass is kept in the recorder.
 
-    The module runs twice. What it keeps from its first pass for later ones, such as a table of positions in a dictionary, is
-    then made of ordinary tensors. Those of the recorded pass, in inference mode, would make its next training step fail.
+    The module runs twice. A module may keep tensors of its first pass for later passes, such as a table of positions in a
+    dictionary. Because the first pass is not in inference mode, these are ordinary tensors. Tensors of the recorded pass, which
+    is in inference mode, would make the next training step fail.
 
     Raises:
         InputError: the module fails.

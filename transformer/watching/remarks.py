@@ -1,4 +1,4 @@
-"""What `compare` remarks besides differences of numbers: shared weights, unused ones, another number of heads."""
+"""What `compare` remarks besides differences of numbers: shared weights, unused weights, another number of heads."""
 
 import math
 from collections.abc import Iterator
@@ -15,9 +15,10 @@ NAMED = 3  # most weights that are named in a sentence
 
 
 def shared_weights(compared: Compared) -> list[Reason]:
-    """The reasons that layers, sub-layers, or query, key and value of theirs share weights which ours do not; empty if none do.
+    """The reasons about weights that theirs shares and ours does not: between layers, between sub-layers, or between query, key
+    and value. Empty if there are no such weights.
 
-    Ours gets copies of these weights, so the logits agree all the same.
+    Ours gets a copy of the weights at each place, so the logits agree all the same.
     """
     places: dict[str, set[str]] = {}
     for name, theirs in compared.placed.names.items():

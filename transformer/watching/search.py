@@ -23,7 +23,7 @@ from transformer.watching.placing import place
 from transformer.watching.placing_attentions import ALL_LAYOUTS, USUAL_LAYOUTS, Layout
 
 MOST_MISTAKES = 8
-# How often all mistakes are tried, and at how many places each mistake is tried first.
+# How often all mistakes are tried, and how many of the best options are followed each time.
 MOST_LOOKS, MOST_OPTIONS = 12, 3
 # Names of differences that are settings, and how many of them are tried together; and the places that are the whole network.
 SETTINGS = {"norm after the sub-layer", "norm before the sub-layer", "embedding scaled", "embedding not scaled"}
@@ -39,11 +39,11 @@ VISIBLE = -50.0
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A mistake that was added to those before.
+    """A mistake that was added to the mistakes of the steps before.
 
     Attributes:
         candidate, alteration: the mistake, and the change that makes it.
-        remaining: the difference of the logits with it.
+        remaining: the difference of the logits with all mistakes up to this one.
         progress: by how many tensors it moved the first difference.
     """
 
@@ -106,14 +106,15 @@ class Compared:
         return compared
 
     def find_layouts(self) -> None:
-        """Where an attention is the first difference, find the order of its rows with which more of it agrees."""
+        """If the first difference is in an attention, find the order of the rows in its projections with which more tensors
+        agree."""
         best, chosen = self.standing(()), dict[Kind, Layout]()
         for kind in Kind:
             if best.path is None or TensorPath.parse(best.path).kind != kind:
                 continue
             known = {other: layout for other, layout in chosen.items() if [*Kind].index(other) < [*Kind].index(kind)}
             for layout in ALL_LAYOUTS:
-                later = {other: layout for other in Kind if other not in known}  # most people use one for all attentions
+                later = {other: layout for other in Kind if other not in known}  # most people use one layout for all
                 other = self.place({**known, **later})
                 self.load(other)
                 reached = self.standing((), best)
@@ -130,7 +131,7 @@ class Compared:
             parameters[name].copy_(values)
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
-        """How far ours agrees with theirs under these changes. If they do not help, no further than `reached`."""
+        """How far ours agrees with theirs under these changes. If the changes do not help, `reached` is returned."""
         self.tried += 1
         if self.report and reached and self.tried % REPORT_EVERY == 0:
             self.report(f"{self.tried} changes of ours were tried. The first difference is at {reached.path}.")
@@ -163,8 +164,9 @@ class Compared:
         return milestones(run_altered(self.model, self.source, self.target, ())[1])
 
     def explained(self, base: Standing) -> tuple[Standing, "Found"]:
-        """What `search` finds. If that is not enough, also with the other usual orders of rows, which a wrong attention hides.
-        And the standing without mistakes, in the same order of rows."""
+        """The standing without mistakes, and the mistakes that `search` finds. If these do not explain everything, the search
+        is repeated with other usual orders of rows, because a wrong attention hides the right order. Both results are for one
+        order of rows."""
         before, layouts = self.placed, [self.place(dict.fromkeys(Kind, layout)) for layout in USUAL_LAYOUTS]
         # Settings alone are tried first, because that is quick, and because other settings hide the order of rows.
         for placed in (before, *layouts):
@@ -187,8 +189,9 @@ class Compared:
         return base, found
 
     def search(self, base: Standing) -> "Found":
-        """The mistakes with which ours gives the numbers of theirs: each moves the first difference furthest. If several places
-        of a mistake move it equally far, the largest is tried first, and the others if that leads nowhere."""
+        """The mistakes with which ours gives the numbers of theirs: each step adds the mistake that moves the first difference
+        furthest. If several options move it equally far, the option with the most places is followed first, and the others if
+        this leads nowhere."""
         first = self._options(Found((), base))
         if first and first[0].reached.path is None:  # one mistake explains everything
             return first[0]
@@ -205,14 +208,15 @@ class Compared:
                 if option.reached.place >= furthest.reached.place and option.steps:
                     furthest = option if option.reached.place > furthest.reached.place else furthest
         steps = [*furthest.steps]
-        # What moved the first difference only a little, or left the logits farther from theirs than they were, is a guess.
+        # A mistake that moved the first difference only a little, or left the logits farther from theirs than without mistakes,
+        # is a guess.
         while steps and (steps[-1].progress < LEAST_PROGRESS or steps[-1].remaining >= base.logits):
             steps.pop()
         return Found(tuple(steps), furthest.reached)
 
     def _settings(self, base: Standing) -> "Found":
-        """The combination of other settings with which ours agrees furthest; none if that helps little. A difference in a
-        setting, such as pre-norm, is not a mistake, and several of them together are usual."""
+        """The combination of other settings with which ours agrees furthest; no steps if every combination helps little. A
+        difference in a setting, such as pre-norm, is not a mistake, and often several settings differ at once."""
         whole = {candidate.names[0]: candidate for candidate in self._candidates((), "") if _is_setting(candidate)}
         best = Found((), base)
         for count in range(1, MOST_SETTINGS + 1):
@@ -228,7 +232,8 @@ class Compared:
         return best
 
     def _options(self, found: "Found") -> list["Found"]:
-        """The mistakes that move the first difference furthest, at each place where they do; or one that explains all."""
+        """The mistakes that move the first difference furthest, each at one place or group of places; or only the first mistake
+        that explains everything."""
         alterations, reached = [step.alteration for step in found.steps], found.reached
         near, options = self._near(reached.path or ""), list["Found"]()
         for candidate in self._candidates(alterations, part_of(reached.path or "")):
@@ -247,8 +252,8 @@ class Compared:
                 options.append(option)
         most = max(((each.reached.place, each.reached.present) for each in options), default=(0, 0))
         furthest = [each for each in options if (each.reached.place, each.reached.present) == most]
-        # Two with the same difference of the logits are one change, made at a larger and at a smaller number of places. An
-        # infinite difference, of logits of another shape, tells nothing.
+        # Two options with the same difference of the logits are one change, made at more and at fewer places. This cannot be
+        # told from an infinite difference, which logits of another shape have.
         different = {each.reached.logits if math.isfinite(each.reached.logits) else each: each for each in reversed(furthest)}
         return [each for each in furthest if each in different.values()][:MOST_OPTIONS]
 
@@ -265,7 +270,7 @@ class Compared:
             tuple(dict.fromkeys(fill for fill in fills if fill < 0)),
             tuple(dict.fromkeys(number for each in self.recorder.attentions for number in _hidden(each.scores))),
         )
-        # The more likely ones first: a mistake that explains everything ends the search.
+        # The more likely mistakes come first, because a mistake that explains everything ends the search.
         makers = (attention_mistakes, other_mistakes)
         for mistakes in makers if "attention" in part else reversed(makers):
             yield from mistakes(setting)
@@ -274,7 +279,8 @@ class Compared:
         return next((each.source for each in reversed(alterations) if each.source is not None), self.source)
 
     def _near(self, path: str) -> set[str]:
-        """The parts of ours in which a mistake can cause a first difference at a path: its own, and the one before."""
+        """The parts of ours in which a mistake can cause a first difference at a path: the part of the path itself, and the
+        part before it."""
         sublayers = Setting(self.model, self.source, self.target, {}, {}, {}).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
@@ -293,7 +299,7 @@ class NoHelpError(Exception):
 
 
 def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alteration:
-    """The change that ends a run, some tensors after the first difference, if theirs has none of these tensors."""
+    """The change that ends a run `STOP_AHEAD` tensors after the first difference, if theirs has none of these tensors."""
     wanted = paths[reached.place : reached.place + STOP_AHEAD]
 
     def check(values: Tensor, scope: Scope) -> Tensor:
@@ -306,8 +312,8 @@ def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alte
 
 
 def _hidden(scores: Tensor) -> Iterator[float]:
-    """The number that theirs writes in place of hidden scores, if it can be seen and is not low enough: the least score, which
-    several scores have."""
+    """The number that theirs writes in place of hidden scores, if the number is not low enough to hide them: the least score,
+    if several scores have it."""
     least = scores.min()
     if VISIBLE < least < 0 and int((scores == least).sum()) > 1:
         yield float(least)

@@ -1,4 +1,4 @@
-"""The tensors of our network beside the nearest ones of somebody's, for the file of a comparison."""
+"""The tensors of our network beside the nearest tensors of somebody's module, for the file of a comparison."""
 
 import torch
 from jaxtyping import Bool

@@ -37,7 +37,7 @@ def watch(
         module: any module.
         inputs, keywords: what the module is called with.
         names: path of a tensor → the names of its axes, separated by spaces: `{"attn.output.1": "batch head query key"}`. If
-            they end in `query key`, the tensor is an attention, also one that was not recognised.
+            the names end in `query key`, the tensor counts as attention weights, even if it was not recognised.
         tokens: labels of the tokens: a list of texts, or one list for each text of the batch, or `{"source": …, "target": …}`
             with such lists. A row is as long as the text is in the module, with padding.
 
@@ -117,7 +117,7 @@ def watched_of(
     labels: Mapping[str, Tokens],
     names: Mapping[str, tuple[str, ...]],
 ) -> Watched:
-    """What a recorder kept, with names of axes."""
+    """The tensors that a recorder kept, with names for their axes."""
     sizes = sizes_of(module, given, labels)
     _check_lengths(labels, sizes.lengths)
     attentions = {base: _Parts.of(base, attention, recorder, sizes) for base, attention in recorder.bases.items()}
@@ -136,7 +136,8 @@ def watched_of(
 
 
 def _check_lengths(labels: Mapping[str, Tokens], lengths: Mapping[str, int]) -> None:
-    """Check that rows of tokens are as long as the text of their side. One list for both sides fits if it fits one of them.
+    """Check that rows of tokens are as long as the text of their side. If both sides have the same list, its rows need to fit
+    only one side.
 
     Raises:
         InputError: a row is shorter or longer.
@@ -151,7 +152,7 @@ def _check_lengths(labels: Mapping[str, Tokens], lengths: Mapping[str, int]) -> 
 
 
 def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, recorder: Recorder) -> Watched:
-    """The same, with axes that the caller named. Axes that end in `query key` make the tensor an attention."""
+    """The watched pass, with the axes that the caller named. Axes that end in `query key` make the tensor an attention."""
     activation = watched[path]
     if len(axes) != len(activation.shape) or len({*axes}) != len(axes):
         message = "{path} has the shape {shape}; the axes {axes!r} must be one different name for each size."

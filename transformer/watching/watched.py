@@ -26,8 +26,8 @@ class Watched:
     Attributes:
         activations: path → activation: inputs and outputs of submodules (`encoder.layers.0.output`), and of each attention
             `weights`, `scores` before softmax, `query`, `key`, and, if it can be told, `value`, `mask` (True where a query may
-            attend to a key), `applied_weights` (what the values were multiplied with, if these are not the weights: after
-            dropout, for example) and `head_output`.
+            attend to a key), `applied_weights` (the weights that the values were multiplied with, if these differ, for example
+            after dropout) and `head_output`.
         attentions: the paths of the attentions.
         sides: path of an attention → the sides of its queries and of its keys: `source` or `target`.
         tokens: side → labels, a row for each text of the batch. May lack a side.
@@ -81,7 +81,8 @@ class Watched:
         raise PathError(message, path=path, near=", ".join(map(repr, near)) or "none, because no attention was recognised")
 
     def weights(self, path: str) -> Float[Tensor, "batch head query key"]:
-        """The weights of an attention, not copied. An attention without texts or without heads gets axes of size 1 for these.
+        """The weights of an attention, not copied. If an attention has no axis for texts or for heads, it gets such an axis of
+        size 1.
 
         Raises:
             PathError: no attention has that path.
@@ -131,10 +132,10 @@ class Watched:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "watched.safetensors") -> "Watched":
-        """What `to_bytes` wrote. No code is run from the data.
+        """The watched pass that `to_bytes` wrote. No code is run from the data.
 
         Raises:
-            CheckpointError: the data is not such a file; the message calls it `name`.
+            CheckpointError: the data is not such a file; the message calls the file `name`.
         """
         from transformer.watching.watched_file import read_watched
 
@@ -142,7 +143,7 @@ class Watched:
 
     @staticmethod
     def _four_axes(activation: Activation) -> Tensor:
-        """A tensor of an attention as [batch, head, query, key]. Axes that are neither of these count as heads."""
+        """A tensor of an attention as [batch, head, query, key]. All other axes of the tensor count as heads."""
         axes, values = activation.axes, activation.values
         heads = [place for place, axis in enumerate(axes) if axis not in ("batch", "query", "key")]
         batch = [axes.index("batch")] if "batch" in axes else []

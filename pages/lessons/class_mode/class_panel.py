@@ -1,7 +1,7 @@
 """The panel of a class below the bar of its lesson, and the answers of the class above the page.
 
-The teacher's panel has the code, the phase of the question, and how many have answered. Nobody sees the answers before they are
-revealed; the teacher reads them in the window of the notes. A student's page follows the stop and the phase of the teacher.
+The teacher's panel has the code, the phase of the question, and how many have answered. Before the answers are revealed, only
+the teacher can read them, in the window of the notes. A student's page follows the stop and the phase of the teacher.
 """
 
 from pathlib import Path

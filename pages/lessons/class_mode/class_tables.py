@@ -29,7 +29,7 @@ COLUMNS = ("table_first", "table_last", "table_right")
 
 def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
     """All answers of a class as CSV: a row for each seat; for each question its first and its last answer, and whether the last
-    one is right. The seats are in the order of their answers, not in that in which they were taken."""
+    one is right. The seats are sorted by their answers, so that their order does not show when they were taken."""
     words, columns = text("lesson")["class"], dict[str, list[str | int]]()
     for index in lesson.questions:
         question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]
@@ -64,7 +64,7 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """A table with bars: the number of students whose first answer, and whose last answer, each answer is.
+    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last answer.
 
     Args:
         stop: the stop of the question.

@@ -1,8 +1,8 @@
 """Classes: many students answer the questions of one lesson at once, and their teacher sees how many gave each answer.
 
-For each question, the teacher leads the class through four phases: it votes, it talks, it votes again, and the answer is
-revealed. A class is only in the memory of this process, without names and addresses of people. It ends when its teacher closes
-it, or `CLASS_MINUTES` after the last sign of life of anybody in it.
+For each question, the teacher leads the class through four phases: the students vote, they talk, they vote again, and the
+answer is revealed. A class is only in the memory of this process, without names and addresses of people. It ends when its
+teacher closes it, or `CLASS_MINUTES` after the last request of anybody in it.
 """
 
 import secrets
@@ -65,7 +65,7 @@ class _Class:
         students: student → stop → the student's answers.
         answers: number of answers of all students together.
         at: the stop that the teacher shows, counted from 0.
-        phases: stop → the phase of its question. A stop that is missing is in the first one.
+        phases: stop → the phase of its question. If a stop is missing, its question is in the first phase.
     """
 
     lesson: str
@@ -196,8 +196,8 @@ class Classes:
                 taught.at = stop
 
     def advance(self, code: str, secret: str, stop: int, to: Phase) -> None:
-        """Begin a phase of the question of a stop. Nothing happens if the secret is wrong, or if a later phase has begun: two
-        clicks, or two screens of the teacher, do not skip one."""
+        """Begin a phase of the question of a stop. Nothing happens if the secret is wrong, or if this phase or a later one has
+        begun. So two clicks, or two screens of the teacher, skip no phase."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop < LESSON_STOPS and to > taught.phases.get(stop, Phase.VOTE):
@@ -210,7 +210,7 @@ class Classes:
             return (asked.at, asked.phases.get(asked.at, Phase.VOTE)) if asked else None
 
     def phase(self, code: str, stop: int) -> Phase:
-        """The phase of the question of a stop. After the end of the class, all are revealed."""
+        """The phase of the question of a stop. After the end of the class, it is `REVEAL` for all questions."""
         with self._lock:
             asked = self._open(code)
             return asked.phases.get(stop, Phase.VOTE) if asked else Phase.REVEAL
@@ -223,7 +223,7 @@ class Classes:
 
     def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
         """How a class has answered the question of a stop, counted from 0; None if the class is over. Without the teacher's
-        secret, the tally has no answers until they are revealed."""
+        secret, the tally has no answers before the phase `REVEAL`."""
         with self._lock:
             asked = self._open(code)
             if asked is None:
@@ -247,7 +247,7 @@ class Classes:
         """Count attempts to join a class from an address.
 
         Raises:
-            LessonError: there were too many in this minute.
+            LessonError: there were too many attempts from this address in this minute.
         """
         minute = self._clock() // 60
         if minute != self._minute:

@@ -25,7 +25,7 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 def show_code(place: Seat) -> None:
     """Draw what students need to join, large enough for the last row: the QR code of the address, and below it the address and
-    the code as text. If phones cannot reach the address, draw instead how to start the app so that they can."""
+    the code as text. If phones cannot reach the address, draw instead how to start the app so that phones reach it."""
     st.html(_STYLE)
     if warn_local():
         return
@@ -51,8 +51,8 @@ def show_teacher_link(place: Seat) -> None:
 
 
 def warn_local(short: bool = False) -> bool:
-    """If only this machine can reach the app's address, draw a warning with the command to start instead. Returns whether this
-    is so.
+    """If only this machine can reach the app's address, draw a warning with the command to start instead. Returns whether only
+    this machine can reach it.
 
     Args:
         short: whether to draw one line that only refers to the full warning.

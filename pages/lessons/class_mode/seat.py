@@ -1,10 +1,10 @@
-"""The place of this session in a class: that of a student, or that of the teacher.
+"""The place of this session in a class: as a student, or as the teacher.
 
 The address of a student has `class=CODE-number`. The number is random and identifies no person. After a reload of the page, it
 makes the session the same student again. The address of the teacher has only `class=CODE`, because the class sees it on the
-projector. The teacher's secret is stored in the teacher's tab (`pages.ui.tab_memory`). It comes from there, or from the part of
-the teacher's link after the `#`, so no server gets it as a part of an address. So a session with only a code asks its tab for a
-secret before it joins the class as a student.
+projector. The teacher's secret is stored in the teacher's tab (`pages.ui.tab_memory`). A session gets the secret from its tab,
+or from the part of the teacher's link after the `#`, so no server receives the secret in an address. Therefore a session with
+only a code asks its tab for a secret before it joins the class as a student.
 """
 
 import ipaddress
@@ -99,7 +99,7 @@ def join(typed: str) -> str:
     """Join the class whose code was typed. Returns the name of its lesson.
 
     Raises:
-        LessonError: no open class has this code, the class is full, or too many have joined from this address.
+        LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
     """
     code = re.sub(r"[\s-]", "", typed).upper()
     lesson = classes().lesson_of(code, "", client())
@@ -108,8 +108,8 @@ def join(typed: str) -> str:
 
 
 def client() -> str:
-    """The internet address of the visitor, for limits. Of a long address (IPv6) only the first half, because one visitor can
-    use all addresses that begin with it. Empty on the machine that runs the app."""
+    """The internet address of the visitor, for limits. Of a long address (IPv6) this is only the first half, because one
+    visitor can use all addresses that begin with it. Empty on the machine that runs the app."""
     address = st.context.ip_address or ""
     try:
         number = ipaddress.IPv6Address(address)

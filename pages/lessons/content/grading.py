@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 def judge(question: Question, written: str, truth: Value | None) -> Verdict:
-    """Judge an answer. It must fit its question (`answers.fits`).
+    """Judge an answer. It must be valid for its question (`lesson_answers.fits`).
 
     Args:
         question: the question.
@@ -100,13 +100,14 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
 
 
 def right_answer(question: Question, truth: Value | None) -> str:
-    """The right answer in plain text. Empty for an order, whose options are in the right order."""
+    """The right answer in plain text. Empty for an order, because its options are in the right order, and if the truth is
+    missing."""
     if question.kind == "order" or (truth is None and question.kind != "choose"):
         return ""
     if question.kind == "choose":
         right = question.answer or (1 + int(truth.number) if truth else 0)
         return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says
-    assert truth is not None  # only the others have none
+    assert truth is not None  # a question without a truth has returned above
     if question.kind == "number":
         return number(truth.number, 3)
     words, name = dict(truth.words), question.truth.name if question.truth else ""

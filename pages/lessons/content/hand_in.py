@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.reading import as_toml
 
-# The key of the signatures. Codes are checked with the same key, so whoever hosts the app for homework sets one.
+# The key of the signatures. Codes are checked with the same key, so an operator who hosts the app for homework sets it.
 VARIABLE = "HEADLIGHT_HAND_IN_KEY"
 _KEY = os.environ.get(VARIABLE, "").encode() or secrets.token_bytes(32)
 
@@ -79,10 +79,10 @@ def code_of(lesson: Lesson, results: Sequence[Result], seat: int) -> str:
 
 
 def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
-    """What a code says. Blanks, dashes and small letters make no difference.
+    """What a code says. Spaces, dashes and lower case make no difference.
 
     Args:
-        lessons: the lessons that it can be of.
+        lessons: the lessons that the code can belong to.
 
     Raises:
         LessonError: the text is no code, its signature is wrong, or its lesson is not among `lessons`.
@@ -107,7 +107,7 @@ def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
 
 
 def _name(lesson: Lesson) -> bytes:
-    """A few bytes that tell a lesson from others, and from the same lesson with other words."""
+    """A few bytes that identify a lesson. They change if any word of the lesson changes."""
     return hashlib.sha256(as_toml(lesson).encode()).digest()[:NAME_BYTES]
 
 

@@ -18,7 +18,7 @@ SIDES = ("source", "target")
 
 
 class Phase(IntEnum):
-    """Where a class is with a question. Mazur's peer instruction (1997): what students say to one another between two votes
+    """The phase of a question in a class. Mazur's peer instruction (1997): what students say to one another between two votes
     teaches more than the explanation after them."""
 
     VOTE = 0
@@ -74,7 +74,8 @@ TRUTHS: dict[str, TruthForm] = {
     "edit-changes-answer": TruthForm("yes or no", ("edit",)),
 }
 
-# Truths of two texts that are patched. All but the first are about heads, which the page Patching does not tell meanwhile.
+# Truths of two texts that are patched. All but the first are about heads. The page Patching shows nothing about heads while
+# such a question waits for its answer.
 PATCHED = (
     "parting-token",
     "most-restoring-head",
@@ -93,8 +94,8 @@ class Truth:
 
     Attributes:
         name: a name in `TRUTHS`.
-        kind, layer, head: the attention head that is meant. Layer and head are counted from 1. Empty or 0 means that of the
-            view.
+        kind, layer, head: the attention head that is meant. Layer and head are counted from 1. Empty or 0 means the value
+            in the view.
         query, key: a token, or a position counted from 0. If a token occurs several times, the first one is meant. Empty if the
             truth does not need it.
         side: `source` or `target`.
@@ -168,10 +169,11 @@ class Stop:
         page: the name of the page that the stop opens.
         view: the parameters of its link, as (name, value) pairs.
         head: a head that the model's card names. The view gets its kind, layer and head. Empty for none.
-        row: the token whose row is framed on the map of the head; empty for that of the question, if it asks about one.
+        row: the token whose row is framed on the map of the head. Empty for the row that the question asks about, if any.
         edit: phrases of `transformer.tracing.phrases`, separated by `; `. The edit is made once the question is answered. Empty
-            for that of the question, if it asks about one.
-        pictures: names in `PICTURES` of what is drawn above the page then. Empty for the first two, if there is an edit.
+            for the edit that the question asks about, if any.
+        pictures: names in `PICTURES` of what is drawn above the page once the question is answered. If it is empty and there is
+            an edit, the first two are drawn.
         beside: a second model for these pictures: its answers to the same edit, or its training. Empty for none.
         others: more source texts, whose answers without and with the edit are listed below the answers.
         place: the part of the page to scroll to; empty for the top.
@@ -219,8 +221,8 @@ class Lesson:
         stops: one stop or more.
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
-        learnt: what the lesson has shown, a line for each, for its end.
-        core_title, core_about: the same of its short form, which has only its `core` stops; empty for none.
+        learnt: lines about what the lesson has shown, for its end.
+        core_title, core_about: title and about of the short form, which has only the `core` stops; empty for no short form.
     """
 
     title: str

@@ -70,7 +70,7 @@ def write(answers: Answers) -> str:
 
 
 def places(written: str) -> list[int] | None:
-    """The positions or options that an answer names; None if it is not a list of them."""
+    """The positions or options that an answer names; None if the answer is not a list of numbers."""
     if not re.fullmatch(r"\d{1,3}(-\d{1,3})*", written, re.ASCII):
         return None
     return [int(part) for part in written.split("-")]
@@ -85,7 +85,7 @@ def number_of(written: str) -> float | None:
 
 
 def fits(question: Question, written: str, tokens: int) -> bool:
-    """Whether an answer is one that the question can have.
+    """Whether an answer is valid for a question, right or wrong.
 
     Args:
         question: the question.

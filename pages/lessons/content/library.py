@@ -45,7 +45,7 @@ def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
 
 
 def lesson_of(name: str) -> Lesson:
-    """A lesson by its name in a link. It is a shipped one, one of this session, or one that the name itself contains.
+    """A lesson by its name in a link. The lesson is shipped, was added to this session, or is packed into the name itself.
 
     Raises:
         LessonError: no lesson has this name, or the link contains only a part of a lesson.

@@ -18,7 +18,7 @@ def pack(lesson: Lesson) -> str:
     """A lesson as the value of the parameter `lesson`.
 
     Raises:
-        LessonError: it is too long for a link.
+        LessonError: the lesson is too long for a link.
     """
     data = json.dumps(as_table(lesson), ensure_ascii=False, separators=(",", ":")).encode()
     value = PACKED + base64.urlsafe_b64encode(zlib.compress(data, 9)).decode("ascii").rstrip("=")

@@ -25,10 +25,10 @@ def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) 
     """The value of a truth about patching.
 
     Args:
-        stop: the stop. Its view names the second text, and may name the compared step and what is taken, as on the page.
+        stop: the stop. Its view names the second text. Like the page Patching, it may name the compared step and what is taken.
         name: a name in `PATCHED`.
-        head: the head that is meant, for truths about one.
-        options: the options of the question, for truths that give one.
+        head: the head that is meant, for truths about a head.
+        options: the options of the question, for truths that decide between them.
 
     Raises:
         HeadlightError: the stop has no second text, the runs cannot be patched or barely differ, the model has no such head, or
@@ -55,7 +55,7 @@ def share_of(stop: Stop, name: str, head: Head) -> float:
     """The share of the difference that is lost (`lost-share`) or restored (`restored-share`) with a head from the other run.
 
     Raises:
-        HeadlightError: as for `patching_value`.
+        HeadlightError: the value cannot be computed, for the same reasons as in `patching_value`.
     """
     return _share(_needs(stop), name == "lost-share", head)
 

@@ -21,7 +21,7 @@ def question_data(
     Args:
         lesson: the lesson.
         index: the stop, counted from 0.
-        answer: the answers so far.
+        answer: the answers so far; None before the first one.
         end: whether this is the end of the lesson, where missed questions are asked again.
         phase: the phase of the question in a class, which decides when an answer may change and when it is judged; None outside
             a class.
@@ -105,7 +105,7 @@ def question_data(
         # An order is too long to repeat in the sentence. It is listed above.
         noted = text("lesson")["bar"]["noted_order" if question.kind == "order" else "noted"]
         then = text("lesson")["bar"]["discuss"]
-        if phase is not None:  # after the second vote, too, the student waits
+        if phase is not None:  # the student also waits after the second vote
             waits = Phase.VOTE if phase is Phase.AGAIN and not data["may_change"] else phase
             then = text("lesson")["class"]["phase_says"][waits.name.lower()]
         data["says"] = f"{noted.format(answer=as_words(question, given, tokens))} {then}"

@@ -31,8 +31,8 @@ def view_of(stop: Stop) -> dict[str, str]:
     """The parameters of a stop's link.
 
     If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
-    head. On the page Attention, the parameters for a shipped model name a head even if the stop does not: the one that the page
-    would open with, if its kind of attention is that of the stop.
+    head. On the page Attention, the parameters for a shipped model name a head even if the stop names none. It is the head with
+    which the page would open, if the stop is about this head's kind of attention.
 
     Raises:
         InputError: the model's card names no such head.

@@ -21,8 +21,8 @@ from transformer.patching import Head
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import all_interventions, at_head
 
-# A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: of a query and a key of the head in view. A text
-# may come from anybody, so the number of such places is limited.
+# A number of the run in a lesson's words, such as `{scaled-score <sos> h}`: for a query and a key of the head in the view. A
+# text may come from anybody, so the number of such places is limited.
 NUMBER, MOST_NUMBERS = re.compile(r"\{(score|scaled-score|attention-weight) (\S{1,60}) (\S{1,60})\}"), 12
 # What one head carries of the difference between the texts of a stop on Patching, such as `{lost-share cross 1 2}`.
 SHARE = re.compile(r"\{(lost-share|restored-share) (encoder|decoder|cross) (\d{1,3}) (\d{1,3})\}")
@@ -49,7 +49,7 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
     """The kind of attention, the layer and the head that a stop is about. Layer and head are counted from 0; −1 means invalid.
 
     Raises:
-        LessonError: the card names no such head.
+        InputError: the model's card names no such head.
     """
     truth, view = stop.question and stop.question.truth, view_of(stop)
     given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
@@ -58,8 +58,8 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
 
 
 def filled(stop: Stop, words: str) -> str:
-    """A text of a stop as it is shown: the head that the card names, and sizes and numbers of the run, are filled in. If they
-    cannot be computed, the text stays unchanged."""
+    """A text of a stop as it is shown: the head that the card names, and sizes and numbers of the run, are filled in. If one of
+    these values cannot be computed, places in the text may stay unfilled."""
 
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
@@ -88,7 +88,7 @@ def kind_of(stop: Stop) -> str:
     """The kind of attention that a stop's view names; encoder if it names none.
 
     Raises:
-        LessonError: the card names no such head.
+        InputError: the model's card names no such head.
     """
     return view_of(stop).get("kind", "encoder")
 
@@ -196,7 +196,7 @@ def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...])
 
 
 def _mask_row(trace: Trace, truth: Truth) -> Value:
-    """Which tokens a row of the decoder's mask may look at."""
+    """A row of the decoder's mask: for each token, 1 if the query may attend to it, and 0 if not."""
     tokens = written_tokens(trace)
     query = place_of(truth.query, tokens)
     row = trace.allowed("decoder")[0, 0, 0, query, : len(tokens)].double().numpy()
@@ -229,7 +229,7 @@ def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _alike(trace: Trace, truth: Truth) -> Value:
-    """How similar the vector of each position is to the vector of the asked position. For that position itself it is 0."""
+    """How similar the vector of each position is to the vector of the asked position; 0 for the asked position itself."""
     vectors, tokens = position_vectors(trace)
     names = tuple(token_at(place, token) for place, token in enumerate(tokens))
     position = place_of(truth.query, tokens)
@@ -259,10 +259,10 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
 
 
 def row_of(stop: Stop, read: tuple[str, ...]) -> int:
-    """The position of the row that a stop is about: its own, or that of its question.
+    """The position of the row that a stop is about: the row that the stop names, or else the row of its question.
 
     Raises:
-        LessonError: no token that is read has this name.
+        LessonError: the row's name is neither a token that is read nor a position.
     """
     truth = stop.question and stop.question.truth
     return place_of(stop.row or (truth.query if truth else ""), read)

@@ -63,7 +63,7 @@ def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
 
 
 def one_of(names: Iterable[str]) -> Reader:
-    """The reader of one of some names."""
+    """The reader of a text that must be one of these names."""
     return text_up_to(60, "|".join(names), f"allowed are {', '.join(names)}")
 
 

@@ -3,7 +3,8 @@
     HEADLIGHT_HAND_IN_KEY=… python -m pages.lessons.desk.check_codes FILE
 
 Each line of the file is a code, or a name and a code with a comma or a tab between them, as a form exports them. Prints a line
-of CSV for each. The key is that of the app that made the codes. Lessons of one's own are named with `--lesson FILE.toml`.
+of CSV for each code. The key must be the key of the app that made the codes. Name the file of your own lesson with
+`--lesson FILE.toml`.
 """
 
 import argparse
@@ -18,14 +19,15 @@ from pages.lessons.content.library import shipped
 from pages.lessons.content.reading import read_toml
 from pages.lessons.content.spreadsheet import as_cell
 
-# Letters, because a spreadsheet takes digits for a number and drops the zeros before them.
+# Letters, because a spreadsheet reads digits as a number and drops leading zeros.
 MARKS = {Result.OPEN: "o", Result.WRONG: "w", Result.RIGHT: "r", Result.CHANGED: "c"}
 COLUMNS = ("name", "lesson", "day", "right", "questions", "answers", "remark")
 
 
 def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str, ...]]:
     """A row of `COLUMNS` for each line that is not empty. In `answers`, a question that was answered right at once is `r`,
-    right after a change `c`, wrong `w`, and not answered `o`. The remark names a code that is not valid, or handed in twice.
+    right after a change `c`, wrong `w`, and not answered `o`. The remark says why a code is not valid,
+    or who has already handed in the same code.
 
     Args:
         lines: the lines of the file.

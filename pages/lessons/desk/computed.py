@@ -19,7 +19,7 @@ from pages.ui.limits import LESSON_OPTIONS, TEXT_CHARACTERS
 from pages.ui.text import text
 from transformer import Trace
 
-# The page whose views name a head, so that a question can be about a row of its attention map.
+# The page whose views name a head, so that a question can be about a row of the head's attention map.
 OF_HEAD = "attention"
 # Kind of a question whose answer is computed → the only page on which it can be asked; None for every page.
 COMPUTED = {"tokens": OF_HEAD, "silence": OF_HEAD, "mask": "masks", "alike": "positions", "next": None, "number": None}

@@ -1,4 +1,5 @@
-"""Small drawings for paper, as HTML tables: black on white. A greater value is darker, as a printer may have no colours."""
+"""Small drawings for paper, as HTML tables: black on white. A greater value is darker, because a printer may have no
+colours."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

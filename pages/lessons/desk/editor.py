@@ -23,9 +23,9 @@ from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_ST
 from pages.ui.text import text
 from transformer import HeadlightError
 
-# An option that begins so begins with *italic* or **bold** words, and is not marked as the right one.
+# An option with this beginning starts with *italic* or **bold** words. Its star does not mark it as the right option.
 EMPHASIS = re.compile(r"\*\*[^*]+\*\*|\*[^*\s](?:[^*]*[^*\s])?\*")
-# Fields of a whole lesson that are kept as they are, and the lines of what it has shown.
+# Fields of a whole lesson that are kept unchanged, and the field that is kept as one text with several lines.
 WHOLE, LEARNT = ("title", "about", "audience", "discuss", "core_title", "core_about"), "learnt"
 QUESTIONS = ("none", "opened", "choose", "order", *COMPUTED)
 
@@ -102,7 +102,7 @@ def _edit(place: int, view: Kept) -> Stop | None:
     try:
         lesson = read_lesson(as_table(Lesson(title=whole.title, stops=(whole,))))
     except LessonError:
-        return whole  # the whole lesson cannot be read either, and says why
+        return whole  # `show_editor` cannot read the whole lesson either, and draws the error
     preview.button(words["preview"], key=boxes.key("preview"), on_click=_play, args=(lesson,), icon=":material/play_arrow:")
     return whole
 
@@ -117,7 +117,7 @@ def _show_open() -> None:
 
 
 def _rest(typed: Mapping[str, Field]) -> dict[str, object]:
-    """What an opened lesson says of itself and no box holds, as a lesson's file has it."""
+    """The fields of an opened lesson for which the editor has no box, in the form of a lesson's file."""
     learnt = str(typed.get(LEARNT, "")).splitlines()
     rest = {name: typed[name] for name in WHOLE if name not in ("title", "about") and typed.get(name)}
     return {**rest, **({LEARNT: learnt} if learnt else {})}
@@ -188,7 +188,7 @@ def _move(place: int, by: int) -> None:
 
 
 def _show_removed() -> None:
-    """If a stop was removed, draw the button that puts the last one back, with its texts."""
+    """If a stop was removed, draw the button that puts the last removed stop back, with its texts."""
     view = removed()
     if view:
         title = str(view.fields.get("title") or view.stop.title)

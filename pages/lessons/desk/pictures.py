@@ -66,7 +66,7 @@ def _tells_the_answer(stop: Stop) -> bool:
 
 def _head(view: _View) -> tuple[Markup, str]:
     """The map of the stop's head, without the row that the question asks about. If the question is about an edit of the model,
-    the drawing of what the model reads and writes instead."""
+    this is instead a line with what the model reads and writes."""
     stop, _, trace, solutions = view
     if stop.question and stop.question.truth and stop.question.truth.name == "edit-changes-answer":
         return _whole(view)
@@ -87,7 +87,7 @@ def _head(view: _View) -> tuple[Markup, str]:
 
 
 def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
-    """Layer and head of the view, counted from 0. If the view has no layer, it is `first`, counted from 1."""
+    """Layer and head of the view, counted from 0. If the view has no layer, the layer is `first`, which is counted from 1."""
     view = view_of(stop)
     asked = (view.get("layer", str(first)), view.get("head", "1"))
     layer, head = (int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0 for value in asked)

@@ -108,7 +108,7 @@ def normalised_gain(before: Percent, after: Percent) -> Percent:
 
 
 def questions() -> tuple[str, ...]:
-    """The short names of the questions, in the order of the test. Both forms have the same."""
+    """The short names of the questions, in the order of the test. Both forms have the same names."""
     return tuple(item["about"] for item in _items()["a"])
 
 
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     that is invalid or cannot be read.
 
     Args:
-        arguments: the words after the command; those of the process by default.
+        arguments: the words after the command; by default, the words with which the process was started.
     """
     parser = argparse.ArgumentParser(prog="python -m pages.lessons.desk.score", description="The gain of a class.")
     parser.add_argument("file", type=Path, help=f"a CSV file with the columns {','.join(COLUMNS)}")
@@ -276,7 +276,7 @@ def _effects(points: Floats) -> Floats:
 
 
 def _estimate(value: Floats, resampled: Floats) -> Estimate:
-    """The number in `value`, a single one, with the interval from `resampled`."""
+    """The single number in `value`, with the interval from `resampled`."""
     defined = resampled[np.isfinite(resampled)]
     low, high = np.percentile(defined, [2.5, 97.5]) if len(defined) else (np.nan, np.nan)
     number = float(value[0]) if np.isfinite(value[0]) else np.nan

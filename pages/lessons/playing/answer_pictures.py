@@ -45,7 +45,7 @@ def show_draws(stop: Stop) -> None:
 
 @cached
 def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[tuple[str, ...]]:
-    """The tokens of two greedy answers of a model to a text, each computed, and of two drawn ones.
+    """The tokens of four answers of a model to a text: two greedy answers, which are both computed, and two drawn answers.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -82,7 +82,7 @@ def show_snapshots(stop: Stop) -> None:
 
 def show_trainings(stop: Stop) -> None:
     """Draw what the stop's model and its second model answer, and the loss of both during their trainings, as recorded, up to
-    the end of the shorter one.
+    the end of the shorter training.
 
     Raises:
         HeadlightError: a model cannot read the text, or there is no such model.
@@ -101,7 +101,7 @@ def show_trainings(stop: Stop) -> None:
     losses = [_losses(card, last) for card in cards]
     if not all(losses):
         return
-    # The second model first: its line has the colour that an edit has in other pictures.
+    # The second model comes first, so that its line has the colour of an edit in other pictures.
     lines = [Series(run.model, [*loss], [*loss.values()]) for run, loss in zip(both[::-1], losses[::-1], strict=True)]
     st.markdown(words["trainings"].format(last=whole(last)))
     figure = chart(step_lines, lines, words["trainings_loss"], words["trainings_step"], None, None, False, height=LOSSES)

@@ -1,4 +1,4 @@
-"""Callbacks for the values that the bar of a lesson sends: answers, marks, leaving. All are untrusted."""
+"""Callbacks for what the bar and the picture of a lesson send: answers, marks, the next phase of a class. All are untrusted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -81,7 +81,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
     before, phase = opened.answers.get(index), companion().phase(index)
     at_end = opened.stop >= len(lesson.stops)
     if phase is not None and not at_end and (phase is Phase.REVEAL or (before and phase is not Phase.AGAIN)):
-        return  # in a class, an answer changes in the second vote alone
+        return  # in a class, an answer can change only in the second vote
     if at_end:
         after = before._replace(again=given, second=before.second or "") if before else Answer(given, "", given)
     elif before is None or not fits(question, before.first, len(truth.tokens) if truth else 0):

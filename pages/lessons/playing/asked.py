@@ -46,7 +46,7 @@ class Marks(NamedTuple):
 
 
 def open_stop() -> Stop | None:
-    """The open stop; None at the end of a lesson, or if none is open."""
+    """The open stop; None at the end of a lesson, or if no lesson is open."""
     opened = open_lesson()
     try:
         lesson = lesson_in_class(opened) if opened else None
@@ -67,13 +67,14 @@ def asks_for(truth: str) -> Asked | None:
 
 
 def _data(opened: OpenLesson) -> dict[str, Any] | None:
-    """The data of the open stop's question for the bar; None if it has none."""
+    """The data of the open stop's question for the bar; None if the stop has no question."""
     lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
     return question_data(lesson, opened.stop, answer, phase=companion().phase(opened.stop))
 
 
 def is_settled() -> bool:
-    """Whether a stop is open, and the answer to its question can no longer change. True if it asks nothing."""
+    """Whether a stop is open, and the answer to its question can no longer change. Also True if the
+    stop asks nothing."""
     opened = open_lesson()
     if opened is None or open_stop() is None:
         return False
@@ -115,7 +116,7 @@ def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: in
 
 
 def _named_row(queries: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
-    """The row that the open stop names, if it names one of this head."""
+    """The mark of the row that the open stop names; None if the stop names no row, or is about another head."""
     stop = open_stop()
     if stop is None or not stop.row:
         return None

@@ -1,5 +1,5 @@
-"""What accompanies an open lesson: the class of this session. Class mode registers it, if this server has classes
-(`pages.lessons`). The rest of lessons knows nothing else of class mode."""
+"""The functions of class mode that accompany an open lesson. Class mode registers them if this server has classes
+(`pages.lessons`). The other modules of lessons use nothing else of class mode."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ class Companion:
     """The functions of class mode. The defaults are those of a server without classes.
 
     Attributes:
-        parameters: names of its parameters in the address.
-        follow: reads the address, and returns the name of the class's lesson; empty outside a class. Called with whether an
-            earlier warning stays, if the address names no class.
-        linked: returns its parameters for links.
-        stop: the stop at which a link that names none opens the lesson, counted from 0.
+        parameters: names of the parameters of class mode in the address.
+        follow: reads the address, and returns the name of the class's lesson; empty outside a class. The argument says
+            whether an earlier warning stays if the address names no class.
+        linked: returns the parameters of class mode for links, with their values.
+        stop: returns the stop, counted from 0, at which the lesson opens if the link names no stop.
         teaches: whether this session teaches its class; None outside a class, and after its end.
         phase: the phase of the question of a stop, counted from 0; None outside a class.
         advance: begins a phase of a question for the class. Called with the stop and the phase.

@@ -25,7 +25,7 @@ from transformer import HeadlightError
 
 
 def show_experiment() -> None:
-    """Draw the pictures of the open stop. Draw nothing if it has none, or waits for its answer."""
+    """Draw the pictures of the open stop. Draw nothing if the stop has no pictures, or waits for its answer."""
     stop = open_stop()
     if stop is None or not stop.drawn or not is_settled():
         return
@@ -37,7 +37,7 @@ def show_experiment() -> None:
                 for each in _stops(stop):
                     OF_EDIT[picture](each)
                     if each is not stop and picture == "answers" and "heads" in stop.drawn:
-                        # The heads are drawn of the first model.
+                        # The picture of the heads shows only the first model.
                         say_row(each)
             else:
                 ALONE[picture](stop)
@@ -76,7 +76,7 @@ def _show_answers(stop: Stop) -> None:
 
 
 def _show_probabilities(stop: Stop) -> None:
-    """Draw how probable the edit leaves each token of the answer."""
+    """Draw the probability of each token of the answer, without and with the edit."""
     model, view = run_of(stop).model, _view(stop)
     trace, phrases = view.trace(), phrases_of(stop)
     st.markdown(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
@@ -88,6 +88,6 @@ def _view(stop: Stop) -> View:
     return View(run.model, (run.source,), (run.target,), run.key)
 
 
-# Pictures of an edit, which are also drawn for the second model of the question; and pictures of the stop's model alone.
+# Pictures of an edit, which are also drawn for the stop's second model; and pictures that are drawn once for a stop.
 OF_EDIT = {"answers": _show_answers, "probabilities": _show_probabilities}
 ALONE = {"vectors": show_vectors, "draws": show_draws, "snapshots": show_snapshots, "trainings": show_trainings}

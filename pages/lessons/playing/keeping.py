@@ -42,7 +42,7 @@ class Kept:
 
     Attributes:
         number: identifies the view, also after views have changed places.
-        stop: the page and its view; of a stop of an opened lesson, all of it. What the editor's boxes hold is not in it yet.
+        stop: the page and its view, or a whole stop of an opened lesson. It does not have the values of the editor's boxes.
         fields: name of a field of the editor → its value for this view.
     """
 
@@ -121,8 +121,8 @@ def written() -> str:
 
 
 def restore(copy: str) -> None:
-    """Insert the views of a copy before the views that were kept after it. The copy comes from a browser, so it is untrusted:
-    invalid views and values are left out."""
+    """Insert the views of a copy before the views that were kept after the copy was stored. The copy comes from a browser, so
+    it is untrusted: invalid views and values are left out."""
     try:
         values = json.loads(copy) if len(copy.encode()) <= LESSON_BYTES else None
     except (ValueError, RecursionError):

@@ -116,7 +116,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     pictured = waits and is_pictured(stop)
     if question and pictured:
         question |= {"pictured": True, "marked": list(opened.marked)}
-    # Above what the page does not draw yet stand the two texts that the question is about.
+    # While the page hides its heads, it opens at the top, with the two texts that the question is about.
     place = "" if waits and hides_heads(stop) else stop.place
     data |= {
         "place": words["place"].format(stop=index + 1, count=count),
@@ -137,7 +137,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the texts and the model of a stop; empty if they are those of the stop before."""
+    """A sentence that names the texts and the model of a stop; empty if the stop before has the
+    same texts and the same model."""
     now, before = (
         {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
@@ -177,7 +178,8 @@ def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
 
 
 def _answer(stop: Stop) -> str:
-    """The right answer to the question of a stop, as a sentence; empty if it has none, or its truth cannot be computed."""
+    """The right answer to the question of a stop, as a sentence; empty if the stop has no question, or the
+    truth cannot be computed."""
     try:
         answer = right_answer(stop.question, truth_of(stop)) if stop.question else ""
     except HeadlightError:

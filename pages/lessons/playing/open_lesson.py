@@ -50,7 +50,8 @@ class OpenLesson:
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
-        viewless: whether the address that opened the lesson has no view, so that the browser must open that of the stop.
+        viewless: whether the address that opened the lesson has no view, so that the browser must open the view of
+            the stop.
     """
 
     name: str
@@ -62,7 +63,7 @@ class OpenLesson:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The lesson's parameters in an address, and those of its companion."""
+        """The parameters of the lesson and of its companion in an address."""
         marked = {MARKED: written_cells(self.marked)} if self.marked else {}
         return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **companion().linked()}
 
@@ -84,7 +85,8 @@ def follow_lesson() -> bool:
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
         before = open_lesson()
-        # The bar opens the view of a lesson's first stop by itself. The warning about the class must outlast that address.
+        # The bar opens the view of a lesson's first stop by itself. The warning about the class must stay when
+        # that view is opened.
         of_class = companion().follow(before is not None and query.get(STOP) == before.parameters[STOP])
         if of_class and query.get(NAME, of_class) != of_class:  # the class has another lesson than the address
             for parameter in (STOP, ANSWERS, MARKED):
@@ -97,7 +99,7 @@ def follow_lesson() -> bool:
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
-        # Asked before a page writes its own view to the address.
+        # Computed here, before a page writes its own view to the address.
         viewless = OUTSIDE_VIEW.issuperset(query)
         _open(OpenLesson(name, stop, answers, marked, viewless=viewless) if name else None)
     publish()
@@ -140,7 +142,7 @@ def publish() -> None:
 
 def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
     """The lesson that was left, or else the lesson for a first visit; its stop, counted from 0; and the callback of a button
-    that opens it there. None while a lesson is open, or if the lesson is not shipped."""
+    that opens the lesson at this stop. None while a lesson is open, or if the lesson is not shipped."""
     left, lesson = left_lesson(), shipped().get(FIRST_LESSON)
     if left:
         opened, lesson = left
@@ -149,7 +151,7 @@ def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
 
 
 def start_address(name: str, lesson: Lesson) -> str:
-    """The address of a lesson's first stop. It deletes earlier answers."""
+    """The address of a lesson's first stop. Opening it deletes earlier answers."""
     return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
 
 
@@ -186,7 +188,7 @@ def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapp
         opened: the open lesson.
         lesson: the stops of the lesson.
         index: the stop, counted from 0; the number of stops for the end.
-        others: parameters that replace those of the lesson.
+        others: parameters that replace the parameters of the lesson with the same names.
     """
     page, query = place_of_stop(opened, lesson, index)
     return address(page, {**linked_language(), **query, **(others or {})})

@@ -36,8 +36,8 @@ class _Row(NamedTuple):
     Attributes:
         question: the question.
         title: the name of the head.
-        query: the token that looks.
-        keys: the tokens that it may look at.
+        query: the token that attends.
+        keys: the tokens of the keys, with the masked ones.
         allowed: True at the keys that are not masked.
         prediction: the marked keys. It has two answers while the first answer is being changed.
     """
@@ -52,8 +52,8 @@ class _Row(NamedTuple):
 
 @st.fragment(key=PICTURE)
 def show_picture() -> None:
-    """Draw the picture, if the open stop asks about a row of attention and waits for an answer; or what an edit has changed, if
-    it asked about that and is answered. Call it between the bar and the page."""
+    """If the open stop asks about a row of attention and waits for an answer, draw the picture. Otherwise draw the revealed
+    answers of the class and the pictures that follow an answer (`experiment.py`). Call this between the bar and the page."""
     opened = open_lesson()
     asked = _asked_row(opened) if opened else None
     if opened is None or asked is None:

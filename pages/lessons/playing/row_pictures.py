@@ -35,7 +35,7 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
 
 
 def say_row(stop: Stop) -> None:
-    """Write where the stop's row looks most in its head.
+    """Write which key the query of the stop's row attends to most in its head.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -52,7 +52,8 @@ def say_row(stop: Stop) -> None:
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
-    """Draw the weights of the stop's row: without and with its edit, or in each head of its layer with their mean.
+    """Draw the weights of the stop's row: without and with its edit, or in each head of its layer, with the mean of these
+    heads.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -89,7 +90,8 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
 def _in_each_head(
     trace: Trace, kind: str, layer: int, query: int
 ) -> tuple[Float[np.ndarray, "row key"], Bool[np.ndarray, "row key"]]:
-    """The weights of a query in each head of a layer, and below them their mean; and which keys it may attend to."""
+    """The weights of a query in each head of a layer, and below them their mean; and which keys the query may
+    attend to."""
     weights = trace.weights(kind, layer)[0, :, query].numpy()
     allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
     return np.concatenate([weights, weights.mean(0, keepdims=True)]), np.concatenate([allowed, allowed[:1]])

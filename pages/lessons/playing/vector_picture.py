@@ -17,7 +17,8 @@ from transformer.figures.head_steps_figures import Matrix, tensor_map
 
 
 def show_vectors(stop: Stop) -> None:
-    """Draw the query of the stop's row, the keys with its largest and its smallest weight, the values of both, and the mix.
+    """Draw the query of the stop's row, the keys with its largest and its smallest weight, the values of both keys, and the
+    output of the head.
 
     Raises:
         HeadlightError: the model has no such head or token.

@@ -1,7 +1,7 @@
 """The body of a page: a fragment, so that a click in it runs neither the navigation nor the sidebar again.
 
 Measured on Attention: 11 ms of processor time for a click on another head, 16 when the whole app ran again. A widget of the
-sidebar still runs everything; so does a callback in the body that ends with `st.rerun()`, because it changed the sidebar.
+sidebar still runs everything. So does a callback in the body that changes the sidebar and therefore ends with `st.rerun()`.
 """
 
 from contextlib import suppress
@@ -51,7 +51,7 @@ def _draw(page: NavigationPage) -> None:
     with turn(), counting_choices():
         start_page()
         start_parts()
-        # Also after a page that stopped early, what it left for later is drawn, and the code below ends the page.
+        # If the page stops early, the parts that it left for later are still drawn, and the code below still runs.
         with suppress(PageEnd), drawing_later(), suppress(PageEnd):
             run_page(page)
         watch_parts()

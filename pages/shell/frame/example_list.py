@@ -8,7 +8,7 @@ from pages.ui.escaping import literal
 from pages.ui.text import text
 from transformer import HeadlightError
 
-# Session keys: the model of the last run, and model → its texts when another model was picked.
+# Session keys: the model of the last run, and a dict: model → the texts that it had when another model was picked.
 LAST_MODEL, TEXTS_OF_MODELS = "sidebar_model", "sidebar_texts"
 # Key of the fragment with the sentence on an example.
 LOOK_FOR = "look_for"
@@ -40,8 +40,8 @@ def show_look_for(offered: tuple[Start, ...]) -> None:
 
 
 def start_anew() -> None:
-    """Replace the texts after another model was picked, because it reads other texts: by the last texts of that model, or by
-    its first example."""
+    """Replace the texts after another model was picked, because this model reads other texts. The new texts are its own last
+    texts, or else its first example."""
     state = st.session_state
     texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
     texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})

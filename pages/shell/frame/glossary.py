@@ -18,7 +18,7 @@ def explain_terms() -> None:
 
 
 def terms() -> dict[str, str]:
-    """Term in small letters → its meaning, in one or two sentences."""
+    """Term in lower case → its meaning, in one or two sentences."""
     return {term.lower(): says for term, says in text("glossary")["terms"].items()}
 
 

@@ -11,12 +11,12 @@ def heading() -> AbstractContextManager[object]:
     """Draw the title of the page and its sentence. Call it between the bar of a lesson and the page.
 
     Returns:
-        The place of the text box below them. It is hidden if the page reads no text, because a widget that is not drawn loses
-        its value.
+        The place of the text box below the sentence. If the page reads no text, this place is hidden. The box is still drawn
+        in it, because a widget that is not drawn loses its value.
     """
     words = text(st.session_state["page"])
     with st.container(key="heading", gap="xxsmall"):
         st.title(words.get("heading", words["title"]))
         st.markdown(words["sentence"])
-        # app.css hides the second one
+        # app.css hides `source_unread`
         return st.container(gap="xxsmall", key="source_place" if words.get("reads_source", True) else "source_unread")

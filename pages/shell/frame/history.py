@@ -1,7 +1,7 @@
 """Browser history: Back undoes the last choice, as does a button of the app; an address can name a part.
 
-The server counts the choices, because it knows what the browser cannot: whether a change of the address is a person's choice
-or the app's own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
+The server counts the choices, because only the server can tell whether a change of the address is a person's choice or the
+app's own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
 """
 
 import enum
@@ -19,8 +19,8 @@ from pages.ui.compat import opens_from_history
 from pages.ui.scripts import importing
 from pages.ui.text import text
 
-# Session keys: the choices of this session; what the next run changes by itself; the same of a run that was interrupted; the
-# number of addresses of the browser's history that the session has opened.
+# Session keys: the choices of this session; the `Change` that the next run makes by itself; the `Change` of the runs that were
+# interrupted; the number of addresses of the browser's history that the session has opened.
 CHOICES, BY_ITSELF, INTERRUPTED, OPENINGS = "choices", "by_itself", "interrupted", "openings"
 # Parameters that Back does not undo: the answers in a lesson stay.
 LASTING = ("answers",)
@@ -30,7 +30,8 @@ _mount_choice = component("headlight_choice", js=importing(BROWSER / "choice.js"
 
 
 def keep_history() -> None:
-    """Let only choices add entries to the browser's history, and draw the button that undoes the last. Call it once a run."""
+    """Let only choices add entries to the browser's history, and draw the button that undoes the last choice. Call it once
+    a run."""
     words = text("common")
     _mount(
         key="history",
@@ -39,16 +40,18 @@ def keep_history() -> None:
 
 
 class Change(enum.Enum):
-    """What the app changes in the address by itself. If one run interrupts another, the first of both in this order counts."""
+    """What the app changes in the address by itself. If one run interrupts another, the member that stands first here counts
+    for both."""
 
     NOTHING = "nothing"
     ANY = "any"
-    REMOVAL = "removal"  # of parameters with their default values, which a link may have
+    REMOVAL = "removal"  # of parameters that a link gave although they have their default values
 
 
 def change_by_itself(change: Change = Change.ANY) -> None:
-    """Note that a change of the address by the next drawing of the page is no choice of a person: Back does not undo it alone.
-    Call it in a callback. Other changes are a choice, because a person's click can arrive together with the call."""
+    """Note that the next drawing of the page makes this kind of change to the address by itself. The change does not count as a
+    choice, so Back does not undo it alone. Another kind of change still counts as a choice, because a person's click can arrive
+    together with the call. Call this in a callback."""
     st.session_state[BY_ITSELF] = change
 
 
@@ -60,7 +63,7 @@ class Choices:
         count: how many were made.
         opened: how many were made before the open address was opened.
         page: the name of the open page; None before the first run.
-        parameters: those of the address after the last run.
+        parameters: the parameters of the address after the last run, except `LASTING`.
     """
 
     count: int = 0
@@ -71,8 +74,8 @@ class Choices:
 
 @contextmanager
 def counting_choices() -> Iterator[None]:
-    """A context in which the page is drawn. At its end a choice is counted if the address has changed on the same page. A run
-    that is interrupted counts nothing: the run after it counts its choice, whatever asked for that run."""
+    """A context in which the page is drawn. At its end a choice is counted if a person has changed the address on the same
+    page. An interrupted run counts nothing. The next run counts the choice instead, even if something else started it."""
     state = st.session_state
     opens, own = opens_from_history(), state.pop(BY_ITSELF, Change.NOTHING)
     state[INTERRUPTED] = Change.ANY if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)
@@ -87,7 +90,7 @@ def counting_choices() -> Iterator[None]:
     is_choice = parameters != before.parameters and not (opens or own is Change.ANY or (own is Change.REMOVAL and removes))
     count = before.count + is_choice
     state[CHOICES] = now = Choices(count, count if opens else before.opened, page, parameters)
-    # The script runs again when its data change. It needs the address after other changes, too.
+    # The script runs again when its data change. It needs the new address even if no choice was made.
     report = {"path": path(page), "count": now.count, "opened": now.opened, "address": urlencode(query)}
     report |= {"openings": state[OPENINGS]}
     _mount_choice(key="choice", data=report)

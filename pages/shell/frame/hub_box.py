@@ -15,16 +15,17 @@ from transformer.huggingface.hub import hub_id
 DOWNLOAD, WRONG, LINKED = "hub_download", "hub_wrong", "hub_linked"
 # Widget keys.
 MENU, BOX = "hub", "hub_id"
-# Seconds between two pictures of a download, and of characters in the box.
+# Seconds between two drawings of the progress, and the most characters that the box accepts.
 PACE, LONGEST = 1.0, 250
 
 
 def show_hub() -> None:
-    """Draw the menu with the box. Below it, draw the download of this session, or the offer of one that the link needs."""
+    """Draw the menu with the box. Below it, draw the progress of this session's download, or offer the download of the model
+    that the link names."""
     if not hub_allowed():
         return
     words, state = text("hub"), st.session_state
-    # Like the other menus of the sidebar, it has content only while it is open.
+    # Like the other menus of the sidebar, this menu has content only while it is open.
     menu = st.popover(words["menu"], icon=":material/cloud_download:", width="stretch", key=MENU, on_change="rerun")
     if menu.open:
         with menu:
@@ -44,7 +45,9 @@ def show_hub() -> None:
 
 def arrived() -> str | None:
     """The name of the model whose download for this session has just ended; otherwise None. Each name is returned once.
-    Call it before the picker of models is drawn, because the picker removes an unknown name from the address."""
+
+    It also notes the model of a hub that the address names. So call it before the picker of models is drawn, because the picker
+    removes an unknown name from the address."""
     asked = st.query_params.get("model", "")
     if "/" in asked and hub_allowed() and asked not in folders() and asked not in folder_models():
         st.session_state[LINKED] = asked.removesuffix(IN_OWN_NETWORK)
@@ -56,7 +59,7 @@ def arrived() -> str | None:
 
 
 def _linked() -> str | None:
-    """The model of a hub that the link of this session names, if it is not on this server yet."""
+    """The model of a hub that the link of this session names, if this model is not on the server yet."""
     state = st.session_state
     if state.get(LINKED) in folders():
         del state[LINKED]

@@ -26,7 +26,7 @@ FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
 def pick_model() -> str:
-    """Draw the picker of the model, and why a model that the address asks for is not in it. Returns the picked model."""
+    """Draw the picker of the model. If the address asks for a model that is not in it, draw why. Returns the picked model."""
     words = text("sidebar")
     opened = arrived() or st.session_state.pop(OPENED, None)
     if opened:
@@ -82,8 +82,8 @@ def _models() -> str:
 
 
 def opens(model: str) -> bool:
-    """Open a model in a folder of the server, with a spinner. Returns whether it is open. If not, the error is drawn. Returns
-    True for other models."""
+    """Open a model in a folder of the server, with a spinner. Returns whether the model is open. If it cannot be opened, the
+    error is drawn. Returns True for a model that is not in a folder."""
     key = folder_models().get(model)
     if key is None:
         return True

@@ -1,5 +1,5 @@
 """The navigation and the tour, built from the folders. A page is `pages/<page>/page.py` with a text file. The text file sets
-the page's place in both."""
+the page's places in the navigation and in the tour."""
 
 from functools import cache
 from pathlib import Path

@@ -11,7 +11,7 @@ from transformer.tasks import TASKS, find_task
 
 MOST = 8  # chips
 KEY = "next_word"
-# Key of the fragment. When a text is typed, it is drawn again without the rest of the sidebar.
+# Key of the fragment, which is drawn again after a text is typed, without the whole sidebar.
 CHIPS = "next_words"
 
 

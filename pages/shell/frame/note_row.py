@@ -1,6 +1,6 @@
 """The row beside the label of the text box: what the box may hold, or a note about what was typed.
 
-It is one line high whatever it says, so that a note never pushes the pictures of the page down.
+The row is always one line high, so that a note never pushes the pictures of the page down.
 """
 
 import streamlit as st
@@ -15,7 +15,7 @@ from transformer import HeadlightError, InputError
 
 # Key of the fragment, and of the container of the notes (app.css).
 ROW, NOTES = "note_row", "notes"
-# The translator that reads any text, and how the names of the tasks begin whose translators know few words.
+# The translator that reads any text, and the beginning of the names of the tasks whose translators know few words.
 READS_ANY, LIMITED = "everyday", "english-french"
 
 
@@ -44,7 +44,7 @@ def show_note_row(limit: str) -> None:
 
 
 def _notes() -> tuple[tuple[Note, ...], bool]:
-    """The notes about the typed texts, and whether the translator that reads any text would suit the first one better."""
+    """The notes about the typed texts, and whether the translator that reads any text would suit the first text better."""
     try:
         view = current_view()
         st.session_state[NOTED] = can_tell(view)
@@ -52,7 +52,7 @@ def _notes() -> tuple[tuple[Note, ...], bool]:
     except InputError as error:
         st.session_state[NOTED] = True
         return (unreadable_note(error),), False
-    except HeadlightError:  # not about a text, so the page says it
+    except HeadlightError:  # not about a text, so the page shows the error
         return (), False
     strange = any(note.strange for note in notes)
     return notes, strange and view.pipeline.card.task.startswith(LIMITED) and READS_ANY in available()

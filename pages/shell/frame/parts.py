@@ -23,11 +23,13 @@ from pages.ui.pickers import pick
 from pages.ui.scripts import importing
 from pages.ui.text import text
 
-# Session keys: the page; its parts that were on screen; its parts of this run that were not; whether to draw all parts anyway.
+# Session keys: the page; its parts that were on screen; its parts that this run replaced by empty boxes; whether to draw all
+# parts anyway.
 PAGE, SEEN, UNSEEN, ALL = "parts_page", "parts_seen", "parts_unseen", "parts_all"
 # Widget key of the script that reports the parts on screen.
 WATCH = "parts"
-# Session key: the key of the element that the last click opened, and the number of such clicks; None before the first.
+# Session key: the key of the element that the last click opened, and the number of such clicks. The key is empty once the
+# script that scrolls to the element has been sent.
 GOAL = "parts_goal"
 # Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"
@@ -74,7 +76,7 @@ def section(title: str, anchor: str, height: int) -> bool:
     Args:
         title: the heading as plain text.
         anchor: the anchor of the heading, which is also the name of the part.
-        height: as for `seen`.
+        height: the approximate height of the part in px, as in `seen`.
     """
     drawn = _begin(anchor, height, Markup('<h2 id="{}">{}</h2>').format(anchor, title))
     if drawn:
@@ -97,7 +99,7 @@ def row_of_parts() -> Iterator[None]:
 def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
     """Whether to draw a part. If not, its empty box is drawn, or appended to the current row."""
     state, row = st.session_state, _row.get()
-    # Of an embedded page one figure alone is visible, which can be in any part (embed.py).
+    # An embedded page shows only one figure, which can be in any part (embed.py).
     if SEEN not in state or part in state[SEEN] or state.get(ALL, False) or st.context.is_embedded:
         _send_row()
         return True
@@ -119,8 +121,9 @@ def _send_row() -> None:
 
 
 def put_away(parts: Iterable[str]) -> None:
-    """Note that these parts were not seen, so that they are drawn only when they come on screen again. Call it before the app
-    runs again, if a click changes charts below the screen, because the browser needs a tenth of a second to redraw one.
+    """Note that these parts were not seen, so that they are drawn only when they come on screen again. If a click changes
+    charts below the screen, call this before the app runs again, because the browser needs a tenth of a second to redraw a
+    chart.
 
     Args:
         parts: names of parts. They must not be above the screen, because the content of the screen would then move.
@@ -133,7 +136,7 @@ def scroll_to(key: str, part: str | None = None) -> None:
 
     Args:
         key: the key of the element.
-        part: the part of the page that has the element, if it may not have been on screen yet.
+        part: the part of the page that contains the element; needed if this part may not have been on screen yet.
     """
     state = st.session_state
     _, count = state.get(GOAL, ("", 0))
@@ -161,8 +164,9 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
 
 
 def watch_parts() -> None:
-    """Mount the scripts that report the empty boxes on screen and, on a page that draws one part at a time, the anchor of the
-    address; and the one that scrolls to what a click has opened. Call it after the page."""
+    """Mount the script that scrolls to the element that a click has opened, and the script that reports the empty boxes on
+    screen. On a page that draws one part at a time, also mount the script that reports the anchor of the address. Call this
+    after the page."""
     state = st.session_state
     goal, count = state.get(GOAL, ("", 0))
     if goal:

@@ -100,7 +100,7 @@ def _limit(model: str) -> str:
 def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
     """Draw the box of the first text. Its help says which texts the model reads, if the model can be opened."""
     words = text("sidebar")
-    # The box grows with its text. Enter runs it: pages/shell/browser/enter.js.
+    # The box grows with its text. Enter submits the text: pages/shell/browser/enter.js.
     st.text_area(
         words["source"],
         value=offered[0].source,
@@ -114,7 +114,7 @@ def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
 
 
 def _take_source() -> None:
-    """Read the changed text. Pasted lines become one, because a line break is no part of a text."""
+    """Read the changed text. Pasted lines are joined into one line, because a text has no line breaks."""
     typed = st.session_state["source"]
     if "\n" in typed:
         st.session_state["source"] = " ".join(typed.split("\n"))
@@ -122,7 +122,8 @@ def _take_source() -> None:
 
 
 def _other_texts(model: str, readable: bool) -> None:
-    """Draw the boxes of the target and of the other sentences of the batch. An encoder alone has no target."""
+    """Draw the boxes of the target and of the other sentences of the batch. A model without a decoder has no
+    target."""
     words = text("sidebar")
     targetless = readable and trained(model) and "decoder" not in runs().pipeline(trained_key(model)).stacks
     st.text_input(

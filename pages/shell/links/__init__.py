@@ -1,1 +1,1 @@
-"""Links from a head to other pages that know more about it."""
+"""Links from a head to other pages that show more about this head."""

@@ -1,4 +1,5 @@
-"""The models that a visitor can pick: shipped ones, their snapshots, those of the session and in the folders of the server."""
+"""The models that a visitor can pick: shipped models, their snapshots, models of the session, and models in folders of the
+server."""
 
 from pages.shell.models.folders import folder_models
 from pages.shell.models.own_models import own_models

@@ -23,7 +23,8 @@ from transformer.opening import INSTALL, NO_PACKAGE, open_model
 from transformer.pipeline.protocol import TextPipeline
 from transformer.pipeline.snapshots import SIGN
 
-# Environment variable that lists folders, separated by `os.pathsep`. Each is the folder of a model, or contains such folders.
+# Environment variable that lists folders, separated by `os.pathsep`. Each is the folder of a model, or contains folders of
+# models.
 VARIABLE = "HEADLIGHT_MODELS"
 PACKAGES = ("transformers", "tokenizers")
 # The family that can run in our own network (`transformer.huggingface.own_network`). Such a model is in the picker twice; this
@@ -36,10 +37,11 @@ class FolderModel:
     """The cache key of a model in a folder.
 
     Attributes:
-        name: name of the model in the picker and in links; it is that of the folder.
+        name: name of the model in the picker and in links. It is the name of the folder, or of the downloaded model. With
+            `own_network`, `IN_OWN_NETWORK` is added to it.
         path: path of the folder.
         about: family and size of the model, read from its files.
-        own_network: whether its weights run in our own network.
+        own_network: whether the weights of the model run in our own network.
     """
 
     name: str
@@ -54,11 +56,11 @@ class FolderModel:
 
 
 class Folder(NamedTuple):
-    """A folder that the operator named.
+    """A folder that the operator named, or that contains a downloaded model.
 
     Attributes:
-        model: the model in it; None if it cannot be opened.
-        problem: why not.
+        model: the model in the folder; None if the model cannot be opened.
+        problem: why the model cannot be opened.
     """
 
     model: FolderModel | None
@@ -66,7 +68,7 @@ class Folder(NamedTuple):
 
 
 LOG = logging.getLogger("headlight")
-# Models that are open, apart from all other results, and errors of those that could not be opened.
+# The open models, in a store apart from all other results; and the errors of the models that could not be opened.
 OPEN = Store(OPEN_MEGABYTES * MEGABYTE * 21 // 20)  # with room for the tables that are not trained
 _FAILED: dict[FolderModel, CheckpointError] = {}
 
@@ -83,9 +85,9 @@ def hub_allowed() -> bool:
 
 
 def folder_models() -> dict[str, FolderModel]:
-    """Name → model, for the models that can be opened, as far as their files tell. A Marian is in it twice. One entry runs in
-    the classes of Hugging Face and gives the same logits bit for bit. The other runs in our own network, which can compute
-    each step again."""
+    """Name → model, for the models that can be opened, as far as their files tell. A Marian model has two entries. One runs in
+    the classes of Hugging Face and gives the same logits as they do, bit for bit. The other runs in our own network, which can
+    compute each step again."""
     models = {name: folder.model for name, folder in folders().items() if folder.model}
     own = {}
     for name, model in models.items():
@@ -96,7 +98,7 @@ def folder_models() -> dict[str, FolderModel]:
 
 
 def own_network_name(name: str) -> str:
-    """The name in the picker, and in links, of a model of a folder in our own network."""
+    """The name, in the picker and in links, of the entry that runs a folder's model in our own network."""
     return f"{name}{IN_OWN_NETWORK}"
 
 
@@ -151,7 +153,8 @@ def _unreadable(name: str, error: OSError) -> CheckpointError:
 
 @cache
 def _folders(written: str) -> dict[str, Folder]:
-    """Name → folder, for the folders that the value of the variable lists. If two have the same name, the first one wins."""
+    """Name → folder, for the folders that the value of the variable lists. If two folders have the same name, the second one
+    cannot be opened, and its path is its name."""
     taken: dict[str, Folder] = {}
     absent = _absent()
     for path in _paths(written):
@@ -194,7 +197,7 @@ def _absent() -> list[str]:
 
 
 def _paths(written: str) -> list[Path]:
-    """The folder of each model."""
+    """The folder of each model that the value of the variable lists."""
     paths: list[Path] = []
     for part in filter(None, written.split(os.pathsep)):
         given = Path(part)

@@ -36,7 +36,7 @@ class Download:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, or waits until another download has ended."""
+        """Whether the download runs, or waits until another download has ended."""
         return self.thread.is_alive()
 
     def _run(self) -> None:
@@ -70,7 +70,7 @@ def start(model: HubId, visitor: object) -> Download:
         visitor: identifies the session that waits. Give the same object to `leave`.
 
     Raises:
-        CheckpointError: too many others wait.
+        CheckpointError: too many other downloads run or wait.
     """
     with _LOCK:
         _RUNNING[:] = [one for one in _RUNNING if one.alive and not one.cancelled]

@@ -34,7 +34,7 @@ class Start(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The label of its button."""
+        """The label of the example's button."""
         more = len(self.batch.splitlines())
         return text("sidebar")["with_more"].format(source=self.source, more=more) if more else self.source
 
@@ -45,7 +45,8 @@ class Start(NamedTuple):
 
 
 def starts(model: str) -> tuple[Start, ...]:
-    """The examples of a model: those of its task and a batch made of them, or those of untrained models."""
+    """The examples of a model: the examples of its task, of its kind of output, or of untrained models. A model that Headlight
+    trained also has a batch that is made of its examples."""
     words = text("sidebar")
     if not trained(model):
         return tuple(Start(**example) for example in words["untrained_examples"])

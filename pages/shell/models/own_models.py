@@ -1,8 +1,8 @@
 """Models that belong to one session because they were trained or uploaded in it. Its sidebar lists them after the shipped ones.
 
-The session keeps the contents of their files. They are dropped when it ends, but only after some minutes, in which the browser
-may come back (`keep_left`). If a model was dropped from the caches, the process loads it again from these contents, which it
-finds by their digest.
+The session keeps the contents of the models' files. They are dropped some minutes after the session has ended, because the
+browser may come back in that time (`keep_left`). If a model was dropped from the caches, the process loads it again from these
+contents, which it finds by their digest.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from transformer.tasks import TASKS
 OWN = "own_models"
 PREFIX = "my-"
 LONGEST_NAME = 40
-# The models of so many ended sessions are kept for so many seconds, for people who only reload the page.
+# How many ended sessions have their models kept, and for how many seconds: for people who only reload the page.
 LEFT_SESSIONS, LEFT_SECONDS = 16, 300
 # Field of the configuration → the only value that the texts and formulas of the pages explain.
 EXPLAINED = {"activation": "relu", "sinusoid_order": "alternating"}
@@ -59,7 +59,8 @@ class _Own(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """The models of a session whose browser has disconnected, and the time of that by `time.monotonic`."""
+    """The models of a session whose browser has disconnected, and the time of the disconnection by
+    `time.monotonic`."""
 
     models: dict[str, _Own]
     time: float
@@ -78,7 +79,7 @@ def own_models() -> dict[str, OwnModel]:
 
 
 def own_store() -> dict[str, _Own]:
-    """What the session keeps of its models, for `keep_left`. It is the same object as long as the session lasts."""
+    """Name → model, as the session keeps them for `keep_left`. The dict stays the same object as long as the session lasts."""
     return st.session_state.setdefault(OWN, {})
 
 
@@ -89,7 +90,7 @@ def keep_left(session: str, models: dict[str, _Own]) -> None:
 
     Args:
         session: the session's token, which only its tab has.
-        models: its `own_store`.
+        models: the `own_store` of the session.
     """
     with _LEFT_LOCK:
         _LEFT.pop(session, None)
@@ -134,8 +135,8 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
         about: one line on where the model comes from.
 
     Raises:
-        CheckpointError: it is not a checkpoint of one of our tasks, or the server has no room for it. The session is not
-            changed.
+        CheckpointError: the data are not a checkpoint of one of our tasks, the pages cannot explain the model's configuration,
+            or the server has no room for the model. The session is not changed.
     """
     pipeline = Pipeline.from_bytes(data, name)
     task = TASKS.get(pipeline.card.task)
@@ -168,8 +169,8 @@ def _bytes_of_all() -> int:
 
 
 def load_own(key: OwnModel) -> Pipeline:
-    """Load the model of a key, without the measures on its card: they are what the file claims, and the pages show only numbers
-    of models that this project measured.
+    """Load the model of a key, without the measures on its card. These are only claims of the file, and the pages show only
+    numbers that this project has measured.
 
     Raises:
         CheckpointError: the session has replaced the model, or has ended.

@@ -18,14 +18,14 @@ from pages.ui.caches import cached
 from pages.ui.compat import static_folder
 from pages.ui.scripts import FOLDER, SCRIPTS
 
-# The address of such a file contains a digest of its content, so a browser may keep the file for a year.
+# The address of a script or style contains a digest of its content, so a browser may keep the file for a year.
 FILE = re.compile(r"static/((?:js|css)/[\w.-]+\.(?:js|css))")
 KEEP = "public, immutable, max-age=31536000"
 
 
 class PackedFiles:
-    """ASGI middleware that answers requests for scripts and styles, with gzip if the browser reads it. The app answers all
-    other requests."""
+    """ASGI middleware that answers requests for scripts and styles, compressed if the browser accepts gzip. The app answers
+    all other requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -36,7 +36,7 @@ class PackedFiles:
         body = None
         if path in SCRIPTS or (packs and FILE.fullmatch(path)):
             body = await run_in_threadpool(packed if packs else content, path)
-        if body is None and path.startswith(FOLDER):  # a script of another version; Streamlit would answer with its page
+        if body is None and path.startswith(FOLDER):  # a script of another version; Streamlit would send the app's page
             await Response(status_code=404)(scope, receive, send)
         elif body is None:
             await self.app(scope, receive, send)
@@ -61,7 +61,7 @@ def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:
 
 @cached
 def packed(path: str) -> bytes | None:
-    """The result of `content`, compressed with gzip; None if that is None."""
+    """The result of `content`, compressed with gzip; None if there is no such file."""
     body = content(path)
     return None if body is None else gzip.compress(body, mtime=0)
 

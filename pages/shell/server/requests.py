@@ -1,4 +1,4 @@
-"""What the app's server does with requests before Streamlit sees them. `app.py` gives it to `st.App`."""
+"""Middleware that handles requests before Streamlit does. `app.py` passes it to `st.App`."""
 
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -16,7 +16,8 @@ from transformer.training.recipe import RECIPES
 
 # Streamlit accepts pages from these names of the machine, too, whatever the requested host is.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
-# Codes of the websocket protocol: a page of another site, to which the server answers 403; a message of the wrong kind.
+# Closing codes of the websocket protocol: for a page of another site (the server then answers 403), and for a message of the
+# wrong kind.
 POLICY_VIOLATION, UNSUPPORTED_DATA = 1008, 1003
 
 
@@ -60,8 +61,8 @@ class BytesOnly:
 
 
 class FormerPage:
-    """ASGI middleware that redirects links to a page of earlier versions, *The head that turns*, to its comparison on
-    Attention."""
+    """ASGI middleware for links to the former page *The head that turns*. It redirects them to the page Attention, which shows
+    the same comparison."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -72,16 +73,16 @@ class FormerPage:
 
 
 def turned_address(query: bytes) -> str:
-    """The address of the comparison of two sentences at the head that turns, relative to that of another page.
+    """The relative address at which the page Attention compares two sentences at the head that turns.
 
     Args:
-        query: of a link to the former page, which could have two sentences.
+        query: the query of a link to the former page. It may have two sentences.
     """
     model = "english-french"
     asked = dict(parse_qsl(query.decode("latin-1")))
     examples = zip(("source", SECOND_TEXT), "ab", find_task(model).examples, strict=False)
     sentences = {name: asked.pop(f"sentence_{letter}", example.source) for name, letter, example in examples}
-    asked.pop(KEY, None)  # its questions were about that page
+    asked.pop(KEY, None)  # the predictions in the link are about the former page
     head = {"kind": "cross", "layer": RECIPES[model].turning_layer, "head": RECIPES[model].turning_head}
     return f"attention?{urlencode(asked | {'model': model} | sentences | head)}"
 

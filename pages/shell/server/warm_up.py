@@ -42,11 +42,12 @@ def get_ready() -> None:
 
 
 def import_for_folders() -> None:
-    """If the operator named models of Hugging Face, import the packages that open them. This takes seconds, for which the first
-    visitor who picks one would wait."""
+    """If the operator named models of Hugging Face, import the packages that open them. Otherwise, the first visitor who picks
+    such a model would wait seconds for the import."""
     if any(each.model for each in folders().values()):
         try:
             importlib.import_module("transformer.huggingface.hf_opening")
         except ImportError:
-            # The shipped models need none of these packages, so the server starts. Whoever picks such a model is told.
+            # The shipped models need none of these packages, so the server starts. A visitor who picks a model that needs them
+            # sees an error.
             LOG.exception("The packages for models of Hugging Face cannot be imported")

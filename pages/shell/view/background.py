@@ -49,7 +49,7 @@ class Background:
         step: the number of steps done.
         steps: the number of steps of all jobs together.
         problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
-        fault: the number in the log of another exception that ended them, which is a bug of the app; empty if there was none.
+        fault: if a bug of the app ended the jobs, its number in the log; otherwise empty.
     """
 
     def __init__(self, jobs: Sequence[Job], steps: int, of: Hashable = None) -> None:
@@ -59,7 +59,7 @@ class Background:
         self._jobs, self._each = tuple(jobs), steps
         self._stopped, self._runs = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        with _MOVED:  # the thread cannot look at the line before it stands in it
+        with _MOVED:  # so that the thread reads the line only after the computation is in it
             self._thread.start()
             _LINE.append(self)
 
@@ -146,13 +146,13 @@ def computations() -> dict[str, Background]:
 
 
 def show_background(name: str, label: str, jobs: Sequence[Job], steps: int, of: Hashable = None) -> None:
-    """Draw a button that starts jobs, or their progress. Call it while their results are not in the cache; when they are, the
-    app runs again.
+    """Draw a button that starts jobs; while they run, draw their progress. Call it only if their results are not in the cache.
+    When the jobs have ended, the app runs again.
 
     Args:
         name: the name of the computation, unique in the app.
         label: label of the button.
-        jobs, steps, of: as for `Background`. To start jobs of another value ends those that run.
+        jobs, steps, of: the arguments of `Background`. If jobs with another `of` run under this name, the button stops them.
     """
     computation = computations().get(name)
     if computation and computation.of != of:

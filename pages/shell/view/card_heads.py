@@ -33,7 +33,7 @@ class CardHead(NamedTuple):
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
     """The cross-attention head with which a page opens, because its picture is easy to read: the head that aligns words best,
     the head that attends most to the token that the task needs next, or the head that attends most along the diagonal. None if
-    the card names neither, or the model has no cross-attention."""
+    the card names none of these heads, or the model has no cross-attention."""
     strongest = measures.get("strongest", {}).get(Kind.CROSS, {})
     named = measures.get("alignment") or strongest.get("alignment") or strongest.get("diagonal")
     return CardHead(str(Kind.CROSS), named["layer"], named["head"]) if named and Kind.CROSS in kinds else None

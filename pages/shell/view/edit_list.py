@@ -1,4 +1,4 @@
-"""The list of edits of the model, on the pages that can run it edited; the link holds them as phrases."""
+"""The list of edits of the model, on the pages that can run the edited model. The link contains the edits as phrases."""
 
 from contextlib import AbstractContextManager
 
@@ -41,7 +41,7 @@ def show_edit_list() -> list[str]:
 
 
 def edits_asked() -> bool:
-    """Whether this session or the link has edits, before the list is drawn."""
+    """Whether this session or the link has edits. Can be called before the list is drawn."""
     return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
 
 
@@ -50,7 +50,8 @@ def edit_button(label: str, phrase: str, help: str | None = None, menu: str = ""
 
     Args:
         help: text that is shown if a person points at the button.
-        menu: key of the menu (`edit_menu`) that the button is in. The menu is closed, because it would cover the two answers.
+        menu: key of the menu (`edit_menu`) that the button is in. A click closes the menu, which would
+            otherwise cover the two answers.
     """
     st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 

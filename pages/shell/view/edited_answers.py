@@ -1,4 +1,4 @@
-"""A model's answer without and with edits: both texts, and how probable the edits leave each token."""
+"""A model's answer without and with edits: both texts, and the probability of each token in both runs."""
 
 import numpy as np
 import streamlit as st
@@ -73,7 +73,7 @@ def show_edited_probabilities(
 
 
 def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:
-    """The loss of an answer in nats a token: the mean of −log of the probabilities that its tokens got."""
+    """The loss of an answer in nats per token: the mean of −log of the probabilities that its tokens got."""
     return float(-np.log(np.maximum(probabilities, LEAST)).mean())
 
 

@@ -12,18 +12,19 @@ JOIN = "join"
 
 
 def pick_words(trace: Trace) -> Trace:
-    """The trace to draw. If its tokens are pieces of words, this draws the switch, and if that is on, returns a trace between
-    whole words. The address contains the state of the switch, and other pages keep it."""
+    """The trace to draw. If its tokens are pieces of words, this draws the switch. If the switch is on, it returns a trace
+    between whole words. The address contains the state of the switch, and other pages keep this state."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 
 def joins_pieces() -> bool:
-    """Draw the switch, and return whether it is on. For a model that Headlight trained it is on at first."""
+    """Draw the switch, and return whether it is on. For a model that Headlight trained, the switch is on at first."""
     words = text("common")
     return pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
 
 
 def say_joined(shown: Trace, more: str = "") -> None:
-    """If a trace between words is shown, say so, and say how its numbers are made from those of the pieces. `more` follows."""
+    """If a trace between words is shown, say so, and say how its numbers are computed from the numbers of the pieces. Then
+    add `more`."""
     if isinstance(shown, WordTrace):
         st.caption(f":material/join: {text('common')['joined']} {more}".rstrip())

@@ -20,12 +20,12 @@ def opened_file(name: str) -> Any:
 
 
 def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str], Value], forget: tuple[str, ...] = ()) -> None:
-    """Draw the box for a file. A file that is refused leaves the open one as it is.
+    """Draw the box for a file. If a new file is refused, the file that is open stays open.
 
     Args:
         name: the name under which the file is open.
         words: texts `file` (its `{megabytes}` is filled in), `file_help`.
-        read: makes a value from the contents and the name of a file. What it raises is said by `show_refused`.
+        read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.
     """
     key = f"{name}_box_{st.session_state.get(f'{name}_count', 0)}"

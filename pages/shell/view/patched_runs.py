@@ -1,4 +1,4 @@
-"""Two runs of one model that are patched, and the shared cache of every place patched: of the page Patching and of lessons."""
+"""Two runs of one model to patch, and the cached results of patching every place. The page Patching and lessons share them."""
 
 import time
 from collections.abc import Callable
@@ -61,8 +61,8 @@ class Choice:
 
 @RESULTS.cached
 def _compared(runs: Runs) -> tuple[int, tuple[int, int], tuple[int, ...], bool]:
-    """What is compared: the fields of the pair after its texts. To find it takes a forward pass of each run. The pair itself
-    is not cached, because it would keep a network that the session has dropped."""
+    """What is compared: the fields of the `RunPair` after its texts. Computing them takes a forward pass of each run. The pair
+    itself is not cached, because it would keep a network that the session has dropped."""
     pair = RunPair.of(runs.clean.pipeline.network, runs.clean.trace(), runs.corrupt.trace(), runs.row)
     return pair.row, pair.tokens, pair.wanted, pair.same_answer
 
@@ -79,15 +79,16 @@ def work_of(runs: Runs, choice: Choice) -> int:
 
 
 def in_line(runs: Runs, choice: Choice, function: Callable[..., object], *arguments: object) -> AbstractContextManager[None]:
-    """A context for a cached function that patches every place. Longer work gives up its turn (`turns.aside`). Short work does
-    not, because it would wait for the heavy work of others, and neither does a result in the cache."""
+    """A context for a cached function that patches every place. Long work gives up its turn (`turns.aside`). Short work keeps
+    its turn, because otherwise it would wait for the heavy work of other runs. The turn is also kept if the result is in the
+    cache."""
     waits = not RESULTS.has(function, *arguments) and (runs.clean.heavy or work_of(runs, choice) > TURN_WORK)
     return aside() if waits else nullcontext()
 
 
 def runs_of(view: View, second: View) -> Runs:
     """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
-    # An untrained model knows the words of its texts, so both runs need a model that knows the words of both.
+    # The vocabulary of an untrained model has only the words of its texts, so this model is built for the texts of both runs.
     key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
     clean, corrupt = (replace(each, key=key) for each in (view, second))
     read = _target(clean)

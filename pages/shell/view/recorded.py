@@ -1,5 +1,5 @@
 """Notes on a page for a model that runs in the classes of Hugging Face: the steps of its run cannot be computed again, and the
-source lines of our own network did not compute it."""
+source lines of our own network did not compute this run."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The banner above a page's pictures: the model's answers. It hands the page its run."""
+"""The banner above a page's pictures, with the model's answers. The functions that draw it return the run for the page."""
 
 from collections.abc import Callable
 from functools import partial
@@ -47,11 +47,11 @@ def show_run(
         with_answer: whether the banner tells the answer. False while the learner guesses it.
         beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
             banner does not show them.
-        labelled: whether the line with an answer says what it is. It then takes one line more on a phone.
+        labelled: whether a label before an answer says that the model answers this. The label takes one more line on a phone.
 
     Raises:
-        PageEnd: a text (with `batch`, any text of the batch) cannot be read, and nothing was drawn before; an example is
-            offered.
+        PageEnd: the first text (with `batch`, any text) cannot be read, and this session has drawn nothing before. An example
+            is then offered.
         HeadlightError: the model cannot be opened or run.
     """
     run = _with_note(partial(run_of, batch=batch, beside=beside), batch)
@@ -79,8 +79,8 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
 
 
 def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result:
-    """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). Draws that
-    an untrained model is untrained, and an error that is not said beside the text box already (`text_notes`)."""
+    """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). If the
+    model is untrained, draws a note about that. Draws the error unless the row beside the text box shows it (`text_notes`)."""
     try:
         view, problem = present_view()
     except InputError as error:
@@ -108,7 +108,7 @@ def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result
 
 
 def _end_with_example(error: InputError) -> NoReturn:
-    """End a page that has nothing to draw, because the first text that a visitor opened cannot be read: offer an example.
+    """Offer an example and end the page. The page has nothing to draw, because the first text of the session cannot be read.
 
     Raises:
         PageEnd: always.
@@ -130,8 +130,8 @@ def _note_untrained(view: View) -> None:
 
 
 def show_agreement(view: View) -> None:
-    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. That
-    model runs once more for it, so it is said when the pictures are drawn."""
+    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. For
+    this comparison the untraced model runs once more, so the result is drawn after the pictures."""
     if isinstance(view.key, FolderModel):
         draw_later("agreement", partial(_say_agreement, view, view.key.own_network))
 
@@ -169,14 +169,14 @@ def show_answer(
         answer: the answer to the text, or the error that says why the model writes none.
         probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
             not known.
-        labelled: whether the line says what it is.
+        labelled: whether a label before the answer says that the model answers this.
     """
     words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):
         st.caption(literal(sentence(answer)))
         return
     source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
-    # One text stands in its box, right above.
+    # A single text is not repeated, because its box is right above.
     name = "answer" if len(view.sources) > 1 else "answer_labelled" if labelled else "answer_alone"
     last = st.session_state.get(SHOWS_LAST)
     if last:
@@ -186,7 +186,7 @@ def show_answer(
         doubt = _doubt(view, probabilities)
         line += [*_faults(view, answer, item), *([] if doubt is None else [words["doubt"]])]
         line += _hesitation(view, probabilities, "unsure" if doubt is None else "least_sure")
-    # One line, so that what is said about an answer does not push the picture down.
+    # All on one line, so that the remarks on an answer do not push the picture down.
     st.markdown(" · ".join(line), help=doubt)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
@@ -205,8 +205,8 @@ def _faults(view: View, answer: Answer, item: int) -> list[str]:
 
 
 def _doubt(view: View, probabilities: Probabilities | None) -> str | None:
-    """How often the model is wrong if it is as unsure as in this answer. None if it is not below the confidence that its card
-    names."""
+    """How often the model is wrong if it is as unsure as in this answer. None if its confidence is not below the limit that its
+    card names."""
     doubt = view.pipeline.card.measures.get("doubt")
     if not doubt or probabilities is None or not len(probabilities):
         return None
@@ -217,8 +217,8 @@ def _doubt(view: View, probabilities: Probabilities | None) -> str | None:
 
 
 def _hesitation(view: View, probabilities: Probabilities | None, name: str) -> list[str]:
-    """Names the token of the answer that the model was least sure of, if it was unsure of any. `name`: the sentence that says
-    so."""
+    """Names the token of the answer that the model was least sure of, if it was unsure of any. `name` selects the
+    sentence."""
     unsure = None if probabilities is None or not len(probabilities) else hesitation(probabilities)
     if unsure is None:
         return []

@@ -61,8 +61,8 @@ def run_of(view: View, batch: bool = False, beside: Callable[[View], View] = lam
 
 
 def texts_of(view: View, batch: bool = False) -> Texts:
-    """All typed texts of a view as its model reads them, or its first alone. Raises as `run_of`. A batch that cannot be read is
-    not in the view (`current_view`)."""
+    """The first text of a view as its model reads it; with `batch`, all typed texts. Raises the errors of `run_of`. A batch
+    that cannot be read is not in the view (`current_view`)."""
     items = range(view.typed if batch else 1)
     sources = tuple(read_text(view, "source", item, batch) for item in items)
     targets = tuple(None if view.targets[item] is None else read_text(view, "target", item, batch) for item in items)
@@ -79,7 +79,7 @@ def unreadable(view: View, batch: bool = False) -> bool:
 
 
 def answer_of(view: View, item: int = 0) -> Answer | InputError:
-    """The answer to a text. For a model that only fills in masks, an error if the text has no mask."""
+    """The answer to a text. If the model only fills in masks and the text has none, this returns the error."""
     try:
         return view.answer(item=item)
     except InputError as error:
@@ -89,10 +89,10 @@ def answer_of(view: View, item: int = 0) -> Answer | InputError:
 
 
 def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
-    """A text as the model reads it. In a batch of several, an error names the text by its number.
+    """A text as the model reads it. In a batch of several texts, an error names the text by its number.
 
     Raises:
-        InputError: the model cannot read it.
+        InputError: the model cannot read the text.
     """
     try:
         return view.encoding(side, item)
@@ -105,7 +105,8 @@ def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
 
 
 def present_view() -> tuple[View, InputError | None]:
-    """The view of the sidebar, and None. If its numbers are not valid ids: the last view of this session, and the error.
+    """The view of the sidebar, and None. If a text has numbers that are not valid ids: the last view of this session,
+    and the error.
 
     Raises:
         InputError: there is no last view.
@@ -121,10 +122,10 @@ def present_view() -> tuple[View, InputError | None]:
 
 def of_view_or_last(view: View, compute: Callable[[View], Result]) -> tuple[Result, View, HeadlightError | None]:
     """The result of `compute` for a view, the view, and None. If a text cannot be read: the result for the last view of this
-    session that could be computed, that view, and the error of the given one.
+    session that could be computed, that view, and the error of the given view.
 
     Raises:
-        HeadlightError: a text cannot be read, and there is no last view, or this page cannot compute it.
+        HeadlightError: a text cannot be read, and there is no last view, or `compute` fails for the last view, too.
     """
     problem = None
     view.enter_line()

@@ -26,7 +26,7 @@ from transformer.tracing.trace import Ids
 Key = str | Untrained | OwnModel | FolderModel
 Edits = tuple[Intervention, ...]
 Sources = tuple[str, ...]
-# An answer is passed as an `Answer`, because its text may be split into other tokens.
+# An answer is passed as an `Answer`, because splitting its text again may give other tokens.
 Targets = tuple[str | Answer | None, ...]
 Report = Callable[[int, int], None]
 Drops = dict[str, PerHead]
@@ -90,7 +90,7 @@ class Runs:
         return model
 
     def _trace(self, key: Key, sources: Sources, targets: Targets, edits: Edits) -> Trace:
-        if isinstance(key, FolderModel) and not edits:  # a run with edits is compared with the run without them
+        if isinstance(key, FolderModel) and not edits:  # a run with edits keeps the run without edits, to compare them
             self._cache.drop_large()
         # Edits select texts by their place in the batch. So the answers to a batch with edits are computed together, by
         # `trace`.
@@ -152,7 +152,7 @@ def load(key: str | OwnModel) -> Pipeline:
     """Load the pipeline of a shipped model, of a snapshot, or of a session's own model.
 
     Raises:
-        HeadlightError: no model has that name.
+        HeadlightError: no model has that name, or the session no longer keeps its own model.
     """
     if isinstance(key, str):
         return Pipeline.load(key)

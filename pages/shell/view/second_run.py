@@ -1,4 +1,4 @@
-"""The second run of a comparison, B. The address has what B has of its own; everything else is as in the first run, A."""
+"""The second run of a comparison, B. The address contains B's own values; all other values are those of the first run, A."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,12 +16,12 @@ from transformer.tracing.phrases import all_interventions
 
 SOURCE, TARGET, OWN_ANSWER, MODEL, EDITS = SECOND_RUN
 MENU = "second_run"  # key of the menu (second_run_menu.py)
-# Between the edits in an address; most characters of a model's name there, and most edits.
+# In an address: the separator of edits, the most characters of a model's name, and the most edits.
 SEPARATOR, MODEL_CHARACTERS, MOST_EDITS = ";", 300, 20
 
 
 class Asked(NamedTuple):
-    """What B has of its own. An empty value means: as A has it.
+    """What B has of its own. An empty value means that B has the value of A.
 
     Attributes:
         source, target: the texts.
@@ -37,19 +37,19 @@ class Asked(NamedTuple):
     phrases: tuple[str, ...] = ()
 
     def written(self) -> dict[str, str]:
-        """The values as in an address, by name; empty for a value that the address does not have."""
+        """Name of a parameter → its value in an address; empty if the address leaves the parameter out."""
         answer = "true" if self.own_answer else ""
         return dict(zip(SECOND_RUN, (self.source, self.target, answer, self.model, SEPARATOR.join(self.phrases)), strict=True))
 
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with the one of the sidebar.
+    """A run to compare with the run of the sidebar.
 
     Attributes:
         view: the model and the texts.
         edits: the edits of the model.
-        asked: what it has of its own.
+        asked: what this run has of its own.
     """
 
     view: View
@@ -62,7 +62,7 @@ class SecondRun:
 
 
 def answer_of(view: View, edits: Edits) -> str | None:
-    """The answer to the first text, with edits of the model; None for a model that writes none."""
+    """The answer to the first text, with edits of the model; None for a model that writes no answers."""
     try:
         return view.answer(edits).text
     except InputError:
@@ -72,9 +72,9 @@ def answer_of(view: View, edits: Edits) -> str | None:
 
 
 def asked_run() -> Asked:
-    """What B has of its own, by the session and the address. Call it once in a run of the page, before widgets with these names
-    are drawn."""
-    # Without a second run, a click must cost no more than the button.
+    """What B has of its own, from the session and the address. Call it once in a run of the page, before widgets with these
+    names are drawn."""
+    # Without a second run, a click must take no more time than drawing the button.
     if not (
         st.session_state.get(MENU) or opens_from_history() or {*st.query_params, *memory().chosen}.intersection(SECOND_RUN)
     ):
@@ -112,7 +112,8 @@ def second_run(view: View, asked: Asked) -> SecondRun:
     """The second run for the first text of A's view.
 
     Raises:
-        HeadlightError: there is no such model, or it cannot be opened; it cannot read a text, or lacks what an edit changes.
+        HeadlightError: there is no such model, the model cannot be opened or cannot read a text, there are too many edits, or
+            the model does not have what an edit changes.
     """
     if asked.model and asked.model != view.model and not (trained(asked.model) or asked.model in PRESETS):
         raise InputError("There is no model {model!r} here; choose one of the list.", model=asked.model)

@@ -38,8 +38,8 @@ class Example(NamedTuple):
 
 @contextmanager
 def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
-    """A context in which the answer is drawn. It yields the row in which the answer is, for the button of the menu: there, the
-    button takes no line of its own."""
+    """A context in which the answer is drawn. It yields the row of the answer. The button of the menu is drawn in this row, so
+    that it takes no line of its own."""
     row = st.container(horizontal=True, key="answer_row")
     with row.container(gap=gap):
         yield row
@@ -56,7 +56,7 @@ def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Ask
     words, asked = text("second_run"), asked_run()
     asked = asked if any(asked) else default or asked
     compares = any(asked)
-    # Filled only while it is open: what is in a closed menu would be sent with every click.
+    # Filled only while open: the content of a closed menu would be sent with every click.
     label, kind = (words["comparing"], "primary") if compares else (words["compare"], "secondary")
     menu = row.popover(label, icon=":material/compare:", key=MENU, on_change="rerun", type=kind)
     if menu.open:
@@ -104,7 +104,7 @@ def _show_other_settings(view: View, asked: Asked) -> None:
 
 
 def _model_label(view: View, name: str) -> str:
-    """The label of a model in the list: of a snapshot, its step."""
+    """The label of a model in the list. For a snapshot, it names the step."""
     words, snapshot = text("second_run"), snapshot_of(name)
     if snapshot:
         model, step = snapshot
@@ -122,8 +122,8 @@ def _show_examples(view: View, text_alone: bool) -> None:
 
 
 def models(view: View) -> list[str]:
-    """The models that B can have: those of the picker, and the snapshots of A's model. Models of own sizes have boxes in the
-    sidebar only for A."""
+    """The models that B can have: the models of the picker without `own-sizes`, and the snapshots of A's model. The sidebar has
+    boxes for own sizes only for A."""
     film = filmed(view.model)
     saved = [snapshot_name(film, step) for step in snapshots(film)] if film else []
     return [name for name in (*saved, *available(), *own_models(), *folder_models(), *PRESETS) if name != view.model]

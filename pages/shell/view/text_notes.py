@@ -1,4 +1,4 @@
-"""Notes about the typed texts: one cannot be read, has unknown tokens, or is unlike those of the training."""
+"""Notes about the typed texts: a text cannot be read, has unknown tokens, or is unlike the training texts."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,9 +31,9 @@ class Note(NamedTuple):
 
     Attributes:
         short: the note in a few words, for one line.
-        full: all of it.
-        icon: its icon.
-        strange: whether the text is unlike those of the training, so that another model may suit it better.
+        full: the whole note.
+        icon: the icon of the note.
+        strange: whether the text is unlike the training texts, so that another model may suit it better.
     """
 
     short: str
@@ -61,14 +61,14 @@ def text_notes(view: View) -> tuple[Note, ...]:
 
 
 def unreadable_note(error: InputError, item: int = 0) -> Note:
-    """The note about a text that cannot be read, and what the page shows meanwhile, if it showed anything yet."""
+    """The note about a text that cannot be read. It also says what the page shows instead, if anything was drawn before."""
     problem, meanwhile = literal(sentence(error)), text("common")["last_drawn" if item == 0 else "last_batch"]
     return Note(problem, f"{problem} {meanwhile}" if LAST in st.session_state else problem, ":material/error:")
 
 
 def can_tell(view: View) -> bool:
-    """Whether the notes can be computed at once. A large model may have to be built first; then the page says what it cannot
-    read."""
+    """Whether the notes can be computed at once. If a large model must be built first, the page itself says which text it
+    cannot read."""
     return not view.heavy or runs().kept_pipeline(view.key) is not None
 
 
@@ -137,7 +137,7 @@ def _where(side: Side, number: int | None) -> str:
 
 @cached
 def remark_on(task_name: str, source: str) -> Remark | None:
-    """The remark of a model's task on a text: why its answer should not be trusted. None for a text without a remark."""
+    """The remark of a task on a text: why the model's answer should not be trusted. None for a text without a remark."""
     return find_task(task_name).remark(source) if task_name in TASKS else None
 
 

@@ -27,12 +27,12 @@ from transformer.process import return_freed_memory
 Result = TypeVar("Result")
 
 _TURNS = threading.BoundedSemaphore(RUNS)
-# One heavy work at a time, because each takes hundreds of megabytes.
+# Only one run at a time does heavy work, because that takes hundreds of megabytes.
 _HEAVY = threading.Lock()
 # The run that draws a large model holds this lock.
 _LINE = threading.Lock()
-# Freed memory is given back to the system at most once in so many seconds. This takes 2 to 15 ms, and later runs must then ask
-# for memory again. Without it, a server with 100 visitors was up to 70 MB larger, by the freed memory of large models.
+# Freed memory is given back to the system at most once in so many seconds. Giving it back takes 2 to 15 ms, and later runs must
+# then ask for memory again. If it was never given back, a server with 100 visitors was up to 70 MB larger.
 RETURN_SECONDS = 2.0
 
 

@@ -34,7 +34,7 @@ def show_two_answers(
 
 
 def differing(first: Sequence[str], second: Sequence[str]) -> tuple[int, ...]:
-    """The positions, counted from 0, at which two answers differ, or only one has a token."""
+    """The positions, counted from 0, at which two answers differ, or only one of them has a token."""
     return tuple(at for at, (one, other) in enumerate(zip_longest(first, second)) if one != other)
 
 

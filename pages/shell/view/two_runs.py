@@ -21,7 +21,8 @@ from transformer.figures.comparison_figures import three_maps
 from transformer.figures.panels import TensorView, tensor_view
 from transformer.tracing.paths import Side
 
-# Key of the figure. Most columns of a tensor that are all drawn; of a wider one, so many are drawn, each with its name.
+# Key of the figure. All columns of a tensor are drawn if there are at most MOST_COLUMNS; of more columns, MOST_NAMED are drawn,
+# each with its name.
 KEY = "two-runs"
 MOST_COLUMNS, MOST_NAMED = 128, 24
 
@@ -32,12 +33,12 @@ def show_two_runs(
     draw: Callable[[SecondRun], None],
     answer: Callable[[View, Edits], str | None] = answer_of,
 ) -> None:
-    """Draw what the two runs are, and what `draw` draws of them. An error of B is one sentence, and the page goes on with A.
+    """Draw what the two runs are, and call `draw`. An error of B is drawn as one sentence, and the page goes on with A.
 
     Args:
         view: the run A.
         asked: what B has of its own; None if nothing is compared.
-        draw: draws A, B and B − A of what the page is about.
+        draw: draws what the page is about: for A, for B, and as B − A.
         answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
     """
     if asked is None:
@@ -53,7 +54,7 @@ def show_two_runs(
 
 
 def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
-    """The difference of the second run and of A's first text, between words if `shown` is.
+    """The difference between the second run and the run of A's first text. It is between words if `shown` is.
 
     Args:
         shown: A's trace as the page draws it: of one text or of a batch, between tokens or words.

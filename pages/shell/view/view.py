@@ -35,7 +35,8 @@ class View:
         model: the choice of the picker: a shipped model, a snapshot, a model of this session or of a folder of the server, a
             preset, or `own-sizes`.
         sources: the texts as typed: the first, and up to three more that form a batch with it.
-        targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own.
+        targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own
+            answer.
         key: the cache key of the model in `runs`.
         problem: the error of the batch, which is left out of the view; None if the batch can be read.
         examples: how many texts at the end of `sources` are examples of the page, not typed by the person.
@@ -62,8 +63,8 @@ class View:
         return self.targets[0]
 
     def first_row(self, item: int = 0) -> int:
-        """The row of the logits that predicts the first token of the answer. It is row 0. A decoder alone reads the source
-        itself, so there it is the row of the last source token."""
+        """The row of the logits that predicts the first token of the answer. It is row 0, except in a decoder alone. There, it
+        is the row of the last source token, because the decoder reads the source itself."""
         return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def expected(self, trace: Trace) -> list[int]:
@@ -83,8 +84,9 @@ class View:
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
-        """The result of a cached function that runs the model. A large model waits in the line of heavy work. The page says
-        while the model waits and runs. A shipped model is so fast that nobody could read that, so the page says nothing.
+        """The result of a cached function that runs the model. A large model waits in the line of heavy work. While the
+        model waits and runs, the page says so. For a shipped model, which is so fast that nobody could read this, the page says
+        nothing.
 
         Args:
             function: made by `caches.cached`.
@@ -104,8 +106,9 @@ class View:
 
     @property
     def pipeline(self) -> TextPipeline:
-        """The pipeline of the model. A large model waits for other heavy work to end before it is built, because that
-        takes longer than a pass. Do not read this property inside a function that a cache is computing (`turns.aside`)."""
+        """The pipeline of the model. A large model waits for other heavy work to end before it is built, because
+        building it takes longer than a forward pass. Do not read this property inside a function that a cache is computing
+        (`turns.aside`)."""
         pipeline = runs().kept_pipeline(self.key) if self.heavy else runs().pipeline(self.key)
         if pipeline is None:
             with aside():
@@ -130,7 +133,7 @@ class View:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
 
         Raises:
-            InputError: the model cannot read it.
+            InputError: the model cannot read the text.
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
         assert isinstance(typed, str)  # without a typed target the decoder reads the answer

@@ -21,14 +21,14 @@ def chart_component(js: str) -> Any:
         js: JavaScript that exports the default export of `SCRIPT`, for instance by importing it from its address.
     """
     style = (HERE / "chart.css").read_text(encoding="utf-8")
-    # In a shadow root, a chart would be without the styles that Plotly puts into the page.
+    # In a shadow root, a chart would not have the styles that Plotly puts into the page.
     return component("plotly_chart", html='<div class="chart"></div>', css=style, js=js, isolate_styles=False)
 
 
 def marks_component(js: str) -> Any:
     """The component that draws shapes above a chart without sending its figure again. Mount it with `key`, and with `data`:
-    `chart`, the name of the chart, and `shapes`, as in a layout of Plotly. Without shapes, or once it is no longer mounted, the
-    chart is as its figure.
+    `chart`, the name of the chart, and `shapes`, as in a layout of Plotly. Without shapes, or when this component is no longer
+    mounted, the chart shows only its figure.
 
     Args:
         js: JavaScript that exports the default export of `MARKS`.
@@ -69,7 +69,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
 
 def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
-    """A part of a figure in which each array is replaced by its place in `blocks`, to which it is added."""
+    """A part of a figure. The bytes of each array are added to `blocks`, and the array is replaced by the place of its bytes
+    there."""
     if isinstance(value, Mapping):
         if "bdata" not in value:
             return {name: _without_arrays(part, blocks) for name, part in value.items()}
@@ -83,14 +84,14 @@ def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
 
 
 def event(key: str, name: str) -> dict[str, Any]:
-    """What the browser sent with the last event of a chart (README.md). Empty if there is no such event. A browser can send
-    anything: check each value."""
+    """The data that the browser sent with the last event of this name from a chart (README.md). Empty if there is no such
+    event. A browser can send anything: check each value."""
     sent = st.session_state.get(key)
     value = sent.get(name) if isinstance(sent, Mapping) else None
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def is_narrow(key: str) -> bool:
-    """Whether the browser has told that a chart is narrower than its `narrow` px."""
+    """Whether the browser has reported that a chart is narrower than its `narrow` px."""
     sent = st.session_state.get(key)
     return isinstance(sent, Mapping) and sent.get("narrow") is True

@@ -28,7 +28,7 @@ def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
 
     Args:
         limits: for each text, the most tokens that its answer may have.
-        max_new_tokens: the most tokens that were asked for; None if nothing was.
+        max_new_tokens: the most tokens that were asked for; None if no number was.
 
     Raises:
         ConfigError: `max_new_tokens` is not a whole number from 1.

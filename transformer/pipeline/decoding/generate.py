@@ -30,7 +30,7 @@ class Network(Protocol):
 
     @property
     def config(self) -> NetworkConfig:
-        """Its sizes."""
+        """The sizes of the network."""
         ...
 
     taps: dict[str, Tap]
@@ -205,7 +205,8 @@ def generate(
     with torch.inference_mode(), watched():
         encoded = (None, None) if source is None else model.encode(source)
 
-    # Traces and edits see the logits of every position. Nobody else does, and for a long prompt they are dear.
+    # Traces and edits need the logits of every position. Without either, only the last position is read, because the logits of
+    # a long prompt take long.
     rows = None if traced or edits else 1
 
     def steps() -> Iterator[DecodingStep]:

@@ -75,15 +75,16 @@ class Generation:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
-        """A hypothesis, by default the best, without a token beyond the last allowed one, which is chosen only to see whether
-        the answer ends. None if nothing is left."""
+        """A hypothesis, by default the best. If its last token exceeds the most that are allowed (such a token is chosen only
+        to see whether the answer ends), the hypothesis before that token, or None if there is none."""
         made = hypothesis or self.best
         if made.ended or self.steps[made.step].room:
             return made
         return self.hypotheses[made.parent] if made.parent >= 0 else None
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The tokens of a hypothesis, by default the best. `<eos>` and a token beyond the last allowed one are left out."""
+        """The tokens of a hypothesis, by default the best. `<eos>` is left out, and so is a token that exceeds the most that
+        are allowed."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 

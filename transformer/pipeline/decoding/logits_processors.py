@@ -1,4 +1,4 @@
-"""Logits processors of sampling. Each changes logits: it divides them, or sets those of the tokens that it excludes to −∞.
+"""Logits processors of sampling. Each changes logits: it divides them, or sets the logits of excluded tokens to −∞.
 
 Every logits processor keeps at least the most probable token, so greedy decoding writes the same with or without logits
 processors.
@@ -18,7 +18,7 @@ from transformer.validation import as_list
 Logits = Float[Tensor, "row vocab"]
 
 HIGHEST_TEMPERATURE = 10.0
-LEAST_TEMPERATURE = 1e-4  # a lower one counts as 0, because its logits would be too large for float32
+LEAST_TEMPERATURE = 1e-4  # a lower temperature counts as 0, because the logits would be too large for float32
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Temperature:
 
 @dataclass(frozen=True)
 class TopK:
-    """Keep the `count` most probable tokens; of equally probable tokens, those with the lower ids."""
+    """Keep the `count` most probable tokens; of equally probable tokens, the ones with lower ids."""
 
     count: int
 

@@ -121,7 +121,8 @@ class Sample:
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
     def samples(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " sample"]:
-        """Tokens sampled at one step of one answer, from its random numbers. The first is the one in the answer."""
+        """Tokens sampled at one step of one answer, from the random numbers of that step. The first token is the one in the
+        answer."""
         return self._sampled(logits[None], self.uniforms(index, count)[None])[0]
 
     def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:

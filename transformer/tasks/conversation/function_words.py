@@ -125,7 +125,7 @@ HIGH = {"thirty": "trente", "forty": "quarante", "fifty": "cinquante", "sixty": 
     "one hundred": "cent",
     "a hundred": "cent",
 }
-# `twenty one` is three words (`vingt et un`), but `twenty two` is one word (`vingt-deux`).
+# `twenty one` is three French words (`vingt et un`), but `twenty two` is one French word (`vingt-deux`).
 COMPOUND = {
     f"{ten} {unit}": f"{french} et un" if unit == "one" else f"{french}-{of_unit}"
     for ten, french in TENS.items()

@@ -91,7 +91,7 @@ class Adjective:
 
     Attributes:
         before: whether it precedes its noun in French.
-        before_vowel: the masculine singular before a vowel (`bel`); empty if it is not a special form.
+        before_vowel: the masculine singular before a vowel (`bel`); empty if the adjective has no special form.
         attributive, predicative: whether it can be used beside a noun, and after `be`.
         kinds: the kinds of noun that it is drawn with.
         strict: whether it has another meaning with other kinds of noun. Then it is read only with `kinds`.
@@ -168,8 +168,8 @@ class Verb:
 
     @property
     def was_doing(self) -> bool:
-        """Whether the grammar uses `was …ing` of this verb. Most verbs have none, because each adds four forms of the imparfait
-        that models must learn."""
+        """Whether the grammar uses `was …ing` of this verb. It does so for few verbs, because each verb adds four forms of the
+        imparfait that models must learn."""
         return "was" in self.pattern
 
     @property
@@ -183,8 +183,8 @@ def rows(name: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file, restval="")
 
 
-# Nouns without an article in English and with the definite article in French (`watch television`); so are all languages,
-# subjects and meals.
+# Nouns without an article in English and with the definite article in French (`watch television`). All languages, subjects and
+# meals are such nouns, too.
 DEFINITE_WHEN_BARE = ("television", "tv")
 DEFINITE_KINDS = ("language", "subject", "meal")
 

@@ -1,4 +1,4 @@
-"""Noun phrases, names and pronouns: functions that say their English on a path, and their French."""
+"""Noun phrases, names and pronouns: functions that say the English words on a path and return the French words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ class Nominal:
 
     @property
     def stressed(self) -> list[str]:
-        """The French words in the form that follows a preposition: `moi` of `je`, any other noun unchanged."""
+        """The French words in the form that follows a preposition: `moi` for `je`; noun phrases and names are unchanged."""
         return [self.pronoun.stressed] if self.pronoun else self.french("plain")
 
 

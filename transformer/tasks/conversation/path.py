@@ -51,13 +51,13 @@ class Path(Protocol):
         ...
 
     def says(self, word: str, share: float) -> bool:
-        """Sampling: write a word, or not, and return which. Parsing: return whether the word is next in the text, and pass
-        it."""
+        """Sampling: write a word or not, and return whether it was written. Parsing: return whether the word is next in the
+        text, and pass it."""
         ...
 
     def word(self, table: Table[T], sampled_from: Table[T] | None = None) -> T:
-        """Sampling: write the words of an entry of `sampled_from`, the entries of `table` that make sense here; by default
-        `table`. Parsing: pass the words of any entry of `table`."""
+        """Sampling: write the words of an entry of `sampled_from`, which has the entries of `table` that make sense here; by
+        default, of `table`. Parsing: pass the words of any entry of `table`."""
         ...
 
     def optional(self, table: Table[T], share: float, sampled_from: Table[T] | None = None) -> T | None:

@@ -45,7 +45,7 @@ def starts_with_vowel(word: str) -> bool:
 def settle(words: Sequence[str]) -> list[str]:
     """The written forms of words in full forms: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
 
-    It goes from right to left, because whether `le` elides must be known before `de` can contract with it.
+    The function goes from right to left, because it must know whether `le` elides before it can contract `de` with `le`.
     """
     settled: list[str] = []
     for word in reversed(words):

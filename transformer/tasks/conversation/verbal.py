@@ -1,4 +1,4 @@
-"""Verbs and the words after them: functions that say their English on a path, and their French."""
+"""Verbs and the words after them: functions that say the English words on a path and return the French words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,7 +90,7 @@ class Modal:
 
     Attributes:
         english: base, third person and past; the past is empty if it is not used.
-        helps: whether its negation and its questions have no `do`, such as those of `can`.
+        helps: whether negations and questions with this verb have no `do`, such as `can she swim`.
         link: French words between this verb and the infinitive.
     """
 
@@ -102,7 +102,8 @@ class Modal:
 
 
 def _modal(english: str, past: str, infinitive: str, link: str = "") -> Modal:
-    """A modal verb. `english` is its base, such as `can`, or `want to`, which has another form in the third person."""
+    """A modal verb. `english` is its base, such as `can` or `want to`. Only a base with `to` has another form in the third
+    person."""
     french = conjugation(infinitive)
     head, *rest = english.split()
     third = " ".join(["has" if head == "have" else "tries" if head == "try" else head + "s", *rest]) if rest else english
@@ -155,7 +156,8 @@ class Complements:
         clitics: object pronouns; in French they are before the verb.
         objects, recipients: a direct object, and an indirect object (`to` someone).
         after: a place, a destination or an origin.
-        preceding: agreement of a direct object before the verb, because a participle agrees with it; None without one.
+        preceding: agreement of a direct object before the verb, because a participle agrees with it; None without such an
+            object.
         manner: an adverb after the conjugated verb.
         last: words at the end of the clause.
     """
@@ -336,8 +338,8 @@ def follow(
     modal_past: bool = False,
     pronouns: bool = True,
 ) -> Complements:
-    """Say what follows a verb. `gap` is "object", "place" or "time" in a question about it, because it is then not after the
-    verb."""
+    """Say the words that follow a verb. In a question about the object, the place or the time, `gap` is "object", "place" or
+    "time", because this part is then not after the verb."""
     after = Complements()
     pattern = verb.pattern
     if gap == "object":
@@ -387,8 +389,8 @@ def may_agree(verb: Verb, agreement: Agreement) -> bool:
     """Whether the grammar uses the participle of a verb with an object of this agreement before it (`je l'ai vue`, `les livres
     que j'ai achetés`).
 
-    It does so only for common verbs, so that models have few forms to learn. With a masculine singular object, every
-    participle is allowed, because it does not change.
+    The grammar does so only for common verbs, so that models have few forms to learn. With a masculine singular object, every
+    participle is allowed, because the participle does not change.
     """
     return verb.base in AGREEING or verb.past_imperfect or agreement[:2] == ("m", False)
 
@@ -397,7 +399,7 @@ def _place(path: Path, share: float, after: Complements, subject: Nominal, verb:
     if share and path.choose({"none": 1 - share, "place": share}, {"place": _PLACE_STARTS}) == "place":
         where = adverbials.place(path, fixed=0.35, subject=subject)
         path.require(not (verb.base == "wait" and where[0] == "pour"))  # `wait for` is another verb of the lexicon
-        path.require("destination?" not in verb.pattern or where not in (["là"], ["dehors"]))  # in `come`, it is a destination
+        path.require("destination?" not in verb.pattern or where not in (["là"], ["dehors"]))  # `come there`: a destination
         after.after += where
 
 

@@ -60,7 +60,7 @@ STATE_TABLE = Table(list(STATES.items()), [4, 3, 2, 2, 0.5, 2, 1, 1, 1, 1])
 ONLY_IT: Table[str] = Table([("it", "it")])
 THINGS_IT: Table[str] = Table([(word, word) for word in ("it", "this", "that")], [5, 2, 1.5])
 SOMEBODY = KIND_GROUPS["animate"]
-# The adjectives for `it` that refers to no earlier noun (`it is easy`).
+# The adjectives for an `it` that refers to no earlier noun (`it is easy`).
 _GENERAL = [
     a for a in ADJECTIVES
     if a.predicative and a.english not in (*TEMPERATURES, "late", "early")
@@ -219,7 +219,8 @@ A = Table([("a", words.DETERMINERS["a"])])
 
 
 def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float = 0.12) -> list[str]:
-    """What somebody is: a noun phrase with the number of `who`, and with the gender of `who` if the noun has both genders."""
+    """The French for what somebody is: a noun phrase with the number of `who`, and with the gender of `who` if the noun has
+    both genders."""
     plural = who.english_slot in (3, 4)
     options = {"phrase": 1.0, "owned": 0.1}
     if path.choose(options) == "owned":
@@ -240,7 +241,7 @@ def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float 
 
 
 def of_someone(form: NounForm, determiner: Determiner, modifiers: Modifiers, who: Nominal) -> Nominal:
-    """What somebody is. A noun with both genders has the gender of `who`."""
+    """The noun phrase for what somebody is. A noun with both genders has the gender of `who`."""
     agreement = form.agreement._replace(gender=who.agreement.gender) if form.noun.has_both_genders else None
     return from_form(form, determiner, modifiers, agreement)
 

@@ -43,7 +43,7 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 
 
 def compared(path: Path, than: Nominal | None) -> Nominal:
-    """One side of a comparison. `than` is the first side if this is the second; None if this is the first side."""
+    """One side of a comparison. For the second side, `than` is the first side; for the first side, `than` is None."""
     somebody = path.meaning((True, False)) if than is None else is_somebody(than)
     # A drawn comparison has two sides of the same kind. In a text that is read, any two sides are allowed.
     shares = (

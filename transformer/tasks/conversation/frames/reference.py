@@ -1,4 +1,4 @@
-"""Sentences in which a pronoun refers to an earlier noun. Only the adjective after the pronoun decides to which noun.
+"""Sentences in which a pronoun refers to an earlier noun. Only the adjective after the pronoun decides which noun this is.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide` it
 becomes `… parce qu'elle était trop large`.
@@ -51,7 +51,7 @@ class Said:
 
     @property
     def is_of_any(self) -> bool:
-        """Whether the adjective fits so many nouns that it rarely decides which one is meant, such as a colour or a
+        """Whether the adjective fits so many nouns that it rarely decides which noun is meant, such as a colour or a
         nationality."""
         return self.adjective is not None and (not self.adjective.graded and len(self.kinds) > 5)
 
@@ -184,8 +184,8 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _sampled_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """A pronoun, chosen for one of the candidates, and a table of the sayings that fit this candidate. On a `ParsingPath`, any
-    pronoun, and None."""
+    """A pronoun, chosen for one of the candidates, and a table of the sayings that fit this candidate. On a `ParsingPath`, the
+    pronoun of the text, and None as the table."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
