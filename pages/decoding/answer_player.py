@@ -22,7 +22,7 @@ from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted
 from pages.ui.export_menu import saving
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
-from pages.ui.pickers import pick
+from pages.ui.pickers import linked_whole, pick
 from pages.ui.text import language, text
 from transformer.analysis.word_trace import Group
 from transformer.pipeline.trace_export import step_file
@@ -82,13 +82,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 def picked_step(count: int) -> int:
     """The step of the session or of the link, counted from 0; the first by default."""
-
-    def read(asked: str | None) -> int:
-        return (
-            int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 5 and 1 <= int(asked) <= count else 1
-        )
-
-    seed(STEP, read, lambda value: min(max(value, 1), count))
+    seed(STEP, lambda asked: linked_whole(asked, 1, 1, count), lambda value: min(max(value, 1), count))
     step = st.session_state[STEP]
     publish(STEP, None if step == 1 else str(step))
     return step - 1

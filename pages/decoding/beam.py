@@ -15,6 +15,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
+from pages.ui.pickers import linked_whole
 from pages.ui.text import figure_labels, text
 from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
@@ -83,11 +84,7 @@ def tree_table(run: Run) -> pd.DataFrame:
 def _selected(run: Run) -> Hypothesis:
     """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
     hypotheses, first = run.generation.hypotheses, run.generation.best.number
-
-    def read(asked: str | None) -> int:
-        return int(asked) if asked and asked.isascii() and asked.isdecimal() and len(asked) < 6 else first
-
-    seed(NODE, read, lambda value: value)
+    seed(NODE, lambda asked: linked_whole(asked, first, most=len(hypotheses) - 1), lambda value: value)
     number = st.session_state[NODE] if st.session_state[NODE] < len(hypotheses) else first
     st.session_state[NODE] = number
     publish(NODE, None if number == first else str(number))

@@ -193,6 +193,11 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
     return value if least <= value <= most else first
 
 
+def linked_whole(asked: str | None, first: int, least: int = 0, most: int = 999) -> int:
+    """The whole number that a link gives. `first` if the link has none, or one that is not allowed."""
+    return int(linked_number(asked, least, most, first, whole=True))
+
+
 def pick_number(
     label: str,
     key: str,

@@ -13,6 +13,7 @@ from pages.shell.view.runs import Edits, runs
 from pages.ui.caches import cached
 from pages.ui.format import fixed, number, share, token_at
 from pages.ui.limits import LESSON_OPTIONS
+from pages.ui.pickers import linked_whole
 from pages.ui.text import text
 from transformer import HeadlightError, Trace
 from transformer.analysis.prediction_scores import likeness
@@ -53,7 +54,7 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
     """
     truth, view = stop.question and stop.question.truth, view_of(stop)
     given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
-    layer, head = (value or _whole(view.get(name, "1")) for name, value in given.items())
+    layer, head = (value or linked_whole(view.get(name, "1"), 0) for name, value in given.items())
     return (truth and truth.kind) or kind_of(stop), layer - 1, head - 1
 
 
@@ -91,10 +92,6 @@ def kind_of(stop: Stop) -> str:
         InputError: the model's card names no such head.
     """
     return view_of(stop).get("kind", "encoder")
-
-
-def _whole(written: str) -> int:
-    return int(written) if written.isascii() and written.isdecimal() and len(written) < 4 else 0
 
 
 @cached

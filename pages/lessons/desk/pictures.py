@@ -16,6 +16,7 @@ from pages.shell.view.runs import runs
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES
+from pages.ui.pickers import linked_whole
 from pages.ui.text import text
 from transformer import Trace
 from transformer.pipeline.snapshots import snapshot_name
@@ -90,7 +91,7 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
     """Layer and head of the view, counted from 0. If the view has no layer, the layer is `first`, which is counted from 1."""
     view = view_of(stop)
     asked = (view.get("layer", str(first)), view.get("head", "1"))
-    layer, head = (int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0 for value in asked)
+    layer, head = (linked_whole(value, 0) for value in asked)
     check_head(trace, kind_of(stop), layer, head)
     return layer - 1, head - 1
 

@@ -19,6 +19,7 @@ from pages.shell.frame.body import DRAWN
 from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
 from pages.ui.link_values import keep_in_links
+from pages.ui.pickers import linked_whole
 from pages.ui.prediction_codec import Cells, read_cells, written_cells
 from pages.ui.presenting import PRESENT
 from pages.ui.text import linked_language
@@ -92,9 +93,8 @@ def follow_lesson() -> bool:
             for parameter in (STOP, ANSWERS, MARKED):
                 query.pop(parameter, None)
         name = of_class or query.get(NAME, "")
-        asked = query.get(STOP, "")
-        named = asked.isascii() and asked.isdecimal() and len(asked) < 4 and int(asked) > 0
-        stop = int(asked) - 1 if named else companion().stop()
+        named = linked_whole(query.get(STOP), 0)
+        stop = named - 1 if named else companion().stop()
         answers = parse(query.get(ANSWERS, ""))
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
