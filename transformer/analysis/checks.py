@@ -82,8 +82,9 @@ def check_own_network(pipeline: object) -> None:
     Raises:
         InputError: `pipeline` is not a pipeline, or runs another network.
     """
-    if not isinstance(pipeline, TextPipeline) or pipeline.model is None:
-        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+    check_text_pipeline(pipeline)
+    if pipeline.model is None:  # pyright: ignore[reportAttributeAccessIssue]
+        raise InputError("This needs a model with our own network, and {given!r} has another one.", given=pipeline)
 
 
 def check_text_pipeline(pipeline: object) -> None:

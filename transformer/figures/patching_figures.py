@@ -160,7 +160,7 @@ def _cells(
         "ygap": 1,
         "hovertemplate": hover,
         "meta": {"grid": grid.name},
-        **({"xaxis": axes["xaxis"], "yaxis": axes["yaxis"]}),
+        **axes,
         **(in_cells(np.asarray(grid.values), form, scale.colors, scale.low, scale.high) if form else {}),
     }
 

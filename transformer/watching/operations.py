@@ -20,7 +20,7 @@ PRODUCTS = {"matmul": 0, "bmm": 0, "baddbmm": 1}  # operation → place of its f
 # Operations after which scores are still scores of the same queries and keys.
 POINTWISE = {"mul", "div", "add", "sub", "rsub", "masked_fill", "where", "clamp", "clamp_min", "tanh", "exp", "clone", "to"}
 POINTWISE |= {"contiguous", "_to_copy", "type_as", "alias", "detach", "dropout", "nan_to_num", "maximum", "minimum", "neg"}
-POINTWISE |= {"index_put", "copy", "where", "true_divide", "multiply", "subtract", "divide", "tril", "triu", "masked_scatter"}
+POINTWISE |= {"index_put", "copy", "true_divide", "multiply", "subtract", "divide", "tril", "triu", "masked_scatter"}
 RESHAPES = {"view", "reshape", "unflatten", "flatten", "unsqueeze", "squeeze", "_unsafe_view", "slice", "expand"}
 TRANSPOSES = {"transpose", "permute", "mT", "swapaxes", "movedim"}
 SDPA = "scaled_dot_product_attention"

@@ -196,7 +196,8 @@ class Pass(Operations):
         if len(out) + len(summed) != len(of_weight) or not out or not summed:
             return
         # The labels in the order that they have in the weight: heads, then the dimensions of a head.
-        out.sort(key=of_weight.index) if len(summed) == 1 else None
+        if len(summed) == 1:
+            out.sort(key=of_weight.index)
         ordered = weight.permute([of_weight.index(label) for label in (*out, *summed)])
         sizes = [weight.shape[of_weight.index(label)] for label in out]
         columns = 1

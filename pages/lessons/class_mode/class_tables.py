@@ -9,10 +9,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from pages.lessons.class_mode.classes import Given, Tally
-from pages.lessons.content.grading import judge
+from pages.lessons.content.grading import judge, right_option
 from pages.lessons.content.lesson import Lesson, Question, Stop
 from pages.lessons.content.lesson_answers import fits, number_of, places
-from pages.lessons.content.question_data import as_words, right_option
+from pages.lessons.content.question_data import as_words
 from pages.lessons.content.spreadsheet import as_cell
 from pages.lessons.content.truths import filled, truth_of
 from pages.shell.error_boundary import sentence

@@ -99,13 +99,20 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
     return Verdict(right, words[name].format(**given, **dict(truth.words)))
 
 
+def right_option(question: Question, truth: Value | None) -> int:
+    """The number of the right option, counted from 1; 0 if the question has none."""
+    if question.kind != "choose":
+        return 0
+    return question.answer or (1 + int(truth.number) if truth else 0)
+
+
 def right_answer(question: Question, truth: Value | None) -> str:
     """The right answer in plain text. Empty for an order, because its options are in the right order, and if the truth is
     missing."""
     if question.kind == "order" or (truth is None and question.kind != "choose"):
         return ""
     if question.kind == "choose":
-        right = question.answer or (1 + int(truth.number) if truth else 0)
+        right = right_option(question, truth)
         return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says
     assert truth is not None  # a question without a truth has returned above
     if question.kind == "number":

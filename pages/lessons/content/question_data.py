@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from pages.lessons.content.grading import Verdict, judge, right_answer
+from pages.lessons.content.grading import Verdict, judge, right_answer, right_option
 from pages.lessons.content.lesson import TRUTHS, Lesson, Phase, Question, Value
 from pages.lessons.content.lesson_answers import Answer, fits, places
 from pages.lessons.content.truths import filled, truth_of
@@ -110,13 +110,6 @@ def question_data(
             then = text("lesson")["class"]["phase_says"][waits.name.lower()]
         data["says"] = f"{noted.format(answer=as_words(question, given, tokens))} {then}"
     return data
-
-
-def right_option(question: Question, truth: Value | None) -> int:
-    """The number of the right option, counted from 1; 0 if the question has none."""
-    if question.kind != "choose":
-        return 0
-    return question.answer or (1 + int(truth.number) if truth else 0)
 
 
 def verdicts_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.content.grading import right_answer
+from pages.lessons.content.grading import right_answer, right_option
 from pages.lessons.content.lesson import Lesson, Question, Stop
 from pages.lessons.content.library import all_lessons
 from pages.lessons.content.question_data import shuffled
@@ -127,8 +127,7 @@ def _solution(question: Question, truth: Value | None) -> str:
     words = text("lessons")
     answer = right_answer(question, truth)
     if question.kind == "choose":
-        right = question.answer or (1 + int(truth.number) if truth else 0)
-        answer = f"{chr(ord('A') + right - 1)}. {answer}"
+        answer = f"{chr(ord('A') + right_option(question, truth) - 1)}. {answer}"
     elif question.kind == "order":
         order = shuffled(question)
         answer = " ".join(chr(ord("A") + order.index(place)) for place in range(len(order)))
