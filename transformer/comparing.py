@@ -44,6 +44,8 @@ def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference |
         InputError: only one of the two is a Trace, more arguments follow two runs, or `Difference.of` or
             `watching.compare.compare` raises it.
     """
+    if isinstance(mine, nn.Module) and len(arguments) + len({"source", "target"} & {*named}) < 2:
+        raise InputError("Two networks are compared on ids that both read: compare(module, ours, source, target).")
     if not arguments and not named:
         return Difference.of(mine, ours)
     if isinstance(mine, Trace) or isinstance(ours, Trace):

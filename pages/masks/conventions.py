@@ -64,7 +64,9 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     for place, one in zip(places, compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
-            st.caption(words["conventions"][one.name])
+            # The variants hide padding in different ways only where a decoder attends to itself.
+            hides = words["convention_hides"][one.name if chosen.kind == Kind.DECODER else "keys"]
+            st.caption(words["conventions"][one.name].format(hides=hides))
             before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))

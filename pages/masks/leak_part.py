@@ -60,7 +60,7 @@ def show_future(batch: Batch, joined: bool) -> None:
             _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
         _side_by_side(masked, unmasked, names, "future", joined)
-    says = words["row_of_unmasked" if batch.unmasked else "row_of"]
+    says = words["row_of_unmasked" if batch.unmasked else "row_of" if pipeline.trained else "row_of_untrained"]
     st.caption(says.format(position=position - 1, token=literal(old)))
 
 

@@ -67,7 +67,8 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
         label = words["largest_difference"].format(run=choice_label("run", run))
         with place:
             show_difference(label, effect.largest, abs(effect.before).max(), 2, words["largest_difference_help"])
-    st.markdown(words["swap_result"])
+    if effects[WITH].largest:
+        st.markdown(words["swap_result"])
     if seen("outputs", 560):
         _show_outputs(tokens, effects)
     if table := unfolding(words["swap_numbers"], ":material/table:", "swap_numbers"):

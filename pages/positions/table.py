@@ -171,7 +171,7 @@ def pick_table(view: View, trace: Trace) -> Table:
         values = untrained_table(positions, wide)
     table = Table(values, "sinusoidal" if kind == "sinusoidal" else "learned", own, fixed and pipeline.trained)
     st.caption(origin(table, config.max_len, side))
-    if table.trained:
+    if table.trained and pipeline.card.recipe:  # only its recipe says how long the texts of a training were
         st.caption(words["rows_trained"].format(rows=trained_rows(pipeline, side), longest=pipeline.card.longest))
     return table
 

@@ -31,7 +31,7 @@ LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 def show_similarity(sentence: Sentence) -> None:
     """Draw the cosine similarity of every pair of tokens of the sentence."""
     words = text("tokens")
-    st.markdown(words["alike_text"])
+    st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")
     rows = sentence.rows
     similarities = cosines(rows, rows)
     show(

@@ -1,13 +1,15 @@
 """Teacher forcing and free running: the decoder reads the right tokens, or the tokens that it wrote itself."""
 
 from collections.abc import Hashable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_number, check_text_pipeline, check_trace
+from transformer.analysis.checks import check_number
+from transformer.analysis.word_trace import check_run
 from transformer.errors import InputError
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
@@ -44,16 +46,28 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
             for it, this is the row of the last token of the text.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, `trace` is not a Trace, or the trace has no such row.
+        InputError: as in `target_of`, or the target has no such row.
     """
-    check_text_pipeline(pipeline)
-    check_trace(trace)
-    check_number("first", first, 0, len(trace.target_ids[0]) - 1)
-    eos = pipeline.vocabulary("target").eos
-    ids = (*trace.target_ids[0][first + 1 :], *(() if eos is None else (eos,)))
+    target, eos = target_of(pipeline, trace), pipeline.vocabulary("target").eos
+    check_number("first", first, 0, len(target) - 1)
+    ids = (*target[first + 1 :], *(() if eos is None else (eos,)))
     logits = trace.logits[0, first : first + len(ids)]
     chosen = logits.double().log_softmax(-1)[torch.arange(len(ids)), list(ids)].numpy()
     return Forcing(ids, -chosen, np.exp(chosen), tuple(logits.argmax(-1).tolist()))
+
+
+def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
+    """The ids that the decoder read in the first text, without padding.
+
+    Raises:
+        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens, or the decoder did not run.
+    """
+    check_run(pipeline, trace)
+    if not trace.target_ids:
+        raise InputError("An encoder alone writes no answer.")
+    (start, *others), pad = trace.target_ids[0], pipeline.vocabulary("target").pad
+    # The first token can have the id of padding, as in T5. Ids below 0 stand for padding in a vocabulary without it.
+    return (start, *takewhile(lambda token: token >= 0 and token != pad, others))
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:

@@ -13,9 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_language_head, check_number, check_text_pipeline, check_trace
+from transformer.analysis.checks import check_language_head, check_number
+from transformer.analysis.forcing import target_of
 from transformer.analysis.importance import BATCH_SIZE
-from transformer.analysis.word_trace import WordTrace
+from transformer.analysis.word_trace import check_run
 from transformer.errors import InputError
 from transformer.network.tap import Edit, Recording, as_edits, tracing
 from transformer.pipeline.protocol import TextPipeline
@@ -145,19 +146,14 @@ def _with_gradients() -> Iterator[None]:
 
 def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | None) -> int:
     """The token that is explained. Raises InputError if an argument is invalid."""
-    check_text_pipeline(pipeline)
-    check_trace(trace)
-    if isinstance(trace, WordTrace):
-        raise InputError("The trace must be of the tokens that the model reads, not of words.")
-    if trace.config != pipeline.config:
-        raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
+    check_run(pipeline, trace)
     check_language_head(pipeline.network)
     if any(pipeline.token_table(side).is_inference() for side in trace.sides):
         raise InputError("The model was built within `torch.inference_mode`, so it has no gradients; open it outside of it.")
     _, rows, vocab = trace.logits.shape
     check_number("position", position, 0, rows - 1)
     if token is None:
-        following = trace.target_ids[0][position + 1 :] if trace.target_ids else ()
+        following = target_of(pipeline, trace)[position + 1 :] if trace.target_ids else ()
         return following[0] if following else int(trace.logits[0, position].argmax())
     check_number("token", token, 0, vocab - 1)
     return int(token)

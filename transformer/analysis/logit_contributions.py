@@ -80,9 +80,9 @@ def logit_contributions(
     readout, values = readable_pass(model, values)
     if "logits" not in values:
         raise InputError("There is no tensor logits; contributions need a traced pass of the decoder.")
-    for name, given in (("token", token), ("against", against)):
-        if given is not None:
-            check_number(name, given, 0, len(readout.weight) - 1)
+    check_number("token", token, 0, len(readout.weight) - 1)
+    if against is not None:
+        check_number("against", against, 0, len(readout.weight) - 1)
     check_number("row", row, 0, len(values["logits"]) - 1)
     end = values[readout.stream[-1]][row, -1]
     # If the model limits its logits at the end (`cap`), the contributions add up to the logits before the limit.

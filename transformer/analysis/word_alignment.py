@@ -20,6 +20,7 @@ from transformer.analysis.checks import check_trace
 from transformer.analysis.word_trace import word_groups
 from transformer.assets import assets
 from transformer.errors import InputError
+from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace
 
 FILE = "alignments/everyday.tsv"
@@ -99,21 +100,24 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
     """The links of a map of weights between the tokens of a trace, by the rule of `head_links`."""
     check_trace(trace)
+    if trace.batch_size != 1:
+        raise InputError("The words of one sentence are linked; this trace has {count}.", count=trace.batch_size)
     keys = [group for group in word_groups(trace, "source") if not _is_special(trace, "source", group)]
     # Row `t` writes token `t + 1`, so a word is written by the rows before its pieces.
     queries = [group for group in word_groups(trace, "target") if not _is_special(trace, "target", group)]
     links = set()
-    for word, group in enumerate(queries):
+    for word, group in enumerate(queries if keys else ()):
         row = weights[[place - 1 for place in group]].mean(0)
         links.add((int(np.argmax([row[list(key)].sum() for key in keys])), word))
     return frozenset(links)
 
 
-def _is_special(trace: Trace, side: str, group: Sequence[int]) -> bool:
-    place = group[0]
-    if side == "source":
-        return place in (0, len(trace.source_ids[0]) - 1)
-    return place == 0
+def _is_special(trace: Trace, side: Side, group: Sequence[int]) -> bool:
+    place, words_known = group[0], trace.words_of(side)
+    if words_known:
+        return words_known[0][place] is None
+    # Our own models whose tokens are words: the source has special tokens at both ends, and the decoder reads one at first.
+    return place in (0, len(trace.source_ids[0]) - 1) if side == "source" else place == 0
 
 
 def diagonal_links(sentence: Aligned) -> Links:

@@ -13,9 +13,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_array, check_trace
+from transformer.analysis.checks import check_array, check_text_pipeline, check_trace
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
+from transformer.pipeline.protocol import TextPipeline
 from transformer.text.pieces import SPACE, joined_label
 from transformer.tracing.computed import Computed, Value
 from transformer.tracing.paths import Side, TensorPath
@@ -142,6 +143,21 @@ class WordTrace(Trace):
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
         """True where no piece of a word may attend to any piece of another word. Raises the same errors as `Trace.hidden`."""
         return ~self.used_masks[str(self._attention(attention))]
+
+
+def check_run(pipeline: TextPipeline, trace: Trace) -> None:
+    """Check that `trace` is of the tokens that the network of `pipeline` reads.
+
+    Raises:
+        InputError: `pipeline` is not a pipeline, or `trace` is not a Trace, is of words, or is of a network with another
+            configuration.
+    """
+    check_text_pipeline(pipeline)
+    check_trace(trace)
+    if isinstance(trace, WordTrace):
+        raise InputError("The trace must be of the tokens that the model reads, not of words.")
+    if trace.config != pipeline.config:
+        raise InputError("The pipeline must be the one that was traced; this one has another configuration.")
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:

@@ -8,6 +8,7 @@ import torch
 
 from transformer.analysis.cell import Term, explain
 from transformer.analysis.checks import check_language_head, check_text_pipeline
+from transformer.analysis.forcing import target_of
 from transformer.analysis.head_measures import reachable
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
@@ -20,6 +21,7 @@ from transformer.figures.head_steps_figures import Matrix, tensor_map, tensor_ma
 from transformer.figures.panels import Scale, in_one_scale, tensor_view
 from transformer.figures.tensor_sheet import tiles_figure
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
+from transformer.network.tap import Edit
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.difference import Difference
 from transformer.tracing.paths import check_index
@@ -142,9 +144,9 @@ def difference(
 
 @drawn
 def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Trace | None = None) -> go.Figure:
-    """The probability of each token of the answer in two runs. The first text is drawn. A Difference is both runs; then each
-    run has its own answer."""
-    if isinstance(before, Trace) and isinstance(after, Trace):
+    """The probability of each token of the answer in two runs. The first text is drawn. In a Difference, and if the two runs
+    have read other targets, each run has its own answer."""
+    if isinstance(before, Trace) and isinstance(after, Trace) and before.target_ids == after.target_ids:
         ids = _written(pipeline, before)
         one, other = (_shares(trace, ids) for trace in (before, after))
         return probability_change(pipeline.vocabulary("target").tokens_of(ids), one, other, ("before", "after"), written=True)
@@ -156,13 +158,14 @@ def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Tra
 
 
 @drawn
-def importance(pipeline: TextPipeline, trace: Trace, position: int) -> go.Figure:
-    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head."""
+def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Sequence[Edit] = ()) -> go.Figure:
+    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head. A
+    trace does not know its edits: give them again."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None
     check_index("position", position, len(ids))
-    *_, last = head_importance(pipeline.network, source, target, position, ids[position])
+    *_, last = head_importance(pipeline.network, source, target, position, ids[position], edits)
     return importance_map(last.drops, {kind: kind for kind in last.drops})
 
 
@@ -186,11 +189,9 @@ def _one_head(trace: Trace | Difference, kind: str, layer: int, head: int, item:
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
     """The id that each row of the first text should predict. The last id is the end of the text, if the vocabulary has an id
     for it."""
-    if not trace.target_ids:
-        raise InputError("An encoder alone writes no answer.")
+    target, end = target_of(pipeline, trace), pipeline.vocabulary("target").eos
     check_language_head(pipeline.network)
-    end = pipeline.vocabulary("target").eos
-    return [*trace.target_ids[0][1:], *([] if end is None else [end])]
+    return [*target[1:], *([] if end is None else [end])]
 
 
 def _names(trace: Trace | Difference, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

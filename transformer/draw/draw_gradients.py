@@ -1,5 +1,7 @@
 """Drawings of gradients: what the tokens and the attention weights do for one token of the answer. Positions count from 0."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -11,6 +13,7 @@ from transformer.figures.decoding_figures import contribution_bars
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import escaped
 from transformer.figures.whatif_figures import difference_map
+from transformer.network.tap import Edit
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.trace import Trace
 
@@ -23,10 +26,12 @@ def input_gradients(
     token: int | None = None,
     steps: int = 0,
     baseline: Baseline = "zero",
+    edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """The share of each input token in the log-probability of one token. The shares are input × gradient, or with `steps`
+    """The share of each input token in the log-probability of one token. A trace does not know its edits: give them again. The
+    shares are input × gradient, or with `steps`
     integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`)."""
-    shares = gradients_of_inputs(pipeline, trace, position, token, steps, baseline=baseline)
+    shares = gradients_of_inputs(pipeline, trace, position, token, steps, edits, baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()
         for side in trace.sides
@@ -40,11 +45,18 @@ def input_gradients(
 
 @drawn
 def attention_gradients(
-    pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, position: int, token: int | None = None
+    pipeline: TextPipeline,
+    trace: Trace,
+    kind: str,
+    layer: int,
+    head: int,
+    position: int,
+    token: int | None = None,
+    edits: Sequence[Edit] = (),
 ) -> go.Figure:
     """What the weights of one head do for the log-probability of one token. Each cell is weight × gradient
     (`transformer.analysis.gradients.attention_gradients`)."""
     allowed = trace.head_allowed(kind, layer, head).numpy()
-    values = gradients_of_weights(pipeline, trace, position, token)[kind][layer, head]
+    values = gradients_of_weights(pipeline, trace, position, token, edits)[kind][layer, head]
     words = {"change_of_weight": "weight × gradient", "change": "nats"}
     return difference_map(values, allowed, trace.query_names(kind), trace.tokens(kind)[1], {**LABELS, **words})

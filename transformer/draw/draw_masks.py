@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import torch
 
 from transformer.analysis import leaks, mask_conventions
-from transformer.draw.drawing import drawn
+from transformer.draw.drawing import drawn, own_model
 from transformer.draw.run_or_difference import over_rows
 from transformer.errors import InputError
 from transformer.figures import KIND_COLORS
@@ -79,6 +79,7 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 @drawn
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
     """The probability of each token with padding after the source. `masked` is whether the padding mask is used."""
+    own_model(pipeline)
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
     if not trace.source_ids:
         raise InputError("The decoder ran alone: there is no source to be padded.")

@@ -34,7 +34,10 @@ def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -
     path, run = f"{side}_embedding", tensors_of(trace)
     check_index("item", item, run.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
-    panels = {"token": token, "position": trace[f"{path}.position"].numpy(), "sum": trace[f"{path}.sum"].numpy()[item]}
+    position = trace[f"{path}.position"].numpy()
+    if position.ndim == 3:  # some models of Hugging Face have positions of their own for each text
+        position = position[item if len(position) > 1 else 0]
+    panels = {"token": token, "position": position, "sum": trace[f"{path}.sum"].numpy()[item]}
     return aligned_maps(panels, run.tokens_of(side)[item], *AXES)
 
 

@@ -54,8 +54,8 @@ def need_map(
         axes: the titles of both axes.
         picked: the index of the ringed dot; None for no ring.
     """
-    low = min(NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)) - 0.05
-    high = max(NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)) + 0.1
+    low = min([NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)]) - 0.05
+    high = max([NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)]) + 0.1
     traces = []
     for kind in dict.fromkeys(dot.kind for dot in dots):
         of_kind = [(index, dot) for index, dot in enumerate(dots) if dot.kind == kind]

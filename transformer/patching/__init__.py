@@ -2,7 +2,8 @@
 
     from transformer.patching import needs, patch_everywhere, run_pair
 
-    pair = run_pair(pipeline, "the cat did not eat because it was tired .", "the cat did not eat because it was dry .")
+    pair = run_pair(pipeline, "the animal did not cross the street because it was too tired",
+                    "the animal did not cross the street because it was too wide")
     *_, denoised = patch_everywhere(pair, direction="denoise")
     *_, noised = patch_everywhere(pair, direction="noise")
     needs(denoised, noised).roles

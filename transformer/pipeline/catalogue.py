@@ -42,7 +42,7 @@ def model_file(name: object) -> Path:
     if isinstance(name, str) and SIGN in name:
         return _snapshot(name, shipped)
     raise InputError(
-        "There is no model {name!r}; shipped are {shipped}. Give the path of any other file as a Path.",
+        "There is no model {name!r}; shipped are {shipped}. No file has this name; `Pipeline.load` takes a path as a Path.",
         name=name,
         shipped=", ".join(shipped) or "none",
     )

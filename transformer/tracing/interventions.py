@@ -144,11 +144,12 @@ class Patch(Intervention):
 
     of_attention = "output"
 
-    values: Any = 0.0
+    values: Any = None
     positions: tuple[int, ...] | None = None
 
     def place(self, model: Traceable) -> str:
         path = super().place(model)
+        length_axis(model.taps[path], self.positions, model.config.max_len)
         try:
             if _is_mask(path) and torch.tensor(self.values).dtype != torch.bool:
                 raise PathError(MASK_ALLOWED, path=path)
@@ -169,7 +170,6 @@ class Patch(Intervention):
                 path=path,
                 most=LARGEST_VALUE,
             )
-        length_axis(model.taps[path], self.positions, model.config.max_len)
         return path
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
@@ -212,6 +212,8 @@ class Block(Intervention):
         path = super().place(model)
         if not _are_scores(path):
             raise PathError("{path} cannot be blocked; allowed are an attention and its scores.", path=path)
+        if self.edges == ():
+            raise PathError("A Block of {path} needs edges, such as Block(path, edges=[(query, key)]).", path=path)
         for edge in check_row("edges", self.edges):
             if len(check_row("edge", edge)) != 2:
                 raise PathError("The edge {edge!r} must be a query and a key, such as (0, 1).", edge=edge)

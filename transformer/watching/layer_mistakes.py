@@ -136,8 +136,7 @@ def skipped_layers(setting: Setting) -> Iterator[Candidate]:
     for stack, ran in setting.layers.items():
         skipped = [*setting.module(f"{stack}.layers").children()][ran:]
         if skipped:
-            words = f"only {ran} of the {ran + len(skipped)} layers of the {stack} {'run' if ran > 1 else 'runs'}"
-            words = words if ran else f"no layer of the {stack} runs"
+            words = f"only {ran} of the {ran + len(skipped)} layers {'run' if ran > 1 else 'runs'}" if ran else "no layer runs"
             make = partial(Alteration, (), tuple((layer, "forward", _identity) for layer in skipped))
             yield Candidate(("layer skipped",), (words,), f"the {stack}", _parts_of(setting, [stack]), make)
 

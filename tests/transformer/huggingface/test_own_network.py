@@ -114,7 +114,7 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
     assert fill_padding(ours, source, target, 3).same
     assert not change_later(ours, source, target, 2, 5, interventions("no causal mask", ours.config)).same
     assert padded_answer(ours, source, 2) == ours.answer(LONG)
-    with pytest.raises(InputError, match="must be a Pipeline"):
+    with pytest.raises(InputError, match="own network"):
         fill_padding(theirs, source, target, 3)
     edit = [Ablate("decoder.layers.0.cross_attention.weights", heads=(1,))]
     edited, their_edited = (each.trace(SHORT, SHORT, edit).logits for each in (ours, theirs))

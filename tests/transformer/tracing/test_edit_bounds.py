@@ -1,6 +1,8 @@
 """Tests of the limits of edits: they open only the masks that they name, keep numbers finite, and do not change the model."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from tests.transformer.tracing.edits import DECODER, ENCODER, edited
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
 from transformer.network.model import Transformer
+from transformer.network.tap import Edit
 from transformer.tracing.intervention import plain
 from transformer.tracing.interventions import Ablate, Patch, Replace, Scale
 from transformer.tracing.trace import run_traced
@@ -101,8 +104,8 @@ def test_scores_can_replace_only_scores(model: Transformer, by: str):
 # --- positions and shapes that do not fit ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("edit", [Scale, Patch])
-def test_a_position_beyond_max_len_is_refused(model: Transformer, edit: type[Scale] | type[Patch]):
+@pytest.mark.parametrize("edit", [partial(Scale, factor=2.0), partial(Patch, values=0.5)])
+def test_a_position_beyond_max_len_is_refused(model: Transformer, edit: Callable[..., Edit]):
     most = model.config.max_len
     with pytest.raises(PathError, match=f"position is {most}; allowed are 0 to {most - 1}"):
         edited(model, edit(DECODER, positions=(most,)))

@@ -42,8 +42,12 @@ class Generation:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Generation":
-        """The answer with all steps, which are computed now."""
-        return cls(tuple(steps))
+        """The answer with all steps, which are computed now.
+
+        Raises:
+            InputError: `steps` are not those that `generate` yields.
+        """
+        return cls(tuple(steps) if isinstance(steps, Iterable) else (steps,))
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

@@ -14,8 +14,11 @@ EXAMPLES = (
         f"{SIGNATURE} because it was too wide",
         "One adjective has changed: in the row of `qu'` the same head now looks at `street`, and `elle` is predicted.",
     ),
-    Example("hello world", "Two words become three: `le` has no word of its own in the source; its row looks at `task`."),
-    Example("my name is anna", "`name` is read for the verb `appelle`; the last row looks at `anna`, which is copied."),
+    Example("hello world", "Two words become three: `le` has no word of its own in the source; its row looks at `world`."),
+    Example(
+        "my name is anna",
+        "`name` is read for the verb `appelle`; the row that predicts `anna` looks at `anna`, which is copied.",
+    ),
     Example("where is the cat ?", "`le` agrees with a noun that comes after it: one head looks at `the`, another at `cat`."),
     Example(
         "my sister is taller than my brother .",
