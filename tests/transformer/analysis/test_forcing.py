@@ -8,6 +8,7 @@ from torch import nn
 from transformer import Pipeline
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.label_smoothing import entropy, smoothed_target
+from transformer.analysis.word_trace import WordTrace
 from transformer.errors import InputError
 from transformer.pipeline.decoding.generation import Generation
 
@@ -19,6 +20,19 @@ def test_the_losses_of_a_models_own_answer_are_the_log_probabilities_of_its_step
     assert forced.ids == tuple(made.token for made in chain) == forced.best
     np.testing.assert_allclose(-forced.losses, [made.log_probability for made in chain], atol=1e-5)
     assert forced.loss == pytest.approx(-generation.best.total / len(chain), abs=1e-5)
+
+
+def test_padding_of_a_batch_is_not_counted(reverse: Pipeline) -> None:
+    alone, together = (forcing(reverse, reverse.trace(texts)) for texts in ("abc", ["abc", "headlight"]))
+    assert together.ids == alone.ids
+    np.testing.assert_allclose(together.losses, alone.losses, atol=1e-5)
+
+
+def test_words_and_the_run_of_another_model_are_refused(reverse: Pipeline) -> None:
+    with pytest.raises(InputError, match="not of words"):
+        forcing(reverse, WordTrace.of(reverse.trace("abc")))
+    with pytest.raises(InputError, match="must be the one that was traced"):
+        forcing(reverse, Pipeline.load("addition").trace("1+2"))
 
 
 def test_a_wrong_token_has_a_large_loss_and_later_rows_still_count(reverse: Pipeline) -> None:

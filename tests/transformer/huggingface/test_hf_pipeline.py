@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jaxtyping
+import numpy as np
 import pytest
 import torch
 
@@ -16,6 +17,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
 from transformer import draw
+from transformer.analysis.word_alignment import head_links
 from transformer.errors import CheckpointError, ConfigError, InputError, PathError
 from transformer.opening import open_model, save_huggingface
 from transformer.pipeline.decoding.generation import Generation
@@ -60,6 +62,28 @@ def unchecked() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+def test_words_are_linked_in_a_model_whose_source_begins_with_a_word() -> None:
+    trace = opened("t5").trace("the cat sleeps .", "the dog sleeps .")
+    source, target = (trace.words_of(side)[0] for side in ("source", "target"))
+    keys, queries = (sorted({word for word in words if word is not None}) for words in (source, target))
+    weights = trace.head("cross", 0, 0).numpy()
+    expected = set()
+    for word in queries:
+        row = weights[[place - 1 for place, of in enumerate(target) if of == word]].mean(0)
+        sums = [sum(row[place] for place, of in enumerate(source) if of == key) for key in keys]
+        expected.add((int(np.argmax(sums)), word))
+    assert head_links(trace, 0, 0) == expected
+    with pytest.raises(InputError, match="The words of one sentence are linked; this trace has 2"):
+        head_links(opened("t5").trace(["the cat", "the dog"], ["the cat", "the dog"]), 0, 0)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
+def test_the_embedding_of_a_model_with_positions_for_each_text_is_drawn(name: str) -> None:
+    trace = opened(name).trace(SHORT)
+    drawn = draw.embedding(trace, "target" if name == "gpt2" else "source")
+    assert len(drawn.numbers) % len(trace.tokens_of(trace.sides[0])[0]) == 0
 
 
 @pytest.mark.usefixtures("unchecked")
