@@ -81,7 +81,8 @@ def _source(stop: Stop) -> tuple[str, str]:
 def _open(paths: Collection[str]) -> None:
     """Open the tensor that was clicked in the walk."""
     path = event(KEY, "click").get("about")
-    if path in paths:
+    if isinstance(path, str) and path in paths:
         st.session_state[STOP] = path
+        st.query_params[STOP] = path  # Streamlit does not write it: the list of the walk was not drawn in this run
         st.session_state["part"] = "walk"
         scroll_to(SHOWN)

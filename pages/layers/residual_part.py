@@ -17,6 +17,7 @@ from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.residual import Stream, residual_stream, stacks
+from transformer.analysis.word_trace import WordTrace
 from transformer.figures.residual_figures import token_lines
 from transformer.network.layers import AddNorm
 from transformer.tracing.paths import STACK_SIDES
@@ -39,7 +40,7 @@ def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})
     stream = residual_stream(trace, stack, item)
     steps = [words["point"].format(layer=layer, part=parts[part]) for layer, part in stream.places]
     values, points = _measured(stream, name, steps)
-    st.caption(words["measures"][name])
+    st.caption(f"{words['measures'][name]} {words['joined'] if isinstance(trace, WordTrace) else ''}".rstrip())
     figure = chart(token_lines, values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
     show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
     st.caption(words["legend"])

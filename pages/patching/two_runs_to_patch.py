@@ -21,7 +21,7 @@ from transformer import InputError
 from transformer.patching import Patched
 from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind
-from transformer.tracing.trace import Ids
+from transformer.tracing.trace import Tokens
 
 STEP, HEAD = "step", ("kind", "layer", "head")
 ONLY_TEXTS = (
@@ -76,9 +76,10 @@ def runs_to_patch(view: View) -> Runs | None:
     return runs
 
 
-def _read(view: View) -> tuple[Ids, Ids]:
-    """The ids that the model of a view reads."""
-    return view.trace().source_ids, view.trace().target_ids
+def _read(view: View) -> list[Tokens]:
+    """The tokens that the model of a view reads. Not their ids, because an untrained model has other ids for another text."""
+    trace = view.trace()
+    return [trace.tokens_of(side) for side in trace.sides]
 
 
 def is_told() -> bool:

@@ -119,9 +119,9 @@ export class HeadGrid {
     this.selected = selected;
     // The labels beside the tiles get other widths when their font is loaded.
     for (const element of [this.root, ...this.elements.slice(0, 1)]) this.observer.observe(element);
+    this.mark(); // first, because it makes a label bold, and so wider
     if (!sameTiles) this.arrange();
     if (!(sameColors && sameTiles && sameLevels)) this.paint();
-    this.mark();
     if (newWords && this.focused()) this.say(this.cursor);
     else if (newWords) this.write(this.hint());
     // Screen readers read this with the name of the picture, also if a person does not move through the tiles.

@@ -66,7 +66,9 @@ def _edit(place: int, view: Kept) -> Stop | None:
     """Draw the boxes of one stop. Returns the stop with the values of the boxes; None while its question is not finished."""
     words, boxes, stop, problem = text("lessons"), Boxes(place, view), view.stop, None
 
-    with st.expander(f"{place + 1}. {literal(boxes.shown('title', stop.title))}", icon=":material/bookmark:"):
+    # With a key, the stop stays open while its title is changed.
+    title = f"{place + 1}. {literal(boxes.shown('title', stop.title))}"
+    with st.expander(title, icon=":material/bookmark:", key=boxes.key("fold")):
         st.caption(literal(f"{stop.page}: " + ", ".join(f"{name} = {value}" for name, value in stop.view)))
         heading = boxes.line("title", stop.title, TITLE)
         say = boxes.lines("say", 100)

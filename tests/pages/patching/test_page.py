@@ -46,6 +46,12 @@ def test_the_page_opens_on_two_sentences_that_differ_in_one_word() -> None:
     assert (app.session_state["kind"], app.session_state["layer"], app.session_state["head"]) == (kind, layer + 1, head + 1)
 
 
+def test_two_words_of_an_untrained_model_are_not_equal_although_their_ids_are() -> None:
+    app = page(model="own-sizes", n_layers="1", n_heads="1", d_model="8", d_ff="8", source="a b", b="a c")
+    assert text("patching")["equal"] not in [each.value for each in app.info]
+    assert charts(app)
+
+
 def test_equal_texts_have_nothing_to_patch() -> None:
     app = page(source=TIRED, b=TIRED)
     assert text("patching")["equal"] in [each.value for each in app.info]
