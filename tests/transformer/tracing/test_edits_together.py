@@ -72,7 +72,7 @@ def test_random_edits_keep_numbers_finite(run: Run, data: st.DataObject):
     edits = []
     for _ in range(data.draw(st.integers(1, 3))):
         path, attention = data.draw(st.sampled_from(list(run.model.taps))), data.draw(st.sampled_from(attentions))
-        edges = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
+        edges = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
         numbers = path if not path.endswith("_mask") else "logits"
         choices = (
             Ablate(path),

@@ -715,6 +715,7 @@ def test_page_down_leads_a_class_from_vote_to_reveal_and_phones_follow(visitor: 
     phone = stranger.new_page()
     phone.goto(f"{visitor.url}/?class={code}")
     options, verdict = phone.locator(".bar .options button"), phone.locator(".bar .verdict")
+    phone.wait_for_url(f"**class={code}-*")  # it has its seat
     expect(phone.locator(".bar a.next")).to_have_count(0)  # the phone follows
     options.nth(0).click()
     expect(page.locator(".class-line")).to_contain_text("1 answered")
