@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.pages.layers.opened import LAYER
-from tests.pages.visitor import Walker
+from tests.pages.visitor import Visitor, Walker
 
 
 @pytest.mark.slow
@@ -31,3 +31,15 @@ def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) ->
     assert "part=filmstrip" not in page.url
     expect(page.locator(".st-key-walk_shown")).to_be_focused()
     expect(page.get_by_role("heading", name="after ReLU")).to_be_in_viewport()
+
+
+@pytest.mark.browser
+def test_a_tensor_opened_in_a_linked_filmstrip_is_in_the_address(visitor: Visitor) -> None:
+    page = visitor.open("layers?model=reverse&source=abcd&part=filmstrip", whole=True)
+    page.locator(".st-key-film .chart").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-film .hovertext")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-walk_shown")).to_be_focused()
+    visitor.settle()
+    page.wait_for_url("**stop=*")
