@@ -47,7 +47,7 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
     assert value is not None  # the question has a truth
     words = text("lessons")
     if kind == "number":
-        answer = judge(question, f"{value.number:.9f}", value).says
+        answer = judge(question, np.format_float_positional(value.number, precision=9), value).says
     else:
         answer = words["solution"].format(answer=right_answer(question, value))
     st.caption(literal(words["truth_now"].format(says=answer)))
