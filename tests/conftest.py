@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Exclude all that is imported now from garbage collection, as the app's server does. A full collection would visit it each
-    time, and one test in ten asks for one."""
+    time, and building an untrained model begins with one."""
     from transformer.process import ignore_present_objects
 
     ignore_present_objects()

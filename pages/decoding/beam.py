@@ -133,11 +133,11 @@ def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
 def _show_differences(view: View, run: Run, method: Beam) -> None:
     """Write what the beam's answer would be without the length penalty, and what greedy decoding writes."""
     words, generation = text("decoding"), run.generation
-    values = {"penalty": method.length_penalty, "width": method.width, "beam": _total(generation)}
+    values = {"penalty": method.length_penalty, "width": method.width, "beam": fixed(generation.total, 3)}
 
     def compared(name: str, other: Generation) -> str:
         tokens = quoted_tokens(run.tokens_of(other.ids())) or "–"
-        return words[name].format(other=tokens, total=_total(other), **values)
+        return words[name].format(other=tokens, total=fixed(other.total, 3), **values)
 
     plain = generate(view, replace(run.settings, method=replace(method, length_penalty=0.0)))
     changed = "penalty_same" if plain.ids() == generation.ids() else "penalty_changed"
@@ -145,11 +145,6 @@ def _show_differences(view: View, run: Run, method: Beam) -> None:
     greedy = generate(view, replace(run.settings, method=Greedy(), logits_processors=()))
     same = "as_greedy" if greedy.ids() == generation.ids() else "not_greedy"
     st.caption(compared("one_branch" if method.width == 1 else same, greedy))
-
-
-def _total(generation: Generation) -> str:
-    made = generation.written()
-    return fixed(made.total if made else 0.0, 3)
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:

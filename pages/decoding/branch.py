@@ -65,9 +65,9 @@ def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: i
 
 def _note(run: Run) -> str:
     """The log-probability of an answer, and the number of its tokens."""
-    made, sentence = run.generation.written(), "log_probability" if run.generation.ended else "log_probability_open"
-    value, count = (made.total, made.step + 1) if made else (0.0, 0)
-    return text("decoding")[sentence].format(value=fixed(value, 3), count=count)
+    answer = run.generation
+    sentence = text("decoding")["log_probability" if answer.ended else "log_probability_open"]
+    return sentence.format(value=fixed(answer.total, 3), count=len(answer.ids()) + answer.ended)
 
 
 def _show_both(run: Run, other: Run, forced: Forced) -> None:

@@ -39,7 +39,6 @@ def show_heads(
     key: str,
     alt: str,
     picked: Head | None = None,
-    percent: bool = True,
     from_zero: bool = False,
 ) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head. The other arguments are those
@@ -50,7 +49,7 @@ def show_heads(
         for kind, of_kind in values.items()
     ]
     frame = None if picked is None else (picked.kind, picked.layer, picked.head)
-    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=percent, from_zero=from_zero)
+    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=True, from_zero=from_zero)
     show(figure, key, alt, asks={"click": lambda: take_head(key)})
 
 

@@ -113,9 +113,9 @@ def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
 
 
 def _is_special(trace: Trace, side: Side, group: Sequence[int]) -> bool:
-    place, words_known = group[0], trace.words_of(side)
-    if words_known:
-        return words_known[0][place] is None
+    place, numbers = group[0], trace.words_of(side)
+    if numbers:
+        return numbers[0][place] is None
     # Our own models whose tokens are words: the source has special tokens at both ends, and the decoder reads one at first.
     return place in (0, len(trace.source_ids[0]) - 1) if side == "source" else place == 0
 

@@ -8,7 +8,7 @@ import torch
 
 from transformer.analysis.cell import Term, explain
 from transformer.analysis.checks import check_language_head, check_text_pipeline
-from transformer.analysis.forcing import target_of
+from transformer.analysis.forcing import forcing, target_of
 from transformer.analysis.head_measures import reachable
 from transformer.analysis.head_measures import rollout as rolled_out
 from transformer.analysis.head_steps import AttentionStep, attention_step, attention_steps
@@ -189,9 +189,9 @@ def _one_head(trace: Trace | Difference, kind: str, layer: int, head: int, item:
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
     """The id that each row of the first text should predict. The last id is the end of the text, if the vocabulary has an id
     for it."""
-    target, end = target_of(pipeline, trace), pipeline.vocabulary("target").eos
+    target_of(pipeline, trace)  # refuses an encoder alone
     check_language_head(pipeline.network)
-    return [*target[1:], *([] if end is None else [end])]
+    return [*forcing(pipeline, trace).ids]
 
 
 def _names(trace: Trace | Difference, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -28,9 +28,9 @@ def input_gradients(
     baseline: Baseline = "zero",
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """The share of each input token in the log-probability of one token. A trace does not know its edits: give them again. The
-    shares are input × gradient, or with `steps`
-    integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`)."""
+    """The share of each input token in the log-probability of one token. The shares are
+    input × gradient, or with `steps` integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`).
+    A trace does not know its edits: give them again."""
     shares = gradients_of_inputs(pipeline, trace, position, token, steps, edits, baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()

@@ -137,8 +137,9 @@ class Patch(Intervention):
     """Replace values by other values, for example by the values of another run.
 
     Attributes:
-        values: numbers, as a tensor, an array or nested sequences. They are stored as nested tuples, so that the edit can be
-            hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
+        values: numbers, as a tensor, an array or nested sequences; a patch without values is refused. They are stored as nested
+            tuples, so that the edit can be hashed. Their shape is the shape of the selected part, or a shape that broadcasts to
+            it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 

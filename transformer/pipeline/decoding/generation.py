@@ -79,8 +79,8 @@ class Generation:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
-        """A hypothesis, by default the best. If its last token exceeds the most that are allowed (such a token is chosen only
-        to see whether the answer ends), the hypothesis before that token, or None if there is none."""
+        """A hypothesis, by default the best, as far as it is written. A token beyond the last allowed one is chosen only to see
+        whether the answer ends. If there is such a token, this is the hypothesis before it; None if nothing comes before it."""
         made = hypothesis or self.best
         if made.ended or self.steps[made.step].room:
             return made
@@ -91,6 +91,12 @@ class Generation:
         are allowed."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
+
+    @property
+    def total(self) -> float:
+        """The log-probability, in nats, of the best answer as far as it is written; 0 if nothing is."""
+        made = self.written()
+        return made.total if made else 0.0
 
     @property
     def ended(self) -> bool:
