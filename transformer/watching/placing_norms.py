@@ -125,8 +125,8 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """Give a norm of ours that theirs does not run the weights of the next norm of theirs that did not run. If there is none,
-    the weights are 1 and the bias is left out."""
+    """Place the weights of a norm of ours that has no counterpart in their pass. They are taken from the next norm of theirs
+    that did not run. If every norm of theirs ran, the weights are 1 and the bias is left out."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())
     placed.put(f"{path}.weight", weight, names)
