@@ -12,8 +12,8 @@ from pages.attention.lines import LinesState
 from pages.attention.lines_link import THRESHOLD
 from pages.attention.offline_view import offline_view
 from pages.attention.say_cells import say_cells
-from pages.shell.links.training_link import training_address
 from pages.shell.view.card_heads import head_title, turning_head
+from pages.shell.view.head_links import training_address
 from pages.shell.view.joined_words import say_joined
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.shell.links.prediction_link import ROW
+from pages.shell.view.head_links import ROW
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.escaping import literal

@@ -10,7 +10,7 @@ from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers
 from pages.layers.walk_part import SHOWN, STOP
 from pages.shell.frame.parts import scroll_to
-from pages.shell.links.training_link import training_address
+from pages.shell.view.head_links import training_address
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show

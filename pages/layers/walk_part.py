@@ -15,8 +15,7 @@ from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
 from pages.layers.tensors import binned, opened_columns, outline, picture, show_all_columns
 from pages.shell.frame.history import change_by_itself
-from pages.shell.links.prediction_link import show_prediction_link
-from pages.shell.links.training_link import show_training_link
+from pages.shell.view.head_links import show_prediction_link, show_training_link
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.component import picked

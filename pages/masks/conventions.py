@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
-from pages.shell.links.training_link import show_training_link
+from pages.shell.view.head_links import show_training_link
 from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick

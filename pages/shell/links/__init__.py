@@ -1,1 +1,0 @@
-"""Links from a head to other pages that show more about this head."""
