@@ -40,9 +40,8 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
         cells: number of cells that can be marked.
         places: number of places that can be asked about.
     """
-    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
     state = st.session_state
-    prediction = read(state[KEY]).get(what)
+    prediction = open_questions().get(what)
     name = f"{state['page']}/{what}"
     before = state.setdefault(ASKED, {}).get(name)
     if prediction is not None:
@@ -92,10 +91,17 @@ def show_buttons(what: str, prediction: Prediction) -> None:
                 # The second answer starts as a copy of the first answer. Learners change it after a discussion.
                 twice = replace(prediction, answers=(prediction.answer, prediction.answer))
                 _button(what, "second", twice, ":material/forum:", words["second_help"])
-        _button(what, "leave", None, ":material/close:")
+        st.button(
+            words["leave"], key=f"predict {what} leave", on_click=_leave, args=(what,), type="tertiary", icon=":material/close:"
+        )
 
 
-def _button(what: str, name: str, then: Prediction | None, icon: str, help: str | None = None, primary: bool = False) -> None:
+def _leave(what: str) -> None:
+    _put(what, None)
+    st.rerun()  # the whole app, because the sidebar shows its hint again
+
+
+def _button(what: str, name: str, then: Prediction, icon: str, help: str | None = None, primary: bool = False) -> None:
     st.button(
         text("prediction")[name],
         key=f"predict {what} {name}",
@@ -103,7 +109,7 @@ def _button(what: str, name: str, then: Prediction | None, icon: str, help: str 
         args=(what, then),
         help=help,
         icon=icon,
-        type="primary" if primary else "tertiary" if name == "leave" else "secondary",
+        type="primary" if primary else "secondary",
     )
 
 
@@ -168,16 +174,22 @@ def verdict(prediction: Prediction, truth: bool) -> str:
     return on_each_answer(prediction, judged)
 
 
+def open_questions() -> dict[str, Prediction]:
+    """The open questions of this page, by name. The truth of some may be shown already. Call it before they are drawn."""
+    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
+    return read(st.session_state[KEY])
+
+
 def is_open(what: str) -> bool:
     """Whether a question is open; its truth may be shown already. Call it before the question is drawn."""
-    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
-    return what in read(st.session_state[KEY])
+    return what in open_questions()
 
 
 def open_all(*names: str) -> None:
     """Open several questions without answers; for use in a callback."""
     for name in names:
         _put(name, Prediction())
+    st.rerun()  # the whole app, because the sidebar has a hint that would tell the answer
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shell.models.folders import folder_models, open_folder
 from pages.shell.models.model_examples import TEXTS, Start, starts, take
 from pages.ui.escaping import literal
+from pages.ui.prediction import open_questions
 from pages.ui.text import text
 from transformer import HeadlightError
 
@@ -33,7 +34,10 @@ def show_examples(offered: tuple[Start, ...]) -> None:
 
 @st.fragment(key=LOOK_FOR)
 def show_look_for(offered: tuple[Start, ...]) -> None:
-    """If the text boxes contain an example that this page can show, draw what to look for in it."""
+    """If the text boxes contain an example that this page can show, draw what to look for in it. Not while a question of the
+    page is open, because this would tell the answer."""
+    if open_questions():
+        return
     for start in offered:
         if start.now and st.session_state.get("page") in start.pages:
             st.info(start.look_for, icon=":material/visibility:")

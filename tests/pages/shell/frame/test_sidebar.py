@@ -253,6 +253,17 @@ def test_hint_is_shown_only_on_the_pages_that_it_is_about() -> None:
     assert [info.value for info in app.run().sidebar.info] == [starts("reverse")[0].look_for]
 
 
+def test_an_open_question_hides_the_hint_that_would_answer_it() -> None:
+    view = {"model": "reverse", "source": starts("reverse")[0].source}
+    app = on_page("pages/attention/page.py", **view)
+    assert app.sidebar.info
+    for button in ("attention", "attention show", "attention leave"):
+        app.button(key=f"predict {button}").click().run()
+        assert not app.sidebar.info
+    assert app.button(key="predict silence leave").click().run().sidebar.info
+    assert not on_page("pages/attention/page.py", **view, predict="attention:").sidebar.info
+
+
 def test_a_lesson_gets_no_hint_because_it_would_answer_its_questions() -> None:
     view = {"model": "reverse", "source": starts("reverse")[0].source}
     lesson = {"lesson": "first-look", "lesson_stop": "3"}
