@@ -37,8 +37,8 @@ def training_address(model: str, source: str, target: object, kind: str, layer: 
 def show_prediction_link(
     model: str, source: str, target: object, kind: str, layer: int, head: int, row: int | None = None
 ) -> None:
-    """Draw a link to the Attention page, on which the head's map is hidden until the reader predicts it. `row` is the query that
-    the question is about, counted from 0; None for the default of the page."""
+    """Draw a link to the Attention page, on which the head's map is hidden until the reader predicts it. `row` is the query
+    that the question is about, counted from 0; None for the default of the page."""
     words = text("prediction")["attention"]
     query = _query(model, source, target, kind, layer, head) | {KEY: written({ROW: Prediction(place=row)})}
     icon = ":material/psychology_alt:"
