@@ -2,113 +2,160 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from pages.home.map_results import Node
+from pages.home.part_links import Link, packed
+from pages.shell.frame.glossary import meaning
 from pages.ui.component import Element
+from pages.ui.text import text
+from transformer.text.vocabulary import SPECIALS
 
 MOST_ACROSS = 8  # small pictures of heads in a row; more are drawn in two rows
+# Name of a mask in the texts → its term in the glossary.
+MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
 
 
 class MapElements:
-    """Makes the elements of a map.
+    """Makes the elements of a map. The blocks must be made in the order of the data flow, because this numbers them.
 
     Attributes:
-        meanings: term → its meaning, for the terms that are explained.
-        depths: stack → its number of layers.
-        heads: kind of attention → its weights and the link to one head; None if the heads have no pictures.
-        words: the texts of the map.
         links: the links of all elements. The attribute `data-link` of an element is the index of its link in this list.
+        terms: term → its meaning, for the terms that the elements name.
     """
 
     def __init__(
-        self,
-        meanings: Mapping[str, str],
-        depths: Mapping[str, int],
-        heads: Mapping[str, Node] | None,
-        words: Mapping[str, Any],
+        self, depths: Mapping[str, int], heads: Mapping[str, dict[str, Any]] | None, base: dict[str, Any], numbered: bool
     ) -> None:
-        self.meanings, self.depths, self.heads, self.words = meanings, depths, heads, words
+        """
+        Args:
+            depths: stack → its number of layers.
+            heads: kind of attention → its weights; None if the heads have no pictures.
+            base: the parameters that all links keep.
+            numbered: whether the blocks with a callout have numbers.
+        """
+        self.words = text("home")["map"]
         self.links: list[Any] = []
+        self.terms: dict[str, str] = {}
+        self._depths, self._heads, self._base, self._numbered = depths, heads, base, numbered
+        self._callouts: list[str] = []
 
-    def all(self, columns: Sequence[Node], callouts: Sequence[str]) -> list[Element]:
+    def all(self, columns: list[Element]) -> list[Element]:
         """The whole map: the lines of its callouts, its columns, and the meanings of its terms for screen readers."""
-        drawn = [self._column(column, side) for column, side in zip(columns, ("left", "right"), strict=False)]
-        if self.heads is not None:
-            drawn[0].append(self._legend())
-        lines: list[Element] = [["li", {}, ["span", {}, says]] for says in callouts]
+        if self._heads is not None:
+            columns[0].append(self._legend())
+        lines: list[Element] = [["li", {}, ["span", {}, says]] for says in self._callouts]
         numbered = [["ol", {"class": "callouts", "aria-label": self.words["callouts_label"]}, *lines]] if lines else []
-        sheet = ["div", {"class": "sheet" if len(columns) > 1 else "sheet one"}, *drawn]
-        meanings: list[Element] = [["p", {"id": _id_of(term)}, says] for term, says in self.meanings.items()]
+        sheet = ["div", {"class": "sheet" if len(columns) > 1 else "sheet one"}, *columns]
+        meanings: list[Element] = [["p", {"id": _id_of(term)}, says] for term, says in self.terms.items()]
         return [*numbered, ["nav", {"aria-label": self.words["label"]}, sheet], ["div", {"hidden": ""}, *meanings]]
 
-    def _column(self, column: Node, side: str) -> Element:
-        kind = column["kind"]
-        blocks = [
-            self._stack(node) if node["type"] == "stack" else self._single(node, kind, inside=False) for node in column["nodes"]
-        ]
-        attributes = {"class": f"column {side}", "style": f"--color: var(--{kind})", "aria-label": column["name"]}
-        return ["section", attributes, ["h3", {}, column["name"]], *blocks]
+    def column(self, stack: str, side: str, blocks: list[Element]) -> Element:
+        name = text("home")[stack]
+        attributes = {"class": f"column {side}", "style": f"--color: var(--{stack})", "aria-label": name}
+        return ["section", attributes, ["h3", {}, name], *blocks]
 
-    def _stack(self, node: Node) -> Element:
-        """The frame around one layer, with a button for each layer."""
-        stack, words = node["stack"], self.words
-        count = self.depths[stack]
+    def stack(self, stack: str, callout: str, *blocks: Element) -> Element:
+        """The frame around one layer, with a button for each layer. If it has a callout, none of its blocks has one."""
+        words, count = self.words, self._depths[stack]
         buttons: list[Element] = [
             ["button", {"type": "button", "data-layer": layer, "aria-label": words["layer"].format(layer=layer)}, str(layer)]
             for layer in range(1, count + 1)
         ]
         attributes = {"class": "layers", "role": "group", "aria-label": words["layers_label"]}
         head = ["div", attributes, ["span", {}, words["layers"].format(count=count)], *buttons]
-        blocks = [self._single(inner, stack, inside=True) for inner in node["nodes"]]
-        return ["div", {"class": "stack", "data-stack": stack}, *_number(node), self._explained(head, node["terms"]), *blocks]
+        return [
+            "div",
+            {"class": "stack", "data-stack": stack},
+            *self._number(callout),
+            self._explained(head, ["layer"]),
+            *blocks,
+        ]
 
-    def _single(self, node: Node, kind: str, inside: bool) -> Element:
-        return self._tokens(node) if node["type"] == "tokens" else self._block(node, kind, inside)
+    def tokens(
+        self,
+        says: str,
+        tokens: Sequence[str],
+        link: Link,
+        terms: Sequence[str],
+        callout: str,
+        shares: Sequence[str] = (),
+    ) -> Element:
+        """A row of tokens, or of answers that stand in their place, as one link.
 
-    def _tokens(self, node: Node) -> Element:
-        chips = [self._chip(node, index) for index in range(len(node["tokens"]))]
-        steps = "tips" in node
-        row = self._anchor(None if steps else node["link"], {"class": "chips"}, *(chips or [self.words["nothing"]]))
-        if not steps:
-            row = self._explained(row, [*node["terms"], *dict.fromkeys(node["tokens"])])
-        return ["div", {"class": "tokens"}, *_number(node), ["span", {"class": "label"}, node["says"]], row]
+        Args:
+            says: the label above the row.
+            shares: the probability of each token, if it is known.
+        """
+        chips = [
+            self._explained(["span", {"class": "chip"}, *_chip(token, share)], _specials([token]))
+            for token, share in zip_longest(tokens, shares, fillvalue="")
+        ]
+        row = self._anchor(link, {"class": "chips"}, *(chips or [self.words["nothing"]]))
+        return self._row(says, callout, self._explained(row, [*terms, *_specials(tokens)]))
 
-    def _chip(self, node: Node, index: int) -> Element:
-        """A token, with its probability if the model wrote it. A token of an answer links to the step that wrote it."""
-        token = node["tokens"][index]
-        words = [token if token.strip() else "␣", *([["small", {}, node["shares"][index]]] if "shares" in node else [])]
-        if not node.get("step"):
-            return self._explained(["span", {"class": "chip"}, *words], [token])
-        tip = node["tips"][index]
-        attributes = {"class": "chip", "title": tip, "data-tip": tip, "data-step": node["steps"][index]}
-        return self._explained(
-            self._anchor(node["step"], attributes, *words), [token] if token in self.meanings else node["terms"]
-        )
+    def answer(
+        self, says: str, tokens: Sequence[str], shares: Sequence[str], steps: Sequence[int], tips: Sequence[str]
+    ) -> Element:
+        """The tokens that a model wrote, each with its probability. Each is a link to the step that wrote it.
 
-    def _block(self, node: Node, kind: str, inside: bool) -> Element:
-        sort = [name for name, has in (("thin", "thin"), ("own", "kind"), ("branches", "branches")) if node.get(has)]
-        style = f"--color: var(--{node.get('kind', kind)})"
-        attributes = {"class": " ".join(["block", *sort]), "style": style} | ({"id": node["id"]} if "id" in node else {})
-        note = [["span", {"class": "note"}, node["note"]]] if node["note"] else []
-        name = self._anchor(node["link"], {"class": "name"}, ["span", {"class": "title"}, node["title"]], *note)
-        line = ["div", {"class": "line"}, self._explained(name, node["terms"])]
-        if node.get("mask"):
-            mask = self._anchor(node["mask"], {"class": "mask"}, node["mask_says"])
-            line.append(self._explained(mask, node["mask_terms"]))
-        heads = [self._heads(node)] if inside and self.heads is not None and "heads" in node else []
-        return ["div", attributes, *_number(node), line, *heads]
+        Args:
+            steps: the number of the step that wrote each token, counted from 1.
+            tips: a text about each token.
+        """
+        link, chips = Link("decoding", {"step": "{step}"}), []
+        for token, share, step, tip in zip(tokens, shares, steps, tips, strict=True):
+            attributes = {"class": "chip", "title": tip, "data-tip": tip, "data-step": step}
+            chip = self._anchor(link, attributes, *_chip(token, share))
+            chips.append(self._explained(chip, _specials([token]) or ["probability"]))
+        return self._row(says, "answer", ["span", {"class": "chips"}, *(chips or [self.words["nothing"]])])
 
-    def _heads(self, node: Node) -> Element:
+    def _row(self, says: str, callout: str, row: Element) -> Element:
+        return ["div", {"class": "tokens"}, *self._number(callout), ["span", {"class": "label"}, says], row]
+
+    def block(
+        self,
+        title: str,
+        note: str,
+        link: Link,
+        terms: Sequence[str],
+        callout: str = "",
+        *,
+        sort: str = "",
+        kind: str = "",
+        name: str = "",
+        mask: str = "",
+    ) -> Element:
+        """A block of the network.
+
+        Args:
+            terms: the terms of the glossary that explain the block.
+            sort: further CSS classes: `thin` for a low block, `branches` if the residual stream flows past the block.
+            kind: the kind of attention whose colour the block has; by default, the block has the colour of its column.
+            name: the id of the element, for the script.
+            mask: of an attention, the name of its mask. The block then has a picture of each head of `kind`, too.
+        """
+        attributes = {"class": " ".join(filter(None, ["block", sort, "own" if kind else ""]))}
+        attributes |= {"style": f"--color: var(--{kind})"} if kind else {}
+        attributes |= {"id": name} if name else {}
+        note_of = [["span", {"class": "note"}, note]] if note else []
+        number = self._number(callout)
+        named = self._anchor(link, {"class": "name"}, ["span", {"class": "title"}, title], *note_of)
+        line = ["div", {"class": "line"}, self._explained(named, terms)]
+        if mask:
+            named_mask = self._anchor(Link("masks", {}), {"class": "mask"}, self.words["masks"][mask])
+            line.append(self._explained(named_mask, [MASK_TERMS[mask]]))
+        pictures = [self._pictures(kind, title, self._heads[kind]["shape"][1])] if mask and self._heads is not None else []
+        return ["div", attributes, *number, line, *pictures]
+
+    def _pictures(self, kind: str, title: str, count: int) -> Element:
         """The small pictures of the weights of all heads of a layer, which the script paints."""
-        assert self.heads is not None
-        kind, heads = node["heads"], self.heads[node["heads"]]
-        count = heads["shape"][1]
+        link = Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         cells = []
         for head in range(1, count + 1):
-            attributes = {"data-kind": kind, "data-head": head, "data-block": node["title"]}
-            cells.append(self._explained(self._anchor(heads["link"], attributes, ["canvas", {}]), node["heads_terms"]))
+            attributes = {"data-kind": kind, "data-head": head, "data-block": title}
+            cells.append(self._explained(self._anchor(link, attributes, ["canvas", {}]), ["head", "attention weight"]))
         across = -(-count // 2) if count > MOST_ACROSS else count
         return ["div", {"class": "heads", "style": f"--across: {across}"}, *cells]
 
@@ -117,16 +164,25 @@ class MapElements:
         parts: list[Element] = [[self.words["legend"]], ["0", bar, "1"], [swatch, self.words["masked"]]]
         return ["div", {"class": "legend"}, *(["span", {}, *part] for part in parts)]
 
-    def _anchor(self, link: Any, attributes: dict[str, Any], *children: Any) -> Element:
+    def _number(self, callout: str) -> list[Element]:
+        """The element with a block's number among the callouts; empty if the block has none."""
+        if not (callout and self._numbered):
+            return []
+        self._callouts.append(self.words["callouts"][callout])
+        return [["span", {"class": "number", "aria-hidden": "true"}, str(len(self._callouts))]]
+
+    def _anchor(self, link: Link, attributes: dict[str, Any], *children: Any) -> Element:
         """A link; plain text if its page does not exist."""
-        if not link:
+        pack = packed(link, self._base)
+        if pack is None:
             return ["span", attributes, *children]
-        self.links.append(link)
+        self.links.append(pack)
         return ["a", attributes | {"data-link": len(self.links) - 1}, *children]
 
     def _explained(self, element: Element, terms: Sequence[str]) -> Element:
         """An element that the glossary explains: in a box beside it, and as its description for screen readers."""
-        known = [term for term in terms if term in self.meanings]
+        self.terms |= {term: says for term in terms if term not in self.terms and (says := meaning(term))}
+        known = [term for term in terms if term in self.terms]
         if known:
             described = " ".join(map(_id_of, known))
             element[1]["data-terms"] = json.dumps(known)
@@ -136,9 +192,14 @@ class MapElements:
         return element
 
 
-def _number(node: Node) -> list[Element]:
-    """The element with a block's number among the callouts; empty if the block has none."""
-    return [["span", {"class": "number", "aria-hidden": "true"}, str(node["number"])]] if "number" in node else []
+def _chip(token: str, share: str) -> list[Any]:
+    """A token, and its probability if that is known."""
+    return [token if token.strip() else "␣", *([["small", {}, share]] if share else [])]
+
+
+def _specials(tokens: Iterable[str]) -> list[str]:
+    """The special tokens among some tokens. The glossary explains them; another token can be a term only by chance."""
+    return [token for token in dict.fromkeys(tokens) if token in SPECIALS]
 
 
 def _id_of(term: str) -> str:

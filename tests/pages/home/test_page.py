@@ -247,6 +247,12 @@ def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None
     assert not elements(drawn, "callouts")
 
 
+def test_a_typed_word_that_is_a_term_of_the_glossary_is_not_explained() -> None:
+    chips = elements(sent(opened(**OWN, source="head layer"), "elements")["elements"], "chip")
+    (word,) = [chip for chip in chips if words_of(chip) == "head"][:1]
+    assert "data-terms" not in word[1]
+
+
 def test_the_numbers_follow_the_data_flow_and_each_has_a_line() -> None:
     drawn = sent(opened(**SHIPPED, numbered="true"), "elements")["elements"]
     names = ["tokens", "vectors", "encoder", "memory", "written", "cross", "scores", "answer"]
