@@ -14,7 +14,7 @@ from transformer import *
 from transformer import draw
 from transformer.tracing.interventions import *
 from transformer.tracing.phrases import all_interventions, interventions
-from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk
+from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk, word_alignment
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
 from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
@@ -38,6 +38,7 @@ from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
 from transformer.analysis.traced_texts import traced_texts
+from transformer.analysis.word_alignment import alignment_error, read_alignments
 from transformer.analysis.word_trace import WordTrace
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
@@ -204,6 +205,9 @@ REFUSED = {
     "list(traced_texts(reverse, None))": "The texts must be a list of texts",
     "list(traced_texts(reverse, 'abc'))": "The texts must be a list of texts",
     "list(traced_texts(None, ['abc']))": "The pipeline must be a Pipeline",
+    "word_alignment.words(3)": "Words are those of a text, not of 3",
+    "alignment_error([[(0, 0)]], read_alignments()[:1])": "Links are a set of pairs",
+    "alignment_error([{(0, 0)}], ['a b'])": "A sentence is one that `read_alignments` returns",
     # files
     "Pipeline.load(Path('tests'))": "'tests' is a folder; give the path of a file",
     "Pipeline.load(Path())": "'.' is a folder",
@@ -216,8 +220,9 @@ REFUSED = {
     "reverse.save(b'x')": "The path of a file must be a text or a Path, not b'x'",
     "reverse.save('')": "The file '.' cannot be written (it is a folder).",
     "reverse.check(alone)": "The trace is of another kind of model: it has target; this model reads source and target.",
-    "Block('decoder.layers.0.cross_attention', (0, 1)).place(model)": "A Block of decoder.layers.0.cross_attention",
-    "Patch('decoder.layers.0.cross_attention.weights', [0, 1]).place(model)": "The values None do not fit decoder.layers.0",
+    "Block('decoder.layers.0.cross_attention', heads=(0,)).place(model)": "A Block of decoder.layers.0.cross_attention",
+    "Patch('decoder.layers.0.cross_attention.weights', heads=(0,)).place(model)": "The values None do not fit decoder.layers.0",
+    "Scale(attention, 'half').place(model)": "The factor is 'half'; it must be a number",
     "forcing(reverse, Pipeline.load('addition').trace('1+2'))": "The pipeline must be the one that was traced",
     "draw.importance(reverse, Pipeline.load('addition').trace('1+2'), 0)": "The pipeline must be the one that was traced",
     "logit_contributions(reverse.readout, reverse.trace('ab'), None)": "token is None",

@@ -226,8 +226,8 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
     """The edit that replaces the output of a head in some items: by zeros if `outputs` is empty."""
     path = str(Kind.of(kind).path(layer) / "head_output")
     if not outputs:
-        return Ablate(path, (head,), items=items)
-    return Patch(path, (head,), outputs[path][head], items=items)
+        return Ablate(path, heads=(head,), items=items)
+    return Patch(path, outputs[path][head], heads=(head,), items=items)
 
 
 @torch.inference_mode()

@@ -1,7 +1,6 @@
 """Teacher forcing and free running: the decoder reads the right tokens, or the tokens that it wrote itself."""
 
 from collections.abc import Hashable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from transformer.analysis.checks import check_number
 from transformer.analysis.word_trace import check_run
 from transformer.errors import InputError
 from transformer.pipeline.protocol import TextPipeline
-from transformer.tracing.trace import Trace
+from transformer.tracing.trace import Trace, unpadded_length
 
 
 class Forcing(NamedTuple):
@@ -57,7 +56,7 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
 
 
 def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
-    """The ids that the decoder read in the first text, without padding.
+    """The ids that the decoder read in the first text, without the padding at its end.
 
     Raises:
         InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens, or the decoder did not run.
@@ -65,9 +64,8 @@ def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
     check_run(pipeline, trace)
     if not trace.target_ids:
         raise InputError("An encoder alone writes no answer.")
-    (start, *others), pad = trace.target_ids[0], pipeline.vocabulary("target").pad
-    # The first token can have the id of padding, as in T5. Ids below 0 stand for padding in a vocabulary without it.
-    return (start, *takewhile(lambda token: token >= 0 and token != pad, others))
+    ids = trace.target_ids[0]
+    return ids[: unpadded_length(ids, pipeline.vocabulary("target").pad)]
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:

@@ -76,7 +76,13 @@ def _aligned(line: str, number: int, name: str) -> Aligned:
 
 
 def words(text: str) -> list[str]:
-    """The words and punctuation marks of a text. Links count both as words."""
+    """The words and punctuation marks of a text. Links count both as words.
+
+    Raises:
+        InputError: `text` is not a text.
+    """
+    if not isinstance(text, str):
+        raise InputError("Words are those of a text, not of {text!r}.", text=text)
     return WORD.findall(text)
 
 
@@ -132,8 +138,15 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
     links in `made`, S the set of sure links, and P the set of possible links.
 
     Raises:
-        InputError: there are no sentences, or the numbers of sentences and of sets of links differ.
+        InputError: there are no sentences, the numbers of sentences and of sets of links differ, or one of them is not such a
+            value.
     """
+    for links in made:
+        if not isinstance(links, frozenset | set):
+            raise InputError("Links are a set of pairs, as `head_links` returns it, not {links!r}.", links=links)
+    for sentence in sentences:
+        if not isinstance(sentence, Aligned):
+            raise InputError("A sentence is one that `read_alignments` returns, not {sentence!r}.", sentence=sentence)
     if len(made) != len(sentences) or not sentences:
         raise InputError(
             "There are {links} sets of links for {sentences} sentences.", links=len(made), sentences=len(sentences)

@@ -14,7 +14,7 @@ from transformer.figures.mask_conventions_figures import Stages, convention_stag
 from transformer.figures.mask_conventions_figures import empty_rows as rows_figure
 from transformer.figures.masks_figures import mask_picture
 from transformer.figures.whatif_figures import probability_change
-from transformer.network.config import check_config
+from transformer.network.config import TransformerConfig
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tracing.difference import Difference
 from transformer.tracing.paths import Kind, Side, check_index
@@ -50,7 +50,8 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
     """One convention of masks, applied to the scores of one head. The figure shows the mask, the scores before and after it,
     and the weights."""
-    check_config(trace.config)  # the conventions are values of the configuration's fields
+    if not isinstance(trace.config, TransformerConfig):
+        raise InputError("The conventions are settings of models of this project; this trace is of another model.")
     chosen = Kind.of(kind)
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)

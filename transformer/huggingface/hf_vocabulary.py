@@ -87,6 +87,12 @@ class PieceVocabulary:
         return tuple(label if count[label] == 1 else piece for label, piece in zip(labels, pieces, strict=True))
 
     @property
+    def unk(self) -> int:
+        """The id of the unknown token. −1 if there is none, or if the same token begins or ends a text, as in GPT-2."""
+        unk = self.tokenizer.unk_token_id
+        return -1 if unk in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) else unk
+
+    @property
     def specials(self) -> tuple[int, ...]:
         """The ids of the special tokens."""
         return tuple(sorted(index for index in {*self.tokenizer.all_special_ids, *self._languages} if index < self.rows))

@@ -78,6 +78,11 @@ class Ids(Vocabulary):
         return 2
 
     @property
+    def unk(self) -> int:
+        """−1: there is no id for unknown tokens."""
+        return -1
+
+    @property
     def specials(self) -> range:
         return range(3)
 

@@ -44,6 +44,11 @@ class Tokens(Protocol):
         ...
 
     @property
+    def unk(self) -> int:
+        """The id that stands for every unknown token; negative if there is no such id."""
+        ...
+
+    @property
     def specials(self) -> Sequence[int]:
         """The ids of the special tokens."""
         ...

@@ -37,7 +37,7 @@ class Intervention(Edit):
     of_attention: ClassVar[str] = "weights"
 
     path: str
-    heads: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = field(default=None, kw_only=True)  # the second argument is what the edit itself needs
     items: tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

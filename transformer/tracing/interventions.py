@@ -12,7 +12,7 @@ they act after the mask.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import torch
@@ -81,7 +81,7 @@ def silence(kind: str, layer: int, heads: tuple[int, ...] | None, items: tuple[i
         InputError: there is no such kind.
         PathError: `layer` is not a whole number. Heads are checked against the model when it runs.
     """
-    return Ablate(str(Kind.of(kind).path(layer)), heads, items=items)
+    return Ablate(str(Kind.of(kind).path(layer)), heads=heads, items=items)
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,6 @@ class Change(Intervention):
             shape with real numbers. Scores that a mask hides stay hidden.
     """
 
-    heads: tuple[int, ...] | None = field(default=None, kw_only=True)  # so that the function comes right after the path
     by: Callable[[Tensor], Tensor] | None = None
 
     def __post_init__(self) -> None:

@@ -109,16 +109,16 @@ class Phrase:
 
 
 def _silence(phrase: Phrase) -> Interventions:
-    return (Ablate(str(phrase.attention / "weights"), phrase.heads),)
+    return (Ablate(str(phrase.attention / "weights"), heads=phrase.heads),)
 
 
 def _average(phrase: Phrase) -> Interventions:
-    return (Ablate(str(phrase.attention / "weights"), phrase.heads, to="uniform"),)
+    return (Ablate(str(phrase.attention / "weights"), heads=phrase.heads, to="uniform"),)
 
 
 def _block(phrase: Phrase) -> Interventions:
     edge = (phrase.position("query"), phrase.position("key"))
-    return (Block(str(phrase.attention), phrase.heads, edges=(edge,)),)
+    return (Block(str(phrase.attention), heads=phrase.heads, edges=(edge,)),)
 
 
 def _no_causal_mask(_: Phrase) -> Interventions:

@@ -242,10 +242,7 @@ class Trace:
         queries, _ = self.tokens(kind, item)
         if Kind.of(kind).queries == "source":
             return queries
-        pad = getattr(self.config, "target_pad", None)
-        ids = () if pad is None else self.ids_of("target")[item]
-        # In a trace of words, an id below 0 fills up the row of a text with fewer words.
-        length = next((place for place, token in enumerate(ids) if token == pad or token < 0), len(queries))
+        length = unpadded_length(self.ids_of("target")[item], getattr(self.config, "target_pad", None))
         written = (*queries[1:length], end)[:length]
         return (*(f"{read} → {then}" for read, then in zip(queries, written, strict=False)), *queries[length:])
 
@@ -384,6 +381,12 @@ class Trace:
                 cells = batch * heads * counts[kind.queries] * counts[kind.keys]
                 total += 2 * cells * (weights.element_size() + 1)  # once for the layer, once in the tensor of all layers
         return total
+
+
+def unpadded_length(ids: Sequence[int], pad: int | None) -> int:
+    """The number of ids before the padding at the end of a row. The first id always counts, because it can be that of padding, as
+    in T5. Ids below 0 are padding, too: in a vocabulary without padding, and in a trace of words."""
+    return max((place + 1 for place, token in enumerate(ids) if token >= 0 and token != pad), default=1)
 
 
 def run_traced(

@@ -51,6 +51,9 @@ def watch(
     if sizes and (wrong := [len(row) for rows in labels.values() for row in rows if len(row) not in sizes]):
         template = "tokens has a row of {count} tokens; the inputs of the module have axes of the sizes {sizes}."
         raise InputError(template, count=wrong[0], sizes=sizes)
+    if sizes and (rows := [len(rows) for rows in labels.values() if 1 < len(rows) not in sizes]):
+        template = "tokens has {count} rows, one for each text; the inputs of the module have axes of the sizes {sizes}."
+        raise InputError(template, count=rows[0], sizes=sizes)
     recorder = Recorder(given)
     run_recorded(module, recorder, lambda: module(*inputs, **keywords))
     return watched_of(module, recorder, given, labels, as_names(names))

@@ -24,7 +24,7 @@ def test_batched_drops_equal_the_drops_of_one_run_per_head() -> None:
         for layer in range(2):
             for head in range(4):
                 path = str(Kind.of(kind).path(layer) / "weights")
-                edited = pipeline.trace("light", "thgil", [Ablate(path, (head,))])
+                edited = pipeline.trace("light", "thgil", [Ablate(path, heads=(head,))])
                 after = edited.logits[0, position].log_softmax(-1)[token].item()
                 assert drops[layer, head] == pytest.approx(before - after, abs=1e-3)
 
@@ -51,7 +51,7 @@ def test_a_missing_position_or_token_is_refused_with_the_allowed_values(position
 
 
 def test_predictions_equal_the_predictions_of_a_trace_with_the_same_edits() -> None:
-    pipeline, edits = Pipeline.load("reverse"), [Ablate("decoder.layers.0.cross_attention", (1,))]
+    pipeline, edits = Pipeline.load("reverse"), [Ablate("decoder.layers.0.cross_attention", heads=(1,))]
     trace = pipeline.trace("light", "thgil", edits)
     wanted = [*trace.target_ids[0][1:], 2]
     made = predictions(pipeline.network, torch.tensor(trace.source_ids), torch.tensor(trace.target_ids), wanted, edits)

@@ -48,7 +48,7 @@ def test_edits_are_compared_and_hashed_by_value():
 
 
 def test_equal_edits_are_the_same_key():
-    assert Ablate(CROSS, heads=(1, 2)) == Ablate(CROSS, (1, 2), "zero")
+    assert Ablate(CROSS, heads=(1, 2)) == Ablate(CROSS, "zero", heads=(1, 2))
     assert Ablate(CROSS) != Ablate(f"{CROSS}.weights")
     values = torch.arange(6.0).view(2, 3)
     alike = [Patch(CROSS, values=given) for given in (values, values.numpy(), values.tolist(), ((0, 1, 2), (3, 4, 5)))]

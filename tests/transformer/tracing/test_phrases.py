@@ -14,11 +14,11 @@ CONFIG = TransformerConfig.preset("pytorch", d_model=32, heads=4, encoder_layers
 @pytest.mark.parametrize(
     ("phrase", "meaning"),
     [
-        ("silence cross layer 3 head 2", Ablate("decoder.layers.2.cross_attention.weights", (1,))),
+        ("silence cross layer 3 head 2", Ablate("decoder.layers.2.cross_attention.weights", heads=(1,))),
         ("Silence  encoder LAYER 2", Ablate("encoder.layers.1.self_attention.weights")),
-        ("average decoder layer 1 head 4", Ablate("decoder.layers.0.self_attention.weights", (3,), to="uniform")),
+        ("average decoder layer 1 head 4", Ablate("decoder.layers.0.self_attention.weights", heads=(3,), to="uniform")),
         ("block cross layer 1 query 3 key 5", Block("decoder.layers.0.cross_attention", edges=((3, 5),))),
-        ("block encoder layer 1 head 1 query 0 key 0", Block("encoder.layers.0.self_attention", (0,), edges=((0, 0),))),
+        ("block encoder layer 1 head 1 query 0 key 0", Block("encoder.layers.0.self_attention", heads=(0,), edges=((0, 0),))),
         ("no causal mask", Patch("target_mask", values=True)),
         ("no padding mask", Patch("source_mask", values=True)),
         ("no scaling cross layer 1", Scale("decoder.layers.0.cross_attention.scaled_scores", factor=8**0.5)),

@@ -230,6 +230,7 @@ def test_errors_say_what_is_allowed() -> None:
         lambda: watch(model, x, tokens="abcde"),
         lambda: watch(model, x, tokens={"left": ["a"]}),
         lambda: watch(model, x, tokens=["a", "b", "c", "d"]),
+        lambda: watch(model, x, tokens=[["a"] * x.shape[1]] * (max(x.shape) + 1)),
         lambda: watch(model, x, tokens={"source": ["a"] * x.shape[-1]}),
     ):
         with pytest.raises(InputError):

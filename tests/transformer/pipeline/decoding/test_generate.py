@@ -57,8 +57,8 @@ def test_written_padding_gives_the_same_logits_with_and_without_a_cache(method: 
 
 
 EDITS: list[tuple[bool, tuple[Edit, ...]]] = [
-    (True, (Ablate("decoder.layers.0.cross_attention", (1,)),)),
-    (True, (Ablate("decoder.layers.1.self_attention", (0,), to="uniform"),)),
+    (True, (Ablate("decoder.layers.0.cross_attention", heads=(1,)),)),
+    (True, (Ablate("decoder.layers.1.self_attention", heads=(0,), to="uniform"),)),
     (True, (Scale("decoder.layers.0.self_attention.key.heads", factor=2.0),)),
     (True, (Scale("decoder.layers.0.self_attention.value.projected", factor=-1.0),)),
     (True, interventions("no positions", small().config)),
