@@ -2,11 +2,11 @@
 
 import secrets
 import threading
-import time
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
 import streamlit as st
+from cachetools import TTLCache
 
 from pages.shell.models.own_models import keep_left, own_store, take_left
 from pages.ui.caches import of_session
@@ -84,52 +84,10 @@ class Line:
 LINE = Line(TRAININGS)
 
 
-class Left(NamedTuple):
-    """A training whose browser has disconnected.
-
-    Attributes:
-        training: the training. It is stopped, or will be soon.
-        computed: whether the training was computing or waiting in the line.
-        time: the time of the disconnection, by the clock `time.monotonic`.
-    """
-
-    training: LiveTraining
-    computed: bool
-    time: float
-
-
-class LeftTrainings:
-    """The last trainings whose browser has disconnected. A visitor who only reloaded the page gets the training back.
-
-    Args:
-        most: the largest number of trainings that are kept.
-        seconds: how long a training is kept at most. A training that is too old is dropped at the next `keep` or `take`.
-    """
-
-    def __init__(self, most: int, seconds: float) -> None:
-        self.most, self.seconds = most, seconds
-        self._lock = threading.Lock()
-        self._left: dict[str, Left] = {}
-
-    def keep(self, name: str, training: LiveTraining, computed: bool) -> None:
-        """Keep a training under its token."""
-        with self._lock:
-            self._left[name] = Left(training, computed, time.monotonic())
-            self._drop()
-
-    def take(self, name: str) -> Left | None:
-        """Remove the training with a token and return it; None if there is no such training."""
-        with self._lock:
-            self._drop()
-            return self._left.pop(name, None)
-
-    def _drop(self) -> None:
-        oldest = time.monotonic() - self.seconds
-        recent = [(name, left) for name, left in self._left.items() if left.time >= oldest]
-        self._left = dict(recent[-self.most :])
-
-
-LEFT = LeftTrainings(4, 300)
+# Token → the training of a browser that has disconnected, and whether it was computing or waiting in the line. A visitor who
+# only loads the page again within 300 seconds gets it back. The training is stopped, or will be soon.
+LEFT: TTLCache[str, tuple[LiveTraining, bool]] = TTLCache(4, 300)
+_LEFT_LOCK = threading.Lock()
 
 
 class Desk:
@@ -184,15 +142,16 @@ class Desk:
     def come_back(self, name: str) -> bool:
         """Move the models and the training with this token from a disconnected browser to this session; returns whether there
         were any. A training that was computing is resumed as soon as its process has ended (`go_on`)."""
-        with_models, left = take_left(name), LEFT.take(name)
-        if left is None:
+        with_models = take_left(name)
+        with _LEFT_LOCK:
+            training, computed = LEFT.pop(name, (None, False))
+        if training is None:
             self.name = name if with_models else self.name
             return with_models
-        self.training, self.name = left.training, name
-        self._goes_on = left.computed
-        if left.computed:  # a page that does not draw the training does not call `go_on`
-            self.came_back = left.training.progress.step
-            threading.Thread(target=self._go_on_when_ended, args=(left.training,), daemon=True).start()
+        self.training, self.name, self._goes_on = training, name, computed
+        if computed:  # a page that does not draw the training does not call `go_on`
+            self.came_back = training.progress.step
+            threading.Thread(target=self._go_on_when_ended, args=(training,), daemon=True).start()
         return True
 
     def _go_on_when_ended(self, training: LiveTraining) -> None:
@@ -225,15 +184,12 @@ class Desk:
             keep_left(self.name, self.models)
         if self.training:
             computed = self._goes_on or self.place > 0 or self.progress.status in ("starting", "running")
-            LEFT.keep(self.name, self.training, computed)
+            with _LEFT_LOCK:
+                LEFT[self.name] = self.training, computed
         self.stop()
 
 
-def _new_desk() -> Desk:
-    return Desk()
-
-
-_connected_desk = of_session(_new_desk, Desk.leave)
+_connected_desk = of_session(Desk, Desk.leave)
 
 
 def desk() -> Desk:

@@ -8,12 +8,12 @@ contents, which it finds by their digest.
 import hashlib
 import re
 import threading
-import time
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import streamlit as st
+from cachetools import TTLCache
 
 from pages.ui.limits import OWN_MEGABYTES
 from transformer import CheckpointError, Pipeline
@@ -24,8 +24,6 @@ from transformer.tasks import TASKS
 OWN = "own_models"
 PREFIX = "my-"
 LONGEST_NAME = 40
-# How many ended sessions have their models kept, and for how many seconds: for people who only reload the page.
-LEFT_SESSIONS, LEFT_SECONDS = 16, 300
 # Field of the configuration → the only value that the texts and formulas of the pages explain.
 EXPLAINED = {"activation": "relu", "sinusoid_order": "alternating"}
 
@@ -58,18 +56,11 @@ class _Own(NamedTuple):
     about: str
 
 
-class _Left(NamedTuple):
-    """The models of a session whose browser has disconnected, and the time of the disconnection by
-    `time.monotonic`."""
-
-    models: dict[str, _Own]
-    time: float
-
-
 # Digest → contents. The references are weak: contents that no session keeps are removed.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
-# Token of a session that has ended → its models, in the order in which the sessions ended.
-_LEFT: dict[str, _Left] = {}
+# Token of a session that has ended → its models, for people who only load the page again: those of the last 16 sessions, for 300
+# seconds.
+_LEFT: TTLCache[str, dict[str, _Own]] = TTLCache(16, 300)
 _LEFT_LOCK = threading.Lock()
 
 
@@ -93,31 +84,18 @@ def keep_left(session: str, models: dict[str, _Own]) -> None:
         models: the `own_store` of the session.
     """
     with _LEFT_LOCK:
-        _LEFT.pop(session, None)
         if models:
-            _LEFT[session] = _Left(models, time.monotonic())
-        _drop_left(LEFT_SESSIONS)
+            _LEFT[session] = models
 
 
 def take_left(session: str) -> bool:
     """Move the models that were kept under this token into the present session. Returns whether there were any."""
     with _LEFT_LOCK:
-        _drop_left(LEFT_SESSIONS)
-        left = _LEFT.pop(session, None)
-    if left is None:
-        return False
+        left = _LEFT.pop(session, {})
     models = own_store()
-    for name, own in left.models.items():
+    for name, own in left.items():
         models.setdefault(name, own)
-    return True
-
-
-def _drop_left(most: int) -> None:
-    """Drop the models of sessions that ended more than `LEFT_SECONDS` ago. Of the others, keep the `most` that ended last."""
-    oldest = time.monotonic() - LEFT_SECONDS
-    recent = [session for session, left in _LEFT.items() if left.time >= oldest]
-    for session in set(_LEFT) - set(recent[max(0, len(recent) - most) :]):
-        del _LEFT[session]
+    return bool(left)
 
 
 def about_own(name: str) -> str:
@@ -158,7 +136,7 @@ def add_own(name: str, data: bytes, about: str) -> OwnModel:
         with _LEFT_LOCK:
             if not _LEFT:
                 raise CheckpointError("The server has no room for more models of its visitors; try again later.")
-            _drop_left(len(_LEFT) - 1)  # the models of ended sessions make room first
+            _LEFT.popitem()  # the models of ended sessions make room first
     contents = _CONTENTS.setdefault(digest, _Contents(data))
     models[name] = _Own(OwnModel(name, digest, parameters(pipeline.config)), contents, about)
     return models[name].key

@@ -5,7 +5,6 @@ import dataclasses
 import hashlib
 import json
 import re
-import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from cachetools import TTLCache
 from safetensors.torch import save
 from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
@@ -23,7 +23,7 @@ from pages.shell.models.own_models import OwnModel, load_own, own_name
 from pages.training import live_desk
 from pages.training import live_training as live
 from pages.training.live_curves import CURVES, thinned
-from pages.training.live_desk import DESK, Desk, LeftTrainings, Line
+from pages.training.live_desk import DESK, Desk, Line
 from pages.training.live_return import TOKEN
 from pages.ui import tab_memory
 from pages.ui.text import text
@@ -212,19 +212,6 @@ def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, tab: 
     app = on_page(PAGE, **TINY)
     assert [info for info in app.info if "is not here any more" in info.value]
     assert tab.storage[TOKEN][1] == ""
-
-
-def test_only_the_last_trainings_of_disconnected_browsers_are_kept() -> None:
-    left = LeftTrainings(2, 60)
-    trainings = {name: Fake() for name in "abc"}
-    for name, training in trainings.items():
-        left.keep(name, training, name == "c")
-    assert left.take("a") is None
-    assert left.take("c") == (trainings["c"], True, pytest.approx(time.monotonic(), abs=60))
-    assert left.take("c") is None
-    late = LeftTrainings(2, -1)
-    late.keep("a", trainings["a"], True)
-    assert late.take("a") is None
 
 
 def components(app: AppTest) -> list[dict[str, Any]]:
@@ -431,7 +418,7 @@ def test_models_of_disconnected_browsers_are_dropped_to_make_room_for_others(mon
         monkeypatch.setattr(own_models, "own_store", lambda: stores[name])
         return stores.setdefault(name, {})
 
-    monkeypatch.setattr(own_models, "_LEFT", {})
+    monkeypatch.setattr(own_models, "_LEFT", TTLCache(16, 300))
     monkeypatch.setattr(own_models, "_CONTENTS", weakref.WeakValueDictionary())
     first, second, third = (Pipeline.load(name).to_bytes() for name in ("reverse", "copy", "sort"))
     for name, data in (("early", first), ("late", second)):
@@ -448,6 +435,6 @@ def test_models_of_disconnected_browsers_are_dropped_to_make_room_for_others(mon
     assert own_models.take_left("late")
     assert list(stores["other"]) == ["my-model"]  # the session's own model is kept
     assert stores["other"]["my-model"].contents.data == third
-    monkeypatch.setattr(own_models, "LEFT_SECONDS", -1)
+    monkeypatch.setattr(own_models, "_LEFT", TTLCache(16, -1))
     own_models.keep_left("too late", stores["other"])
     assert not own_models.take_left("too late")
