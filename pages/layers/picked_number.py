@@ -1,11 +1,12 @@
 """The number of a clicked cell of the walk, and how it was computed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
 
+from pages.layers.stops import title
 from pages.layers.tensors import binned, opened_columns
 from pages.shell.view.explained_number import formula_with_numbers, show_number
 from pages.shell.view.runs import runs
@@ -18,6 +19,7 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import attention_step, step_names, tensor_path
+from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.stop_number import explain_stop
 from transformer.analysis.walk import Stop
 from transformer.figures import KIND_COLORS
@@ -83,40 +85,73 @@ def _read(written: str | None) -> Picked | None:
 
 
 def show_picked(
-    view: View, trace: Trace, stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], item: int, head: int | None
+    view: View,
+    trace: Trace,
+    stops: Mapping[str, Stop],
+    current: Stop,
+    drawn: TensorView,
+    at: Sequence[int],
+    item: int,
+    head: int | None,
+    go: Callable[[str], None],
 ) -> None:
-    """Draw how a number of a view was computed.
+    """Draw how a number of a view was computed. If the view is an input of the current stop, also draw a button that goes to the
+    stop at which it was made.
 
     Args:
         at: the tile, the row and the column of the number.
         item, head: the text of the batch and the head that the view shows; None for all heads.
+        go: called with the path of the stop to go to.
     """
-    tile, row, column = at
+    words, (tile, row, column) = text("walk"), at
     with card("number"):
         st.html(Markup('<div id="{}"></div>').format(NUMBER))
         st.markdown(_said(stops, drawn, at, head))
         own = stops.get(drawn.path)
         if own is None:
-            if drawn.panel.scale == "ids":
-                st.markdown(text("walk")["number"]["read"]["ids"])
+            st.markdown(words["number"]["read"]["ids"])
             return
-        if not _explain(view, trace, own, (row, column), item, _head(trace, own, tile) if head is None else head):
-            st.markdown(_read_from(trace, own, (row, column), item))
+        head = _head(trace, own, tile) if head is None else head
+        if not _explain(view, trace, own, (row, column), item, head):
+            st.markdown(_read_from(trace, stops, own, (row, column), item, head))
+        if own.path != current.path:
+            st.caption(words["number"]["input"])
+            label, icon = words["go"].format(title=title(own)), ":material/subdirectory_arrow_left:"
+            st.button(label, key="number_go", on_click=_follow, args=(go, own, at), icon=icon, help=own.path)
 
 
-def _read_from(trace: Trace, stop: Stop, cell: tuple[int, int], item: int) -> str:
-    """The origin, as Markdown, of a number that is not computed from other numbers of the trace: the row of a table, or a
-    mask."""
-    words, (row, column) = text("walk")["number"], cell
-    says = words["read"].get(stop.operation)
-    if says is None:
-        return words["whole"]
-    given = stop.inputs[0] if len(stop.inputs) == 1 else ""
-    place = {"row": str(row), "column": str(column), "id": "", "token": ""}
-    if given in ("source_ids", "target_ids"):
-        side, at = ("source" if given == "source_ids" else "target"), (row if stop.operation == "look up" else column)
+def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
+    """Go to the stop at which a number was made. It stays picked there, in the result."""
+    go(made.path)
+    st.session_state[NUMBER], st.session_state[OF_STOP] = (len(made.inputs), *at), made.path
+
+
+def _read_from(trace: Trace, stops: Mapping[str, Stop], stop: Stop, cell: tuple[int, int], item: int, head: int) -> str:
+    """The origin, as Markdown, of a number that is not computed from other numbers of the trace: a copy, the row of a table, a
+    wave or a mask. For a tensor of another network, that the number was recorded."""
+    words, (row, column) = text("walk")["number"]["read"], cell
+    if stop.recorded:
+        return text("steps")["explanations"]["recorded"].format(path=stop.path)
+    place = {"row": str(row), "column": str(column)}
+    (given,) = stop.inputs or ("",)
+    if given in stops:  # a copy
+        place |= {"column": str(head * trace.config.d_head + column) if stop.operation == "split" else str(column)}
+        place |= {"input": title(stops[given])}
+    elif given:
+        side, at = ("source" if given == SOURCE_IDS else "target"), (row if stop.operation == "look up" else column)
         place |= {"id": str(trace.ids_of(side)[item][at]), "token": literal(trace.tokens_of(side)[item][at])}
-    return filled(says, **place)
+    elif stop.operation == "waves":
+        place |= {"wave": f"${_wave(trace, row, column)}$"}
+    return filled(words[stop.operation], **place)
+
+
+def _wave(trace: Trace, position: int, column: int) -> str:
+    """The formula of a number of the sinusoidal positions, as LaTeX."""
+    width = trace.config.d_model
+    sines = -(-width // 2)
+    halves = trace.config.sinusoid_order == "halves"
+    is_cosine, pair = divmod(column, sines) if halves else (column % 2, column // 2)
+    return rf"\{'cos' if is_cosine else 'sin'}\frac{{{position}}}{{10000^{{{2 * pair}/{width}}}}}"
 
 
 def _head(trace: Trace, stop: Stop, tile: int) -> int:
@@ -145,14 +180,19 @@ def _explain(view: View, trace: Trace, stop: Stop, cell: tuple[int, int], item: 
     path = TensorPath.parse(stop.path)
     model = None if view.pipeline.model is None else runs().own_network(view.key)
     if path.kind is not None and path.layer is not None:
-        kind = str(path.kind)
+        kind, (row, column) = str(path.kind), cell
         names = {tensor_path(trace, kind, path.layer, name): name for name in step_names(trace, kind)}
-        if stop.path not in names:
+        name = names.get(stop.path)
+        if model is not None and path.branch and path.last == "projected":  # the numbers of `heads` in another order
+            name = path.branch
+            if "head" not in stop.axes:
+                head, column = divmod(column, trace.config.d_head)
+        if name is None:
             return False
-        step = attention_step(trace, kind, path.layer, head, names[stop.path], item)
+        step = attention_step(trace, kind, path.layer, head, name, item)
         queries, keys = map(numbered_tokens, trace.tokens(kind, item))
         sides = {"query": queries, "key": keys}
-        explained = explain(model, trace, kind, path.layer, head, step.name, *cell, item)
+        explained = explain(model, trace, kind, path.layer, head, step.name, row, column, item)
         show_number(step, explained, sides, KIND_COLORS[kind])
         return True
     explained = None if model is None else explain_stop(model, trace, stop, *cell, item)

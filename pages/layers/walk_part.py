@@ -226,7 +226,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     framed = None if picked is None else (views[picked[0]].path, picked[1:])
     picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number, framed=framed)
     if picked is not None:
-        show_picked(view, trace, stops, views[picked[0]], picked[1:], item, head)
+        show_picked(view, trace, stops, current, views[picked[0]], picked[1:], item, head, _go)
     _reading(views)
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:
