@@ -19,7 +19,7 @@ from pages.decoding.whole_words import text_words
 from pages.decoding.writing_lessons import show_forcing, show_smoothing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
-from pages.shell.frame.parts import pick_part, row_of_parts, section
+from pages.shell.frame.parts import pick_part, section
 from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
 from pages.shell.view.run_of_view import answer_of
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
@@ -99,29 +99,28 @@ with explained():
         part = pick_part(words["part_label"], words["parts"], words["anchors"], first)
     else:
         part = "" if hides else "probabilities"
-    with row_of_parts():
-        if part == "probabilities":
-            height = 480 if len(shown.step(made).stages) > 1 else 60
-            if section(words["stages_title"].format(step=step + 1), "stages", height):
-                show_distribution(shown, made)
-        elif part == "beam":
-            if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
-                show_beam(view, shown, of)
-        elif part == "branch":
-            if section(words["branch_title"], "branch", 300):
-                show_branch(run, other, forced, shown, step)
-            if section(words["edits_title"], "edits", 220):
-                show_edits(view, shown)
-        elif part == "lens":
-            if section(words["lens_title"], "lens", 540):
-                show_lens(view, shown)
-            if section(words["pushed_title"], "pushed", 840):
-                show_contributions(view, shown, made)
-        elif part == "taught":
-            if section(words["forcing_title"], "forcing", 680):
-                show_forcing(view, settings.edits)
-            if section(words["smoothing_title"], "smoothing", 517):
-                show_smoothing(shown, made)
+    if part == "probabilities":
+        height = 480 if len(shown.step(made).stages) > 1 else 60
+        if section(words["stages_title"].format(step=step + 1), "stages", height):
+            show_distribution(shown, made)
+    elif part == "beam":
+        if section(words["beam_title"], "beam", 520 if isinstance(settings.method, Beam) else 90):
+            show_beam(view, shown, of)
+    elif part == "branch":
+        if section(words["branch_title"], "branch", 300):
+            show_branch(run, other, forced, shown, step)
+        if section(words["edits_title"], "edits", 220):
+            show_edits(view, shown)
+    elif part == "lens":
+        if section(words["lens_title"], "lens", 540):
+            show_lens(view, shown)
+        if section(words["pushed_title"], "pushed", 840):
+            show_contributions(view, shown, made)
+    elif part == "taught":
+        if section(words["forcing_title"], "forcing", 680):
+            show_forcing(view, settings.edits)
+        if section(words["smoothing_title"], "smoothing", 517):
+            show_smoothing(shown, made)
 
     show_computed(words["computed_text"], generate_steps, Temperature, TopK, TopP, MinP, Beam, logit_lens, logit_contributions)
     show_next(words["next_text"])

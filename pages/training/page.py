@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
-from pages.shell.frame.parts import pick_part, row_of_parts, section
+from pages.shell.frame.parts import pick_part, section
 from pages.shell.view.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import show_film
@@ -55,14 +55,13 @@ with explained():
         st.header(words["step_title"], anchor="step")
         show_step(frames, pick_frame(view, frames, buttons=True))
     else:
-        with row_of_parts():
-            if frames and section(words["schedule_title"], "schedule", 420):
-                show_schedule(frames, pick_frame(view, frames))
-                show_smoothing(frames)
-            if section(words["warmup_title"], "warmup", 420):
-                show_warmup()
-            if section(words["overfit_title"], "overfit", 420):
-                show_overfitting()
+        if frames and section(words["schedule_title"], "schedule", 420):
+            show_schedule(frames, pick_frame(view, frames))
+            show_smoothing(frames)
+        if section(words["warmup_title"], "warmup", 420):
+            show_warmup()
+        if section(words["overfit_title"], "overfit", 420):
+            show_overfitting()
 
     show_computed(words["computed_text"], Training.learn)
     show_next(words["next_text"])

@@ -9,9 +9,7 @@ at a time:
     part = pick_part(words["part"], words["parts"], {"rows": ["sentence"], "alike": ["alike"]})
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -36,9 +34,8 @@ PICKED = "parts_picked"
 # Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
 ANCHOR, PART = "anchor", "part"
 
-BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px">{}<p>{}</p></div>')
-# The boxes of the current `row_of_parts` that are not drawn yet; None outside of a row.
-_row: ContextVar[list[Markup] | None] = ContextVar("row", default=None)
+BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px"><p>{}</p></div>')
+HEADING = 60  # px of the heading of a part
 
 _mount = component("headlight_parts", js=importing(BROWSER / "parts.js"))
 _mount_goal = component("headlight_goal", js=importing(BROWSER / "arrival.js"))
@@ -62,62 +59,27 @@ def seen(part: str, height: int, at_once: bool = False) -> bool:
         height: the approximate height of the part in px, so that the parts below it hardly move when it is drawn.
         at_once: whether to draw the part before it is on screen. It is then noted as seen, so that it stays after a click.
     """
-    if at_once and SEEN in st.session_state:
-        st.session_state[SEEN].add(part)
-    return _begin(part, height)
+    state = st.session_state
+    if at_once and SEEN in state:
+        state[SEEN].add(part)
+    # An embedded page shows only one figure, which can be in any part (embed.py).
+    if SEEN not in state or part in state[SEEN] or state.get(ALL, False) or st.context.is_embedded:
+        return True
+    state[UNSEEN].append(part)
+    st.html(BOX.format(part, height, text("common")["unseen"]))
+    return False
 
 
 def section(title: str, anchor: str, height: int) -> bool:
     """Draw the heading of a part. Returns whether to draw the part below the heading, like `seen`.
 
-    Before the part is drawn, the heading is inside the empty box, because each element adds a quarter of a millisecond to a
-    click, and there were six headings below the screen.
-
     Args:
         title: the heading as plain text.
         anchor: the anchor of the heading, which is also the name of the part.
-        height: the approximate height of the part in px, as in `seen`.
+        height: the approximate height of the part with its heading, in px.
     """
-    drawn = _begin(anchor, height, Markup('<h2 id="{}">{}</h2>').format(anchor, title))
-    if drawn:
-        st.header(title, anchor=anchor)
-    return drawn
-
-
-@contextmanager
-def row_of_parts() -> Iterator[None]:
-    """A context in which only parts are drawn, one below the other. Adjacent empty boxes are sent as one element. On Watch it
-    write this saved seven elements, and 1 ms of the 15 ms for a new text."""
-    token = _row.set([])
-    try:
-        yield
-        _send_row()
-    finally:
-        _row.reset(token)
-
-
-def _begin(part: str, height: int, heading: Markup | None = None) -> bool:
-    """Whether to draw a part. If not, its empty box is drawn, or appended to the current row."""
-    state, row = st.session_state, _row.get()
-    # An embedded page shows only one figure, which can be in any part (embed.py).
-    if SEEN not in state or part in state[SEEN] or state.get(ALL, False) or st.context.is_embedded:
-        _send_row()
-        return True
-    state[UNSEEN].append(part)
-    box = BOX.format(part, height, heading or "", text("common")["unseen"])
-    if row is None:
-        st.html(box)
-    else:
-        row.append(box)
-    return False
-
-
-def _send_row() -> None:
-    """Draw the boxes of the current row that are not drawn yet."""
-    row = _row.get()
-    if row:
-        st.html(Markup("").join(row))
-        row.clear()
+    st.header(title, anchor=anchor)
+    return seen(anchor, height - HEADING)
 
 
 def put_away(parts: Iterable[str]) -> None:
