@@ -1,18 +1,13 @@
 """Middleware that handles requests before Streamlit does. `app.py` passes it to `st.App`."""
 
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.shell.server.packed_files import PackedFiles, below_base
-from pages.shell.view.second_run import SOURCE as SECOND_TEXT
-from pages.ui.prediction import KEY
-from transformer.tasks import find_task
-from transformer.training.recipe import RECIPES
+from pages.shell.server.packed_files import PackedFiles
 
 # Streamlit accepts pages from these names of the machine, too, whatever the requested host is.
 LOCAL_NAMES = frozenset({"localhost", "0.0.0.0", "127.0.0.1"})
@@ -60,33 +55,6 @@ class BytesOnly:
         await self.app(scope, receive_bytes if scope["type"] == "websocket" else receive, send)
 
 
-class FormerPage:
-    """ASGI middleware for links to the former page *The head that turns*. It redirects them to the page Attention, which shows
-    the same comparison."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        former = scope["type"] == "http" and below_base(scope["path"]) == "turning"
-        await (RedirectResponse(turned_address(scope["query_string"])) if former else self.app)(scope, receive, send)
-
-
-def turned_address(query: bytes) -> str:
-    """The relative address at which the page Attention compares two sentences at the head that turns.
-
-    Args:
-        query: the query of a link to the former page. It may have two sentences.
-    """
-    model = "english-french"
-    asked = dict(parse_qsl(query.decode("latin-1")))
-    examples = zip(("source", SECOND_TEXT), "ab", find_task(model).examples, strict=False)
-    sentences = {name: asked.pop(f"sentence_{letter}", example.source) for name, letter, example in examples}
-    asked.pop(KEY, None)  # the predictions in the link are about the former page
-    head = {"kind": "cross", "layer": RECIPES[model].turning_layer, "head": RECIPES[model].turning_head}
-    return f"attention?{urlencode(asked | {'model': model} | sentences | head)}"
-
-
 def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
     """Whether a request with these headers, their names in lower case, comes from a page of another site."""
     origin = headers.get(b"origin")
@@ -103,4 +71,4 @@ def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
 
 def middleware() -> list[Middleware]:
     """The middleware of the app."""
-    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(FormerPage), Middleware(PackedFiles)]
+    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(PackedFiles)]
