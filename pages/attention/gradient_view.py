@@ -101,10 +101,7 @@ def _compare_row(
 def _explained(view: View, trace: Trace) -> list[int]:
     """The token that is explained in each row of the logits: the next token of the target, or for an encoder alone the most
     probable token."""
-    if not trace.target_ids:
-        return trace.logits[0].argmax(-1).tolist()
-    expected = view.expected(trace)
-    return expected if len(expected) == trace.logits.shape[1] else [*expected, int(trace.logits[0, -1].argmax())]
+    return view.expected(trace) if trace.target_ids else trace.logits[0].argmax(-1).tolist()
 
 
 @cached

@@ -151,8 +151,9 @@ def _marked_cells(marks: Marks) -> dict[str, Any]:
 
 
 def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
-    """The positions of the first text whose token is not a special token."""
-    special = set(view.pipeline.vocabulary(side).specials)
+    """The positions of the first text whose token is not a special token. An unknown word stays."""
+    vocabulary = view.pipeline.vocabulary(side)
+    special = {*vocabulary.specials} - {vocabulary.unk}
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]
 
 
@@ -160,8 +161,7 @@ def _show_writing(view: View, trace: Trace) -> None:
     """List the tokens of the answer, each with a link to the step that wrote it."""
     words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
     query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
-    count = len(view.answer().tokens) + view.answer().ended
-    written = vocabulary.tokens_of(view.expected(trace)[first : first + count])
+    written = vocabulary.tokens_of(view.expected(trace)[first:])
     links = [
         f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': index + 1})})"
         for index, token in enumerate(written[:MOST_LINKS])

@@ -57,10 +57,10 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     edits = (silence(kind, layer, heads),)
-    ids = view.expected(trace)
+    first, ids = view.first_row(), view.expected(trace)
     before, after = trace.probabilities[0].numpy()[np.arange(len(ids)), ids], view.edited(edits, ids)
     losses = before - after.given
-    most = int(losses.argmax())
+    most = first + int(losses[first:].argmax())
     numbers = {
         "token": quoted(joined_label(vocabulary.tokens_of([ids[most]]))),
         "before": share(float(before[most]), 1),
@@ -70,7 +70,6 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
     if view.target is not None:
         return lost, False
     # A greedy answer is unchanged if each of its tokens is still the most probable one after the tokens before it.
-    first = view.first_row()
     unchanged = bool((after.best[first:] == np.array(ids)[first:]).all())
     answer = view.answer(() if unchanged else edits).text
     same = answer == view.answer().text

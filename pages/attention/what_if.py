@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from pages.attention.edited_output import show_edited_output
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
-from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities, wanted_tokens
+from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
@@ -151,11 +151,11 @@ def _answers_table(clean: Sequence[str], edited: Sequence[str]) -> None:
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
     """Show how much each head matters for one picked token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
-    tokens, _ = wanted_tokens(view, trace)
+    tokens = view.pipeline.vocabulary("target").tokens_of(view.expected(trace))
     labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
     position = pick_or_none(
         words["importance_pick"],
-        range(len(tokens)),
+        range(view.first_row(), len(tokens)),
         "position",
         words["importance_none"],
         words["importance_help"],

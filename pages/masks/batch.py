@@ -21,6 +21,7 @@ from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
 from transformer.tasks import TASKS
+from transformer.tracing.trace import unpadded_length
 
 NO_CAUSAL = "no causal mask"  # an edit, as a phrase
 
@@ -54,9 +55,13 @@ class Batch(NamedTuple):
 
     def alone(self, side: Side) -> tuple[int, ...]:
         """The ids of the picked sentence, without the padding at its end."""
-        ids, pad = self.ids(side), self.view.pipeline.vocabulary(side).pad
-        real = max((position for position, token in enumerate(ids) if token != pad), default=0)
-        return ids[: real + 1]
+        ids = self.ids(side)
+        return ids[: unpadded_length(ids, self.view.pipeline.vocabulary(side).pad)]
+
+    def inside(self, end: int | None = None) -> list[int]:
+        """The positions of padding that is typed among the ids of the picked target, before the position `end`."""
+        pad = self.view.pipeline.vocabulary("target").pad
+        return [position for position, token in enumerate(self.alone("target")[:end]) if token == pad]
 
 
 def beside_an_example(view: View) -> View:

@@ -136,4 +136,7 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))
-    st.info(words["empty_here" if batch.padded else "empty_not_here"].format(rows=batch.padded), icon=":material/table_rows:")
+    says = words["empty_here"].format(rows=batch.padded) if batch.padded else words["empty_not_here"]
+    if batch.padded:
+        says += " " + words["empty_read" if batch.inside() else "empty_unread"]
+    st.info(says, icon=":material/table_rows:")

@@ -1,5 +1,6 @@
 """Information that leaks without a mask, measured by running the model with the mask and without it."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -60,6 +61,10 @@ def show_future(batch: Batch, joined: bool) -> None:
             _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
         _side_by_side(masked, unmasked, names, "future", joined)
+    config = pipeline.config
+    if (padded := batch.inside(position)) and config.target_padding == "queries" and math.isfinite(config.mask_fill):
+        rows, fill = ", ".join(map(str, padded)), written_number(config.mask_fill)
+        st.warning(words["padded_rows"].format(rows=rows, pad=tokens[padded[0]], fill=fill), icon=":material/table_rows:")
     says = words["row_of_unmasked" if batch.unmasked else "row_of" if pipeline.trained else "row_of_untrained"]
     st.caption(says.format(position=position - 1, token=literal(old)))
 
@@ -87,7 +92,8 @@ def show_padding(batch: Batch, joined: bool) -> None:
     if pipeline.trained:
         _answers(batch.view, source, count)
     filled = _measured(batch.view, "fill_padding", (), source, target, count)
-    st.markdown(words["filled"].format(count=count, most=_change(filled)))
+    hides = "filled" if filled.largest == 0 else "filled_read"
+    st.markdown(words[hides].format(count=count, most=_change(filled)))
 
 
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, joined: bool) -> None:

@@ -21,25 +21,29 @@ def show_drawing(batch: Batch) -> bool:
     """Draw the button that opens the question, the open question, or the true mask with the learner's mask on it; returns
     whether the page must still hide the masks of the target."""
     words = text("prediction")["mask"]
-    tokens = batch.trace.target_tokens[batch.item][:MOST_TOKENS]
+    # If only the causal mask hides padding, the rows of padding follow no rule of the model that a learner could know.
+    only_causal = batch.target is not None and batch.target.padding is None
+    ids = batch.alone("target") if only_causal else batch.ids("target")
+    tokens = batch.trace.target_tokens[batch.item][: min(len(ids), MOST_TOKENS)]
     count = len(tokens)
-    ids = batch.ids("target")
-    subject = (batch.view.key, ids)
-    prediction = asked(MASK, subject, count * count)
+    prediction = asked(MASK, (batch.view.key, batch.ids("target")), count * count)
     if prediction is None:
         offer(MASK, words["offer"], words["offer_help"])
         return False
     allowed = batch.trace.masks.target[batch.item, 0, :count, :count].expand(count, count).numpy()
     st.markdown(words["truth" if prediction.shown else "ask"])
-    if len(batch.trace.target_tokens[batch.item]) > count:
+    if len(ids) > count:
         st.caption(words["part"].format(count=count))
     truth = _truth(allowed, _drawn(prediction.answer, count)) if prediction.shown else None
     marking(MASK, words["alt"], tokens, tokens, prediction, truth, subject="-".join(map(str, ids)))
     if prediction.shown:
-        real = np.array([token != batch.view.pipeline.vocabulary("target").pad for token in ids[:count]])
+        pad = batch.view.pipeline.vocabulary("target").pad
+        real = np.array([only_causal or token != pad for token in ids[:count]])
+        # Only `vanilla` lets a token read padding: where padding is typed before it.
+        rule = "perfect" if real.all() else "perfect_rows" if allowed[real][:, ~real].any() else "perfect_padding"
 
         def sentence(answer: Cells) -> str:
-            return _sentence(drawn_mask(allowed, _drawn(answer, count), real), tokens)
+            return _sentence(drawn_mask(allowed, _drawn(answer, count), real), tokens, rule)
 
         st.markdown(on_each_answer(prediction, sentence))
     show_buttons(MASK, prediction)
@@ -67,9 +71,9 @@ def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
     )
 
 
-def _sentence(score: DrawnMask, tokens: tuple[str, ...]) -> str:
-    """A sentence: how many cells are right, missed and too many, and what the first wrong open cell would let the decoder
-    read."""
+def _sentence(score: DrawnMask, tokens: tuple[str, ...], rule: str) -> str:
+    """A sentence: how many cells are right, missed and too many, and what the first wrong open cell would let the decoder read;
+    if none is wrong, the rule of the mask: the text of this name."""
     words = text("prediction")["mask"]
     counts = words["counts"].format(right=score.right, missed=len(score.missed), too_many=len(score.too_many))
     if score.future:
@@ -80,4 +84,4 @@ def _sentence(score: DrawnMask, tokens: tuple[str, ...]) -> str:
         return f"{counts} {words['padding'].format(query=literal(tokens[score.padding[0][0]]))}"
     if score.too_many:
         return f"{counts} {words['row']}"
-    return f"{counts} {words['missing' if score.missed else 'perfect']}"
+    return f"{counts} {words['missing' if score.missed else rule]}"

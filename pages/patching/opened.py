@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.patching.two_runs_to_patch import Choice, Runs
+from pages.patching.two_runs_to_patch import Choice, Runs, beside_text
 from pages.shell.view.patched_runs import head_name
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -37,7 +37,7 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names, labels=figure_labels())
     _show_measures(found, place)
     written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
-    st.markdown(words["goes_on"].format(tokens=quoted_tokens(written)))
+    st.markdown(words["goes_on"][beside_text(runs)].format(tokens=quoted_tokens(written)))
     show(figure, "patched-run", words["bars_alt"])
 
 

@@ -19,6 +19,7 @@ from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import InputError
 from transformer.patching import Patched
+from transformer.pipeline.answer import Answer
 from transformer.text.pieces import joined_label
 from transformer.tracing.paths import Kind
 from transformer.tracing.trace import Tokens
@@ -96,6 +97,14 @@ def is_told() -> bool:
     return True
 
 
+def beside_text(runs: Runs) -> str:
+    """What both runs read beside their texts: the `answer` of A, or the typed `target`. If they read only their texts, the name
+    of the model's stack."""
+    if len(runs.clean.pipeline.stacks) == 1:
+        return runs.clean.pipeline.stacks[0]
+    return "answer" if isinstance(runs.clean.target, Answer) else "target"
+
+
 def _with_step(runs: Runs) -> Runs:
     """Draw the picker of the compared step. Returns the runs with the picked step."""
     words, trace = text("patching"), runs.clean.trace()
@@ -104,7 +113,16 @@ def _with_step(runs: Runs) -> Runs:
     names = trace.query_names(kind) if trace.sides == ("target",) else map_names(runs.clean, trace, kind)[0]
     # Steps are counted from 1, as on Watch it write.
     labels = {step: f"{step}: {name}" for step, name in enumerate(names, 1)}
-    step = pick(words["step"], list(labels), STEP, words["step_help"], runs.pair.row + 1, as_list=True, labels=labels)
+    help = words["step_helps"][beside_text(runs)]
+    step = pick(words["step"], list(labels), STEP, help, runs.pair.row + 1, as_list=True, labels=labels)
+        words["step"],
+        list(labels),
+        STEP,
+        words["step_helps"][beside_text(runs)],
+        runs.pair.row + 1,
+        as_list=True,
+        labels=labels,
+    )
     return replace(runs, row=step - 1)
 
 

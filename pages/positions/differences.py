@@ -10,6 +10,11 @@ from pages.ui.text import text
 ROUNDING = 1e-5
 
 
+def is_rounding(value: float, size: float) -> bool:
+    """Whether a difference, 0 or above, can be rounding alone. `size`: the largest of the compared numbers."""
+    return value <= ROUNDING * size
+
+
 def show_difference(label: str, value: float, size: float, digits: int, help: str) -> None:
     """Draw a difference as a metric. If it is only rounding, draw `≈ 0` with the value below.
 
@@ -18,7 +23,7 @@ def show_difference(label: str, value: float, size: float, digits: int, help: st
         size: the largest of the compared numbers.
         digits: the number of significant digits.
     """
-    if not 0 < value <= ROUNDING * size:
+    if not value or not is_rounding(value, size):
         st.metric(label, number(value, digits), help=help)
         return
     words = text("positions")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.positions.differences import show_difference
+from pages.positions.differences import is_rounding, show_difference
 from pages.positions.table import DIGITS, Table, pick_cell, whole
 from pages.shell.models.catalogue import available
 from pages.ui.caches import cached
@@ -65,7 +65,7 @@ def show_waves(table: Table) -> None:
     ]
     alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
     show(figure, "positions-waves", f"{alt} {described(courses)}", tells=True)
-    st.caption(words[f"waves_{table.kind}"])
+    st.caption(words["waves_one_speed" if curves is not None and table.d_model <= 2 else f"waves_{table.kind}"])
 
 
 def show_distances(table: Table) -> None:
@@ -81,12 +81,16 @@ def show_distances(table: Table) -> None:
     with right:
         figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
         show(figure, "positions-distances", words["distances_alt"])
-    largest = abs(products).max()
-    for place, name, value in zip(st.columns(2), ("spread", "largest"), (spread(products), largest), strict=True):
+    largest, along = abs(products).max(), spread(products)
+    for place, name, value in zip(st.columns(2), ("spread", "largest"), (along, largest), strict=True):
         with place:
             show_difference(words[name], value, largest, 3, words[f"{name}_help"])
     if table.kind == "sinusoidal":
-        st.markdown(words["distances_odd" if table.d_model % 2 else "distances_even"])
+        if table.d_model % 2 == 0:
+            st.markdown(words["distances_even"])
+            return
+        lone = words["lone_hidden" if is_rounding(along, largest) else "lone_differs"]
+        st.markdown(f"{words['distances_single' if table.d_model == 1 else 'distances_odd']} {lone}")
         return
     st.markdown(words["distances_trained" if table.trained else "distances_untrained"])
     if not table.trained:
@@ -139,7 +143,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     `shift` positions later, and the same for a second position."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
-        st.info(words["circle_lone"].format(dimension=sine), icon=":material/info:")
+        st.info(words["circle_lone" if sine else "circle_none"].format(dimension=sine), icon=":material/info:")
         return
     last = table.positions - 1 - shift
     row = min(row, last)
@@ -154,7 +158,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
     show(figure, "positions-circle", alt, tells=True)
     turn = cell(shift, sine, table.d_model).angle
-    starts = [str(start) for start in dict.fromkeys((row, other))]
+    starts = words["from_one" if row == other else "from_both"].format(first=row, second=other)
     st.caption(
         words["circle"].format(
             pair=sine // 2,
@@ -162,6 +166,6 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
             divisor=number(cell(1, sine, table.d_model).divisor, DIGITS),
             turn=number(turn, DIGITS),
             degrees=number(math.degrees(turn), DIGITS),
-            starts=words["and"].join(starts),
+            starts=starts,
         )
     )

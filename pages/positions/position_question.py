@@ -44,9 +44,18 @@ def show_likeness(view: View, table: Table) -> bool:
     marking(ALIKE, label, [""], names, prediction, truth, np.flatnonzero(~others).tolist(), 1, f"{position}|{count}")
     if prediction.shown:
         st.markdown(on_each_answer(prediction, lambda answer: _sentence(vectors, position, answer)))
-        st.caption(words[f"why_{table.kind}"])
+        st.caption(words[_why(table, position, similar.best)])
     show_buttons(ALIKE, prediction)
     return not prediction.shown
+
+
+def _why(table: Table, position: int, best: tuple[int, ...]) -> str:
+    """The name of the text that says why positions are alike. `best`: the positions most like the one asked about."""
+    if table.kind == "learned":
+        return "why_learned"
+    if table.d_model % 2:
+        return "why_single" if table.d_model == 1 else "why_odd"
+    return "why_sinusoidal" if {*best} <= {position - 1, position + 1} else "why_few"
 
 
 def _ask_about_picked() -> None:

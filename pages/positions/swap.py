@@ -97,7 +97,7 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)))
-    st.caption(words["swap_outputs"][run])
+    st.caption(words["swap_outputs"][run if effects[WITH].largest else "same"])
 
 
 @cached

@@ -22,6 +22,7 @@ from transformer.figures.token_geometry_figures import aligned_maps
 from transformer.pipeline.pipeline import Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS
+from transformer.text.pieces import SPACE
 from transformer.text.tokens import Tokens
 from transformer.tracing.trace import as_array
 
@@ -59,8 +60,11 @@ class Sentence(NamedTuple):
 
     @property
     def first_word(self) -> int:
-        """The id of the first token that is not special. If all tokens are special, the id of the first token."""
-        return next((token for token in self.ids if token not in self.vocabulary.specials), self.ids[0])
+        """The id of the first token that is not special and not the bare mark of a piece that begins a word. If there is none,
+        the id of the first token."""
+        tokens = self.vocabulary.tokens
+        known = (index for index in self.ids if index >= 0 and index not in self.vocabulary.specials)
+        return next((index for index in known if tokens[index] != SPACE), self.ids[0])
 
 
 def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:

@@ -56,7 +56,8 @@ def show_edited_probabilities(
     st.markdown(f"**{title}**")
     st.caption(words["forced_caption"])
     tokens, before = wanted_tokens(view, trace)
-    after, best = view.edited(edits, view.expected(trace))
+    first = view.first_row()
+    after, best = (values[first:] for values in view.edited(edits, view.expected(trace)))
     names = names or (words["clean"], words["edited"])
     figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
     show(figure, key, words["forced_alt"])
@@ -64,7 +65,7 @@ def show_edited_probabilities(
     shares, says = [fixed(values[most], 2) for values in (before, after)], []
     if shares[0] != shares[1]:
         says.append(words["forced_most"].format(token=literal(tokens[most]), before=shares[0], after=shares[1]))
-        if best[most] != int(trace.probabilities[0, most].argmax()):
+        if best[most] != int(trace.probabilities[0, first + most].argmax()):
             (now,) = view.pipeline.vocabulary("target").tokens_of([int(best[most])])
             says.append(words["forced_now"].format(token=literal(now)))
     values = {"before": number(loss_of(before), 3), "after": number(loss_of(after), 3)}
@@ -78,6 +79,7 @@ def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:
 
 
 def wanted_tokens(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
-    """The token that each row of a trace should predict (`<eos>` last), and the probability that the row assigns to it."""
-    ids = view.expected(trace)
-    return list(view.pipeline.vocabulary("target").tokens_of(ids)), trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+    """The tokens of the answer or the target, and `<eos>` if it was written; and the probability of each in a trace."""
+    first, ids = view.first_row(), view.expected(trace)
+    probabilities = trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
+    return list(view.pipeline.vocabulary("target").tokens_of(ids[first:])), probabilities[first:]

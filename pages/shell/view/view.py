@@ -15,6 +15,7 @@ from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from transformer import InputError, Trace
+from transformer.analysis.forcing import target_of
 from transformer.analysis.importance import Predictions
 from transformer.pipeline.pipeline import Agreement, Answer, Encoding, Side
 from transformer.pipeline.protocol import TextPipeline
@@ -67,11 +68,18 @@ class View:
         is the row of the last source token, because the decoder reads the source itself."""
         return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
+    def end(self, item: int = 0) -> int | None:
+        """The id of `<eos>`, which comes after all that the decoder reads. None if it reads an answer that was stopped before
+        its end, or if the vocabulary has no `<eos>`."""
+        target = self.answer(item=item) if self.targets[item] is None and self.writes else self.targets[item]
+        stopped = isinstance(target, Answer) and not target.ended
+        return None if stopped else self.pipeline.vocabulary("target").eos
+
     def expected(self, trace: Trace) -> list[int]:
-        """The token that each row of a trace of the first text should predict: the next token of the target, or `<eos>` for
-        the last row. If the vocabulary has no `<eos>`, the last row is left out."""
-        eos = self.pipeline.vocabulary("target").eos
-        return [*trace.target_ids[0][1:], *(() if eos is None else (eos,))]
+        """The token that each row of a trace of the first text should predict: the next token of the target, and at last `end`.
+        Rows before `first_row` predict a token of the text, not of the answer."""
+        end = self.end()
+        return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
 
     def enter_line(self) -> None:
         """If the model is large, wait until no other run draws a large model. Call it before the first computation."""

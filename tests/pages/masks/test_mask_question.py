@@ -5,9 +5,12 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.apps import charts, on_page
+from transformer import Pipeline
+from transformer.pipeline.untrained import Untrained
 
 MASKS = "pages/masks/page.py"
 
@@ -53,3 +56,30 @@ def test_the_page_counts_the_cells_of_the_drawn_mask_and_explains_a_wrong_cell()
     assert charts(app.main)
     padded = opened(predict="mask:0.23~shown")
     assert any("lets the decoder read padding" in markdown.value for markdown in padded.markdown)
+
+
+@pytest.mark.parametrize("model", ["reverse", "reverse-shared"])
+def test_the_right_mask_is_described_as_it_is_on_the_picture(model: str) -> None:
+    asked = on_page(MASKS, model=model, source="ab", batch="abcd", predict="mask:")
+    size = len(cells(asked)["columns"])
+    # The learned positions of `reverse-shared` belong to a variant in which only the causal mask hides padding.
+    assert ("<pad>" in cells(asked)["columns"]) == (model == "reverse")
+    trace = Pipeline.load(model).trace(["ab", "abcd"])
+    right = np.flatnonzero(trace.masks.target[0, 0, :size, :size].numpy())
+    app = on_page(MASKS, model=model, source="ab", batch="abcd", predict=f"mask:{'.'.join(map(str, right))}~shown")
+    assert counts(app) == [len(right), 0, 0]
+    (sentence,) = [markdown.value for markdown in app.markdown if "That is the mask" in markdown.value]
+    assert ("at no padding" in sentence) == (model == "reverse")
+
+
+@pytest.mark.parametrize(
+    ("model", "rule"),
+    [("vanilla", "padding may look nowhere"), ("pytorch", "at no padding"), ("shared_heads", "all before it.")],
+)
+def test_padding_typed_before_a_token_is_described_as_each_variant_hides_it(model: str, rule: str) -> None:
+    ids = {"model": model, "source": "5 6 7", "target": "5 0 7", "batch": "5 6 7", "batch_targets": "5 6 7"}
+    mask = Untrained.of(model, ["5 6 7"] * 2, ["5 0 7", "5 6 7"]).build().trace(["5 6 7"], ["5 0 7"]).masks.target[0, 0]
+    right = ".".join(map(str, np.flatnonzero(mask.numpy())))
+    app = on_page(MASKS, **ids, item="1", predict=f"mask:{right}~shown")
+    assert counts(app)[1:] == [0, 0]
+    assert any(rule in markdown.value for markdown in app.markdown if "That is the mask" in markdown.value)

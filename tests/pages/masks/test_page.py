@@ -291,3 +291,35 @@ def test_the_number_of_allowed_looks_is_that_of_the_shape_below_also_if_pieces_a
     keys = [int(found[1]) for each in page.main.caption if (found := re.search(r"(?:source|target) key (\d+)\]", each.value))]
     assert said
     assert {*said} <= {count**2 for count in keys}
+
+
+@pytest.mark.parametrize("model", ["vanilla", "pytorch", "shared_heads"])
+def test_padding_typed_before_the_changed_word_leaks_only_in_the_variant_that_says_so(model: str) -> None:
+    query = {"model": model, "source": "5 6 7", "target": "1 5 0 7 6", "part": "no-causal-mask"}
+    app = on_page(PAGE, **query, position="4")
+    assert not app.exception
+    _, masked = metrics(app, text("masks")["largest"])
+    says = "In row 2 the decoder reads 0, the id of padding"
+    assert (masked != "0") == (says in "".join(each.value for each in app.warning)) == (model == "vanilla")
+    # A row of padding has the name of what it reads and predicts, as any other row.
+    assert any("0 → 7" in chart.text for chart in charts(app) if chart.key == "mask-combined")
+    before = on_page(PAGE, **query, position="2")  # the rows before the padding cannot read it
+    assert metrics(before, text("masks")["largest"])[1] == "0"
+    assert not before.warning
+
+
+@pytest.mark.parametrize(("source", "hides"), [("5 6", True), ("0", False)])
+def test_a_text_of_padding_alone_reads_what_is_hidden(source: str, hides: bool) -> None:
+    app = on_page(PAGE, model="vanilla", source=source, part="no-padding-mask")
+    assert not app.exception
+    assert ("Nothing reads the hidden positions" in page_text(app)) == hides
+    assert ("The hidden positions are read here" in page_text(app)) != hides
+
+
+@pytest.mark.parametrize(("target", "read"), [("1 5 0 7", True), ("1 5 7", False)])
+def test_the_page_says_whether_a_row_of_padding_is_read(target: str, read: bool) -> None:
+    batch = {"batch": "5 6 7", "batch_targets": "1 5 6 7"}
+    app = on_page(PAGE, model="vanilla", source="5 6 7", target=target, part="empty-row", item="1", **batch)
+    assert not app.exception
+    assert ("stands **before** other tokens" in page_text(app)) == read
+    assert ("Nobody reads what such a row predicts" in page_text(app)) != read

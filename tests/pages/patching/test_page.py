@@ -187,3 +187,14 @@ def test_hostile_values_of_a_link_are_ignored() -> None:
     app = page(direction="<b>", what="../..", tokens="each", token="999999", step="-1", metric="x", through="é", part="none")
     assert shown_errors(app) == ""
     assert [each.key for each in charts(app)] == ["patch-map", "patched-run"]
+
+
+@pytest.mark.parametrize(("target", "said"), [("", "A's answer"), ("il ne dort pas", "the target that you typed")])
+def test_what_both_runs_read_is_called_what_it_is(target: str, said: str) -> None:
+    app = page(target=target, step="3")
+    assert shown_errors(app) == ""
+    (goes_on,) = [line for line in lines(app).splitlines() if line.startswith("From this step on")]
+    assert said in goes_on
+    help = app.selectbox(key="step").help
+    assert ("what A writes" in help) == (not target)
+    assert ("the target that you typed" in help) == bool(target)

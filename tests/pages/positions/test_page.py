@@ -322,3 +322,38 @@ def test_page_fits_a_phone_without_sideways_scrolling(visitor: Visitor, look: st
     page = visitor.open(f"positions?model=english-french&part={look}")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth + 2")
     assert page.locator(".chart .main-svg").first.is_visible()
+
+
+def test_the_outputs_of_a_sentence_with_equal_words_swapped_are_the_same() -> None:
+    app = opened("reverse", "aaa", "swap")
+    captions = [caption.value for caption in app.caption]
+    assert text("positions")["swap_outputs"]["same"] in captions
+    app.segmented_control(key="run").set_value("without positions").run()
+    assert text("positions")["swap_outputs"]["same"] in [caption.value for caption in app.caption]
+    app.text_area(key="source").set_value("abc").run()
+    assert text("positions")["swap_outputs"]["same"] not in [caption.value for caption in app.caption]
+
+
+def test_sentences_fit_a_table_of_one_dimension() -> None:
+    words = text("positions")
+    assert words["waves_one_speed"] in page_text(opened("reverse", "abc", "waves", width=1))
+    app = opened("reverse", "abc", "distances", width=1)
+    assert words["distances_single"] in page_text(app)
+    assert "full pair" not in page_text(app)
+    app = opened("reverse", "abc", "rotation", width=1)
+    assert words["circle_none"] in page_text(app)
+    assert "Pick another dimension" not in page_text(app)
+
+
+@pytest.mark.parametrize(("width", "says"), [(3, "lone_differs"), (129, "lone_hidden")])
+def test_the_sentence_about_a_lone_sine_agrees_with_the_difference_that_is_shown(width: int, says: str) -> None:
+    app = opened("reverse", "abc", "distances", width=width)
+    (along,) = [metric for metric in app.metric if metric.label == text("positions")["spread"]]
+    assert (along.value == "≈ 0") == (says == "lone_hidden")
+    assert text("positions")[says] in page_text(app)
+
+
+def test_a_hand_of_the_circle_that_fits_once_is_not_said_to_turn_alike() -> None:
+    assert "from position 0 and 32 alike" in page_text(opened("reverse", "abc", "rotation", shift=0, position=0))
+    app = opened("reverse", "abc", "rotation", length=6, shift=5)
+    assert "here from position 0." in page_text(app)

@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import runs
+from pages.ui.text import text
 from tests.pages.apps import charts, on_page
 from transformer.analysis.position_geometry import sinusoidal_table
 from transformer.analysis.prediction_scores import likeness
@@ -40,3 +42,11 @@ def test_after_a_position_is_guessed_the_similarities_are_shown() -> None:
     first, second = sentence.split("\n\n")
     assert f"rank {score.rank} of {len(table) - 1}. Most alike: 2 and 4" in first
     assert "Right: position 2" in second
+
+
+@pytest.mark.parametrize(
+    ("width", "why"), [("64", "why_sinusoidal"), ("2", "why_few"), ("3", "why_odd"), ("65", "why_odd"), ("1", "why_single")]
+)
+def test_why_positions_are_alike_fits_the_width_of_the_table(width: str, why: str) -> None:
+    app = opened(part="table", width=width, predict="alike.3:7~shown")
+    assert text("prediction")["alike"][why] in [caption.value for caption in app.caption]

@@ -235,3 +235,10 @@ def test_chips_fit_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 2")
     assert page.locator(".tokens .unknown").count() == 1
+
+
+def test_the_nearest_words_of_a_text_do_not_begin_with_those_of_a_mark() -> None:
+    app = opened("everyday", "…cat", "alike")
+    tokens = Pipeline.load("everyday").trace("…cat").source_tokens[0]
+    assert tokens[1] == "▁"  # otherwise, this test needs another text
+    assert app.selectbox(key="word").placeholder.startswith(f"{tokens[2]} (")

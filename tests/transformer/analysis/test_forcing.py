@@ -6,11 +6,12 @@ import torch
 from torch import nn
 
 from transformer import Pipeline
-from transformer.analysis.forcing import forcing, parting
+from transformer.analysis.forcing import forcing, parting, target_of
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.analysis.word_trace import WordTrace
 from transformer.errors import InputError
 from transformer.pipeline.decoding.generation import Generation
+from transformer.pipeline.untrained import Untrained
 
 
 def test_the_losses_of_a_models_own_answer_are_the_log_probabilities_of_its_steps(reverse: Pipeline) -> None:
@@ -26,6 +27,11 @@ def test_padding_of_a_batch_is_not_counted(reverse: Pipeline) -> None:
     alone, together = (forcing(reverse, reverse.trace(texts)) for texts in ("abc", ["abc", "headlight"]))
     assert together.ids == alone.ids
     np.testing.assert_allclose(together.losses, alone.losses, atol=1e-5)
+
+
+def test_padding_that_is_typed_before_a_token_is_read() -> None:
+    pipeline = Untrained.of("vanilla", ["5 6"], ["5 0 7 0"]).build()
+    assert target_of(pipeline, pipeline.trace("5 6", "5 0 7 0")) == (5, 0, 7)
 
 
 def test_words_and_the_run_of_another_model_are_refused(reverse: Pipeline) -> None:

@@ -121,6 +121,8 @@ def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
         assert isinstance(pipeline, TextPipeline)
         for side in ("source", "target"):
             assert isinstance(pipeline.vocabulary(side), Tokens)
+            unk = pipeline.vocabulary(side).unk
+            assert (unk in pipeline.vocabulary(side).specials) == (unk >= 0)
         assert pipeline.vocabulary("source").tokens_of(pipeline.encode("the").ids) == pipeline.encode("the").tokens
 
 

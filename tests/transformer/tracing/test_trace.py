@@ -369,3 +369,8 @@ def test_a_query_of_the_decoder_is_named_by_what_it_reads_and_what_it_writes(tra
     assert [name.split(" → ") for name in names] == [list(pair) for pair in zip(read, [*read[1:], "<eos>"], strict=True)]
     assert trace.query_names("decoder")[len(read) - 1 :] == (f"{read[-1]} → …", *tokens[len(read) :])
     assert trace.query_names("encoder") == trace.tokens("encoder")[0] == keys
+
+
+def test_padding_before_a_token_has_the_name_of_what_it_reads_and_writes():
+    inside = run_traced(small("vanilla"), SOURCE[:1], torch.tensor([[1, 5, 0, 7, 0, 0]]))
+    assert inside.query_names("decoder") == ("1 → 5", "5 → 0", "0 → 7", "7 → …", "0", "0")
