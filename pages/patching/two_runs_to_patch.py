@@ -115,14 +115,6 @@ def _with_step(runs: Runs) -> Runs:
     labels = {step: f"{step}: {name}" for step, name in enumerate(names, 1)}
     help = words["step_helps"][beside_text(runs)]
     step = pick(words["step"], list(labels), STEP, help, runs.pair.row + 1, as_list=True, labels=labels)
-        words["step"],
-        list(labels),
-        STEP,
-        words["step_helps"][beside_text(runs)],
-        runs.pair.row + 1,
-        as_list=True,
-        labels=labels,
-    )
     return replace(runs, row=step - 1)
 
 

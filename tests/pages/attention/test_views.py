@@ -175,4 +175,4 @@ def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
 def test_an_unknown_word_stays_if_special_tokens_are_hidden() -> None:
     app = opened(model="english-french", source="the catt sleeps .", kind="encoder", hide_special="true")
     (drawn,) = (each for each in charts(app) if each.key == "head-map")
-    assert [name.partition(": ")[2] for name in drawn.spec["data"][0]["x"]] == ["the", "<unk>", "sleeps", "."]
+    assert [name.partition(": ")[2] for name in drawn.spec["data"][0]["x"]] == ["the", "&lt;unk&gt;", "sleeps", "."]
