@@ -2,16 +2,8 @@
 
 from pages.lessons.content.lesson import ABOUT_HEADS
 from pages.lessons.playing.asked import Marks, asked_here, withheld
-from pages.lessons.playing.companion import accompany
 from pages.lessons.playing.keeping import show_keep
 from pages.lessons.playing.lesson_bar import lesson_bar
 from pages.lessons.playing.open_lesson import first_lesson, follow_lesson
-from pages.ui.limits import CLASSES
-
-# Nothing else imports class mode, so a server without classes does not load it.
-if CLASSES:
-    from pages.lessons.class_mode.in_class import IN_CLASS
-
-    accompany(IN_CLASS)
 
 __all__ = ["ABOUT_HEADS", "Marks", "asked_here", "first_lesson", "follow_lesson", "lesson_bar", "show_keep", "withheld"]

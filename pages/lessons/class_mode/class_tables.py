@@ -64,12 +64,7 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last answer.
-
-    Args:
-        stop: the stop of the question.
-        tally: the answers of the class.
-    """
+    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last answer."""
     words = text("lesson")["class"]
     assert stop.question is not None  # a stop without a question has no answers
     try:

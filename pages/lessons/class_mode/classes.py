@@ -29,8 +29,7 @@ class Tally(NamedTuple):
     """How a class has answered a question.
 
     Attributes:
-        joined: number of students in the class.
-        answered: number of students who have answered this question.
+        joined, answered: number of students in the class, and of those who have answered this question.
         changed: number of students whose last answer differs from their first answer.
         phase: the phase of the question.
         first, last: answer → number of students whose first, or last, answer it is. Empty for students until the answer is
@@ -48,7 +47,7 @@ class Tally(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The answers of one student to one question."""
+    """The answers of one student to one question, written as in an address."""
 
     first: str
     last: str
@@ -62,7 +61,7 @@ class _Class:
         lesson: the lesson's name in an address.
         secret: the secret of the teacher.
         used: the time of the last request, in seconds of the clock.
-        students: student → stop → the student's answers.
+        students: student → stop → answers.
         answers: number of answers of all students together.
         at: the stop that the teacher shows, counted from 0.
         phases: stop → the phase of its question. If a stop is missing, its question is in the first phase.
@@ -78,11 +77,7 @@ class _Class:
 
 
 class Classes:
-    """All classes of a process. Every method may be called from several threads at once.
-
-    Args:
-        clock: returns the time in seconds.
-    """
+    """All classes of a process. Every method may be called from several threads at once. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -105,12 +100,10 @@ class Classes:
             )
         with self._lock:
             self._make_room()
-            code = _new_code()
-            while code in self._classes:
-                code = _new_code()
-            now = self._clock()
-            self._classes[code] = _Class(lesson, secrets.token_urlsafe(16), now)
-            return code, self._classes[code].secret
+            while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))) in self._classes:
+                pass
+            opened = self._classes[code] = _Class(lesson, secrets.token_urlsafe(16), self._clock())
+            return code, opened.secret
 
     def close(self, code: str, secret: str) -> None:
         """Close a class and delete its answers. Nothing happens if the secret is wrong."""
@@ -119,12 +112,8 @@ class Classes:
                 del self._classes[code]
 
     def lesson_of(self, code: str, student: str, address: str) -> str:
-        """The name of a class's lesson. A wrong code counts as an attempt to join.
-
-        Args:
-            code: the code of the class.
-            student: the number of a student; empty if the session has none.
-            address: the internet address of the visitor.
+        """The name of a class's lesson. A wrong code counts as an attempt to join from the internet address of the visitor.
+        `student` is empty if the session has no number.
 
         Raises:
             LessonError: no open class has this code, or there were too many attempts from this address.
@@ -141,12 +130,7 @@ class Classes:
             return self._taught(code, secret) is not None
 
     def join(self, code: str, student: str, address: str) -> None:
-        """Add a student to a class. A student who is in it already keeps their answers.
-
-        Args:
-            code: the code of the class.
-            student: the number of the student.
-            address: the internet address of the student.
+        """Add a student, by number, to a class. A student who is in it already keeps their answers.
 
         Raises:
             LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
@@ -161,18 +145,11 @@ class Classes:
                 raise LessonError(template, code=cut(code, 2 * CODE_LENGTH), most=CLASS_STUDENTS)
             joined.students[student] = {}
 
-    def answer(self, code: str, student: str, stop: int, given: str) -> bool:
-        """Store a student's answer as the last one. If it is the student's first answer to the question, it is stored as the
-        first one, too. Returns whether it was stored: the student must have joined, the answer must be within the limits, and
-        the right answer not yet revealed.
-
-        Args:
-            code: the code of the class.
-            student: the number with which the student joined.
-            stop: the stop of the question, counted from 0.
-            given: the answer, written as in an address.
-        """
-        if not (0 <= stop < LESSON_STOPS and 0 < len(given) <= ANSWER_CHARACTERS):
+    def answer(self, code: str, student: str, stop: int, given: Given) -> bool:
+        """Store a student's answers to the question of a stop, counted from 0. A first answer that is stored already does not
+        change. Returns whether they were stored: the student must have joined, the answers must be within the limits, and the
+        right answer not yet revealed."""
+        if not (0 <= stop < LESSON_STOPS and all(0 < len(answer) <= ANSWER_CHARACTERS for answer in given)):
             return False
         with self._lock:
             joined = self._open(code)
@@ -180,11 +157,11 @@ class Classes:
             if joined is None or answers is None or joined.phases.get(stop) is Phase.REVEAL:
                 return False
             if stop in answers:
-                answers[stop] = answers[stop]._replace(last=given)
+                answers[stop] = answers[stop]._replace(last=given.last)
                 return True
             if joined.answers >= CLASS_ANSWERS:
                 return False
-            answers[stop] = Given(given, given)
+            answers[stop] = given
             joined.answers += 1
             return True
 
@@ -300,10 +277,6 @@ class Classes:
             template = "This server has {most} classes, as many as it can. Try again in {minutes} minutes, or sooner."
             raise LessonError(template, most=CLASSES, minutes=max(1, round(soonest / 60)))
         del self._classes[code]
-
-
-def _new_code() -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
 
 
 _SHARED = Classes()

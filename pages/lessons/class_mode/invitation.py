@@ -51,12 +51,8 @@ def show_teacher_link(place: Seat) -> None:
 
 
 def warn_local(short: bool = False) -> bool:
-    """If only this machine can reach the app's address, draw a warning with the command to start instead. Returns whether only
-    this machine can reach it.
-
-    Args:
-        short: whether to draw one line that only refers to the full warning.
-    """
+    """If only this machine can reach the app's address, draw a warning with the command to start instead, or a line that refers
+    to the full warning. Returns whether only this machine can reach it."""
     address = app_address()
     if not is_local(address):
         return False

@@ -4,22 +4,20 @@ The address of a student has `class=CODE-number`. The number is random and ident
 makes the session the same student again. The address of the teacher has only `class=CODE`, because the class sees it on the
 projector. The teacher's secret is stored in the teacher's tab (`pages.ui.tab_memory`). A session gets the secret from its tab,
 or from the part of the teacher's link after the `#`, so no server receives the secret in an address. Therefore a session with
-only a code asks its tab for a secret before it joins the class as a student.
+only a code asks its tab for a secret before it joins the class as a student (`class_panel`).
 """
 
 import ipaddress
 import re
 import secrets
-from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, classes
 from pages.lessons.content.lesson import LessonError, Phase
-from pages.lessons.content.lesson_answers import Answer
-from pages.lessons.playing.open_lesson import publish
-from pages.ui.tab_memory import recalled, tab_memory
+from pages.ui.limits import CLASSES
+from pages.ui.tab_memory import recalled
 
 # Name of the parameter in the address.
 CLASS = "class"
@@ -42,26 +40,23 @@ class Seat(NamedTuple):
     student: str = ""
     secret: str = ""
 
-    @property
-    def written(self) -> str:
-        """The value of the parameter `class`."""
-        return f"{self.code}-{self.student}" if self.student else self.code
-
 
 def seat() -> Seat | None:
     """The place of this session; None outside a class."""
     return st.session_state.get(SEAT)
 
 
-def class_problem() -> LessonError | None:
-    """The error if the class in the address could not be joined; otherwise None."""
-    return st.session_state.get(PROBLEM)
+def class_code() -> str:
+    """The code of the session's class, also while its tab is asked for a secret; empty outside a class."""
+    place = seat()
+    return place.code if place else st.session_state.get(WAITING) or ""
 
 
 def linked_class() -> dict[str, str]:
     """The parameter that keeps the session in its class when a link is followed; empty outside a class."""
-    place, waiting = seat(), st.session_state.get(WAITING)
-    return {CLASS: place.written} if place else {CLASS: waiting} if waiting else {}
+    place, code = seat(), class_code()
+    written = f"{code}-{place.student}" if place and place.student else code
+    return {CLASS: written} if written else {}
 
 
 def follow_class(keep_problem: bool) -> str:
@@ -71,8 +66,8 @@ def follow_class(keep_problem: bool) -> str:
     Args:
         keep_problem: whether to keep an earlier error of joining a class, if the address names no class.
     """
-    state, asked = st.session_state, st.query_params.get(CLASS, "")
-    before, problem = seat(), class_problem()
+    state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
+    before, problem = seat(), state.get(PROBLEM)
     if not asked:
         take_seat()
         state[PROBLEM] = problem if keep_problem else None
@@ -83,15 +78,14 @@ def follow_class(keep_problem: bool) -> str:
     try:
         lesson = classes().lesson_of(code, student or "", client())
         if before and before.code == code:
-            _sit(code, before.student, before.secret)
+            enter(code, before.student, before.secret)
         elif student or known or recalled(memory_name(code)):
-            _sit(code, student, known)
+            enter(code, student, known)
         else:
             take_seat()
             state[WAITING] = code
     except LessonError as error:
-        take_seat()
-        state[PROBLEM] = error
+        refuse(error)
     return lesson
 
 
@@ -103,7 +97,7 @@ def join(typed: str) -> str:
     """
     code = re.sub(r"[\s-]", "", typed).upper()
     lesson = classes().lesson_of(code, "", client())
-    _sit(code, None, "")
+    enter(code, None, "")
     return lesson
 
 
@@ -118,11 +112,14 @@ def client() -> str:
     return str(number.ipv4_mapped or ipaddress.IPv6Network((number, 64), strict=False))
 
 
-def _sit(code: str, student: str | None, secret: str) -> None:
+def enter(code: str, student: str | None, secret: str) -> None:
     """Take the teacher's place if the secret is right, or else a student's.
 
     The session has its place before the class counts it: Streamlit can end a run wherever it writes to the session, and the
     next run would join as another student. A student who is counted already is not counted again.
+
+    Raises:
+        LessonError: as `join`.
     """
     if classes().teaches(code, secret):
         take_seat(Seat(code, secret=secret))
@@ -130,60 +127,6 @@ def _sit(code: str, student: str | None, secret: str) -> None:
     place = Seat(code, student or secrets.token_urlsafe(6))
     take_seat(place)
     classes().join(code, place.student, client())
-
-
-def memory_name(code: str) -> str:
-    """The name of the teacher's secret in the tab, and in the teacher's link."""
-    return f"teacher-{code}"
-
-
-def keep_secret() -> None:
-    """Store the teacher's secret in the tab, or ask the tab for it. Call it wherever the panel of the class is drawn."""
-    place, waiting = seat(), st.session_state.get(WAITING)
-    if waiting:
-        tab_memory(memory_name(waiting), "", partial(_recall, waiting), waits=True, linked=True)
-    elif place and place.secret:
-        tab_memory(memory_name(place.code), place.secret, partial(_recall, place.code), linked=True)
-
-
-def _recall(code: str, secret: str) -> None:
-    """Take a place with the secret that the tab reports. The secret is untrusted."""
-    state = st.session_state
-    if state.get(WAITING) == code:
-        try:
-            _sit(code, None, secret)
-        except LessonError as error:
-            take_seat()
-            state[PROBLEM] = error
-        publish()
-        st.rerun()  # the whole app, because links of the page name the place
-
-
-def teaches() -> bool | None:
-    """Whether this session teaches its class; None outside a class, and after its end."""
-    place = seat()
-    return bool(place.secret) if place and classes().place(place.code) else None
-
-
-def class_stop() -> int:
-    """The stop of the class in the address, counted from 0; 0 outside a class."""
-    place = seat()
-    code = place.code if place else st.session_state.get(WAITING)
-    now = classes().place(code) if code else None
-    return now[0] if now else 0
-
-
-def phase(stop: int) -> Phase | None:
-    """The phase of the question of a stop, counted from 0; None outside a class."""
-    place = seat()
-    return classes().phase(place.code, stop) if place else None
-
-
-def advance(stop: int, to: Phase) -> None:
-    """Begin a phase of a question, if this session teaches its class."""
-    place = seat()
-    if place and place.secret:
-        classes().advance(place.code, place.secret, stop, to)
 
 
 def take_seat(place: Seat | None = None) -> None:
@@ -194,14 +137,30 @@ def take_seat(place: Seat | None = None) -> None:
         state.setdefault(SECRETS, {})[place.code] = place.secret
 
 
-def hand_in(stop: int, answer: Answer) -> None:
-    """Send the answers of a student to the class. Nothing happens outside a class.
+def refuse(error: LessonError) -> None:
+    """Note why the class in the address could not be joined."""
+    take_seat()
+    st.session_state[PROBLEM] = error
 
-    Args:
-        stop: the stop of the question, counted from 0.
-        answer: the answers. The answer at the end of the lesson is not sent.
-    """
-    place = seat()
-    if place and place.student:
-        for given in (answer.first, answer.before_end):
-            classes().answer(place.code, place.student, stop, given)
+
+def memory_name(code: str) -> str:
+    """The name of the teacher's secret in the tab, and in the teacher's link."""
+    return f"teacher-{code}"
+
+
+def teaches_class() -> bool | None:
+    """Whether this session teaches its class; None outside a class, and after its end."""
+    place, code = seat(), class_code()
+    return bool(place and place.secret) if code and classes().place(code) else None
+
+
+def class_stop() -> int:
+    """The stop of the session's class, counted from 0; 0 outside a class."""
+    now = classes().place(class_code())
+    return now[0] if now else 0
+
+
+def class_phase(stop: int) -> Phase | None:
+    """The phase of the question of a stop, counted from 0; None outside a class."""
+    code = class_code()
+    return classes().phase(code, stop) if code else None

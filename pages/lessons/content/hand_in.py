@@ -65,24 +65,17 @@ def new_seat() -> int:
 
 
 def code_of(lesson: Lesson, results: Sequence[Result], seat: int) -> str:
-    """The code for the results of a lesson, in groups of five.
-
-    Args:
-        results: one for each question of the lesson, in its order.
-        seat: a number from `new_seat`.
-    """
+    """The code for the results of a lesson, one for each of its questions, in groups of five letters and digits. `seat` is a
+    number from `new_seat`."""
     bits = sum(int(result) << (2 * place) for place, result in enumerate(results))
-    body = _name(lesson) + _number((datetime.now(UTC).date() - FIRST_DAY).days, DAY_BYTES) + _number(seat, SEAT_BYTES)
-    body += _number(bits, _size(len(results)))
+    day = (datetime.now(UTC).date() - FIRST_DAY).days
+    body = _name(lesson) + day.to_bytes(DAY_BYTES) + seat.to_bytes(SEAT_BYTES) + bits.to_bytes(_size(len(results)))
     written = base64.b32encode(body + _signature(body)).decode().rstrip("=")
     return "-".join(written[start : start + GROUP] for start in range(0, len(written), GROUP))
 
 
 def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
-    """What a code says. Spaces, dashes and lower case make no difference.
-
-    Args:
-        lessons: the lessons that the code can belong to.
+    """What a code says that belongs to one of the lessons. Spaces, dashes and lower case make no difference.
 
     Raises:
         LessonError: the text is no code, its signature is wrong, or its lesson is not among `lessons`.
@@ -113,10 +106,6 @@ def _name(lesson: Lesson) -> bytes:
 
 def _signature(body: bytes) -> bytes:
     return hmac.digest(_KEY, body, "sha256")[:SIGNATURE_BYTES]
-
-
-def _number(value: int, size: int) -> bytes:
-    return value.to_bytes(size)
 
 
 def _size(questions: int) -> int:

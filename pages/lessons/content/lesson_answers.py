@@ -5,7 +5,6 @@ kept), and the answer at the end of the lesson. An answer is the number of an op
 number.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -42,9 +41,6 @@ class Answer(NamedTuple):
         return self.second or self.first
 
 
-Answers = Mapping[int, Answer]
-
-
 def parse(written: str) -> dict[int, Answer]:
     """The answers in an address, by the index of their stop. Entries that cannot be read are left out."""
     answers: dict[int, Answer] = {}
@@ -56,7 +52,7 @@ def parse(written: str) -> dict[int, Answer]:
     return answers
 
 
-def write(answers: Answers) -> str:
+def write(answers: Mapping[int, Answer]) -> str:
     """The inverse of `parse`."""
     entries = []
     for stop, answer in sorted(answers.items()):
@@ -80,18 +76,11 @@ def number_of(written: str) -> float | None:
     """The number in an answer, with a point or a comma before its fraction; None if the answer is not a number."""
     if not re.fullmatch(r"-?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})", written.strip(), re.ASCII):
         return None
-    value = float(written.strip().replace(",", "."))
-    return value if math.isfinite(value) else None
+    return float(written.strip().replace(",", "."))
 
 
 def fits(question: Question, written: str, tokens: int) -> bool:
-    """Whether an answer is valid for a question, right or wrong.
-
-    Args:
-        question: the question.
-        written: the answer as in the address.
-        tokens: how many tokens there are to choose from.
-    """
+    """Whether an answer is valid for a question, right or wrong. `tokens` is how many tokens there are to choose from."""
     if question.kind == "number":
         return number_of(written) is not None
     chosen = places(written)

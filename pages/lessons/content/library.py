@@ -2,7 +2,6 @@
 
 import logging
 from functools import cache
-from pathlib import Path
 
 import streamlit as st
 
@@ -10,11 +9,11 @@ from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.packing import PACKED, unpack
 from pages.lessons.content.reading import read_toml
 from pages.ui.caches import cached
-from pages.ui.text import ENGLISH, language
+from pages.ui.text import ENGLISH
 from transformer.assets import assets
 
 LOG = logging.getLogger("headlight")
-FOLDER = assets() / "lessons"
+FOLDER = assets() / "lessons" / ENGLISH
 # Session key of a dict: name → lesson, for the lessons of this session.
 OWN = "own_lessons"
 OWN_PREFIX = "my-"
@@ -22,23 +21,18 @@ OWN_PREFIX = "my-"
 CORE = "-core"
 
 
-def shipped() -> dict[str, Lesson]:
-    """Name of the file → lesson, for the shipped lessons in the language of the session, in their order. Lessons that exceed
-    the limits of this server are left out."""
-    return _shipped(FOLDER, language())
-
-
 # The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
-def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
-    files = {file.stem: file for name in (ENGLISH, language) for file in sorted((folder / name).glob("*.toml"))}
+def shipped() -> dict[str, Lesson]:
+    """Name of the file → lesson, for the shipped lessons in their order. Lessons that exceed the limits of this server are left
+    out."""
     lessons = {}
-    for name, file in files.items():
+    for file in sorted(FOLDER.glob("*.toml")):
         try:
             lesson = read_toml(file.read_bytes())
             if short := lesson.short_form:
-                lessons[name + CORE] = short
-            lessons[name] = lesson
+                lessons[file.stem + CORE] = short
+            lessons[file.stem] = lesson
         except LessonError as error:  # an operator's limits allow less than the lesson has
             LOG.warning("The lesson %s is left out: %s", file, error)
     return dict(sorted(lessons.items(), key=lambda item: (item[1].order, len(item[1].stops), item[0])))

@@ -65,8 +65,8 @@ def filled(stop: Stop, words: str) -> str:
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
         config = runs().trace(run.key, (run.source,), (run.target,), ()).config
-        width = config.d_model // config.heads
-        return number({"d_model": config.d_model, "heads": config.heads, "d_head": width}.get(match[1], width**0.5), 3)
+        sizes = {"d_model": config.d_model, "heads": config.heads, "d_head": config.d_head, "√d_head": config.d_head**0.5}
+        return number(sizes[match[1]], 3)
 
     def value(match: re.Match[str]) -> str:
         name, query, key = match.groups()
@@ -97,15 +97,13 @@ def kind_of(stop: Stop) -> str:
 @cached
 def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]) -> Value:
     trace = runs().trace(run.key, (run.source,), (run.target,), ())
+    config = trace.config
+    sizes = {"head-count": config.heads, "head-width": config.d_head, "vector-length": config.d_model}
+    if truth.name in sizes:
+        return Value(sizes[truth.name])
     if truth.name == "token-count":
         tokens = trace.tokens_of("target" if truth.side == "target" else "source")[0]
         return Value(len(tokens), words=(("tokens", " ".join(tokens)),))
-    if truth.name == "head-count":
-        return Value(trace.config.heads)
-    if truth.name == "head-width":
-        return Value(trace.config.d_model // trace.config.heads)
-    if truth.name == "vector-length":
-        return Value(trace.config.d_model)
     if truth.name == "next-word-probability":
         return _next_word(trace, run, truth)
     if truth.name == "next-token":
@@ -124,14 +122,11 @@ def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options
     row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
     words = (("query", queries[query]), ("most", keys[int(row.argmax())]))
     shown = Value(0.0, tuple(row.tolist()), keys, words)
-    if truth.name in ("score", "scaled-score"):
+    tensors = {"score": "scores", "scaled-score": "scaled_scores", "attention-weight": "weights"}
+    if truth.name in tensors:
         column = place_of(truth.key, keys)
-        name = truth.name.replace("-", "_") + "s"
-        cell = trace[f"{Kind.of(kind).path(layer - 1)}.{name}"].values[0, head - 1, query, column]
+        cell = trace[f"{Kind.of(kind).path(layer - 1)}.{tensors[truth.name]}"].values[0, head - 1, query, column]
         return shown._replace(number=float(cell), words=(*words, ("key", keys[column])))
-    if truth.name == "attention-weight":
-        column = place_of(truth.key, keys)
-        return shown._replace(number=float(row[column]), words=(*words, ("key", keys[column])))
     if truth.name == "most-attended-key":
         return shown._replace(number=int(row.argmax()))
     return shown._replace(number=float(row.sum()))

@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.desk.score import FORMS as FORMS
 from pages.lessons.desk.score import normalised_gain
 from pages.ui.format import fixed
 from pages.ui.pickers import pick_number
@@ -29,12 +28,7 @@ def show_tests() -> None:
 
 
 def test_sheet(form: str, solutions: bool) -> Markup:
-    """A form of the test as HTML.
-
-    Args:
-        form: one of `FORMS`.
-        solutions: whether to show the right answers and why they are right.
-    """
+    """A form of the test (`FORMS`) as HTML. With solutions, it also has the right answers and why they are right."""
     words = text("lessons")
     items = Markup("").join(_item(number, item, solutions) for number, item in enumerate(text("lesson_tests")[form], 1))
     head = Markup("<h2>{}</h2><p>{}</p><p>{}</p>").format(words["forms"][form], words["test_rule"], words["name_line"])

@@ -26,13 +26,8 @@ COLUMNS = ("name", "lesson", "day", "right", "questions", "answers", "remark")
 
 def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str, ...]]:
     """A row of `COLUMNS` for each line that is not empty. In `answers`, a question that was answered right at once is `r`,
-    right after a change `c`, wrong `w`, and not answered `o`. The remark says why a code is not valid,
-    or who has already handed in the same code.
-
-    Args:
-        lines: the lines of the file.
-        lessons: the lessons that the codes can be of.
-    """
+    right after a change `c`, wrong `w`, and not answered `o`. The remark says why a code is not valid, or who has already
+    handed in the same code."""
     seen: dict[HandIn, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -11,7 +11,7 @@ import argparse
 import csv
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from pages.ui.format import fixed
 from transformer.assets import assets
-from transformer.errors import HeadlightError
 
 FORMS = ("a", "b")
 TIMES = ("before", "after")
@@ -34,19 +33,12 @@ Floats = NDArray[np.float64]
 Percent = TypeVar("Percent", float, Floats)
 
 
-class AnswersError(HeadlightError):
+class AnswersError(ValueError):
     """A file of answers is invalid. The message names the line and says what is allowed."""
 
 
 class Sheet(NamedTuple):
-    """The answers of one person at one time.
-
-    Attributes:
-        code: the person's code word, in small letters.
-        form: one of `FORMS`.
-        when: one of `TIMES`.
-        right: for each question, whether the answer is right. A question without an answer is not right.
-    """
+    """The answers of one person at one time. The code word is in small letters; a question without an answer is not right."""
 
     code: str
     form: str
@@ -98,12 +90,8 @@ class Result(NamedTuple):
 
 
 def normalised_gain(before: Percent, after: Percent) -> Percent:
-    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998).
-
-    Args:
-        before: the mean of a class in the test before the lesson, in percent of all points; below 100.
-        after: the mean in the test after the lesson, in percent.
-    """
+    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998). Both are the mean of
+    a class in percent of all points; `before` is below 100."""
     return (after - before) / (100 - before)
 
 
@@ -117,15 +105,15 @@ def right_letters() -> dict[str, str]:
     return {form: "".join(LETTERS[item["answer"] - 1] for item in items) for form, items in _items().items()}
 
 
+def _items() -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads((assets() / "text" / "en" / "lesson_tests.toml").read_text(encoding="utf-8"))
+
+
 def read_answers(file: Path) -> list[Sheet]:
     """The sheets of a file, in its order. Blanks around a value, and capital or small letters, make no difference.
 
-    Args:
-        file: a CSV file in UTF-8, with commas, as the module describes it.
-
     Raises:
-        AnswersError: the file is not text in UTF-8; the first line is not the line of names; or a line has too few or too many
-            values, no code word, an unknown form, time or letter, or a code word and a time that an earlier line has.
+        AnswersError: the file is not CSV in UTF-8 as the module describes it, or has two sheets of one person and time.
         OSError: the file cannot be read.
     """
     key = right_letters()
@@ -136,33 +124,43 @@ def read_answers(file: Path) -> list[Sheet]:
             rows = csv.reader(opened)
             names = [name.strip().lower() for name in next(rows, list[str]())]
             if names != [*COLUMNS]:
-                raise AnswersError("Line 1 is {names!r}; expected {columns}.", names=",".join(names), columns=",".join(COLUMNS))
+                raise AnswersError(f"Line 1 is {','.join(names)!r}; expected {','.join(COLUMNS)}.")
             for row in rows:
                 if not any(value.strip() for value in row):
                     continue
-                sheet = _sheet([value.strip() for value in row], rows.line_num, key)
-                first = line_of.setdefault((sheet.code, sheet.when), rows.line_num)
-                if first != rows.line_num:
-                    raise AnswersError(
-                        "Line {line} repeats line {first}: {code!r}, {when}; expected one line for each person and time.",
-                        line=rows.line_num,
-                        first=first,
-                        code=sheet.code,
-                        when=sheet.when,
-                    )
+                line = rows.line_num
+                sheet = _sheet([value.strip() for value in row], f"Line {line}", key)
+                first = line_of.setdefault((sheet.code, sheet.when), line)
+                if first != line:
+                    repeats = f"Line {line} repeats line {first}: {sheet.code!r}, {sheet.when}"
+                    raise AnswersError(f"{repeats}; expected one line for each person and time.")
                 sheets.append(sheet)
     except UnicodeDecodeError as error:
         raise AnswersError("The file is not text in UTF-8; save it as “CSV UTF-8”.") from error
     except csv.Error as error:
-        raise AnswersError("The file is not CSV: {problem}.", problem=str(error)) from error
+        raise AnswersError(f"The file is not CSV: {error}.") from error
     return sheets
 
 
-def score(sheets: Sequence[Sheet]) -> Result:
-    """The gain of a class, with bootstrap intervals. The same sheets always give the same result.
+def _sheet(values: list[str], line: str, key: dict[str, str]) -> Sheet:
+    if len(values) != len(COLUMNS):
+        raise AnswersError(f"{line} has {len(values)} values; expected {len(COLUMNS)}.")
+    code, form, when = (value.lower() for value in values[:3])
+    if not code:
+        raise AnswersError(f"{line} has no code word.")
+    if form not in FORMS:
+        raise AnswersError(f"{line}: the form is {values[1]!r}; expected a or b.")
+    if when not in TIMES:
+        raise AnswersError(f"{line}: the time is {values[2]!r}; expected before or after.")
+    for number, answer in enumerate(values[3:], 1):
+        if answer.upper() not in ("", *LETTERS):
+            raise AnswersError(f"{line}: answer {number} is {answer!r}; expected A, B, C, D or nothing.")
+    return Sheet(code, form, when, tuple(answer.upper() == right for answer, right in zip(values[3:], key[form], strict=True)))
 
-    Args:
-        sheets: at most one for each person and time.
+
+def score(sheets: Sequence[Sheet]) -> Result:
+    """The gain of a class, with bootstrap intervals, from at most one sheet for each person and time. The same sheets always
+    give the same result.
 
     Raises:
         AnswersError: fewer than two people have both sheets.
@@ -170,10 +168,9 @@ def score(sheets: Sequence[Sheet]) -> Result:
     before, after = ({sheet.code: sheet for sheet in sheets if sheet.when == when} for when in TIMES)
     codes = sorted(before.keys() & after.keys())
     if len(codes) < 2:
-        raise AnswersError("People with a sheet before and a sheet after: {people}; expected 2 or more.", people=len(codes))
+        raise AnswersError(f"People with a sheet before and a sheet after: {len(codes)}; expected 2 or more.")
     right_before, right_after = (100 * np.array([of[code].right for code in codes], dtype=float) for of in (before, after))
     points = np.stack([right_before.mean(1), right_after.mean(1)])
-    drawn = np.random.default_rng(SEED).integers(len(codes), size=(RESAMPLES, len(codes)))
     return Result(
         people=len(codes),
         only_before=len(before.keys() - after.keys()),
@@ -182,11 +179,36 @@ def score(sheets: Sequence[Sheet]) -> Result:
         same_form=sum(before[code].form == after[code].form for code in codes),
         before=float(points[0].mean()),
         after=float(points[1].mean()),
-        gain=_estimate(_gains(points[:, None]), _gains(points[:, drawn])),
-        effect=_estimate(_effects(points[:, None]), _effects(points[:, drawn])),
+        gain=_estimate(_gain, points),
+        effect=_estimate(_effect, points),
         questions_before=right_before.mean(0),
         questions_after=right_after.mean(0),
     )
+
+
+def _gain(before: Floats, after: Floats) -> Floats:
+    """The normalised gain of each class, from points of shape (classes, people). Not finite where it is not defined."""
+    return normalised_gain(before.mean(1), after.mean(1))
+
+
+def _effect(before: Floats, after: Floats) -> Floats:
+    """Cohen's d_z of each class, from points of shape (classes, people). Not finite where it is not defined."""
+    gains = after - before
+    spread = gains.std(1, ddof=1)
+    # Equal gains have a spread of rounding errors only.
+    spread[np.isclose(spread, 0)] = 0
+    return gains.mean(1) / spread
+
+
+def _estimate(measure: Callable[[Floats, Floats], Floats], points: Floats) -> Estimate:
+    """A measure of a class, with its interval. `points` has the shape (before and after, people)."""
+    people = points.shape[1]
+    drawn = np.random.default_rng(SEED).integers(people, size=(RESAMPLES, people))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        (value,), resampled = measure(*points[:, None]), measure(*points[:, drawn])
+    defined = resampled[np.isfinite(resampled)]
+    low, high = np.percentile(defined, [2.5, 97.5]) if len(defined) else (np.nan, np.nan)
+    return Estimate(float(value) if np.isfinite(value) else np.nan, float(low), float(high), RESAMPLES - len(defined))
 
 
 def report(result: Result) -> str:
@@ -209,13 +231,16 @@ def report(result: Result) -> str:
     return "\n".join(lines)
 
 
+def _written(estimate: Estimate, reason: str) -> str:
+    if np.isnan(estimate.value):
+        return f"not defined, because {reason}"
+    left_out = f"; {estimate.undefined} of {RESAMPLES} resamples do not define it" if estimate.undefined else ""
+    return f"{fixed(estimate.value, 2)} (95 % interval {fixed(estimate.low, 2)} to {fixed(estimate.high, 2)}{left_out})"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the gain of the class whose file is named. Returns the exit code: 0, or 2 after one sentence on stderr for a file
-    that is invalid or cannot be read.
-
-    Args:
-        arguments: the words after the command; by default, the words with which the process was started.
-    """
+    that is invalid or cannot be read."""
     parser = argparse.ArgumentParser(prog="python -m pages.lessons.desk.score", description="The gain of a class.")
     parser.add_argument("file", type=Path, help=f"a CSV file with the columns {','.join(COLUMNS)}")
     file: Path = parser.parse_args(arguments).file
@@ -229,65 +254,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     sys.stdout.write(f"{lines}\n")
     return 0
-
-
-def _items() -> dict[str, list[dict[str, Any]]]:
-    return tomllib.loads((assets() / "text" / "en" / "lesson_tests.toml").read_text(encoding="utf-8"))
-
-
-def _sheet(values: list[str], line: int, key: dict[str, str]) -> Sheet:
-    """The sheet of one line."""
-    if len(values) != len(COLUMNS):
-        raise AnswersError("Line {line} has {count} values; expected {most}.", line=line, count=len(values), most=len(COLUMNS))
-    code, form, when = (value.lower() for value in values[:3])
-    if not code:
-        raise AnswersError("Line {line} has no code word.", line=line)
-    if form not in FORMS:
-        raise AnswersError("Line {line}: the form is {form!r}; expected a or b.", line=line, form=values[1])
-    if when not in TIMES:
-        raise AnswersError("Line {line}: the time is {when!r}; expected before or after.", line=line, when=values[2])
-    answers = [value.upper() for value in values[3:]]
-    for number, answer in enumerate(answers, 1):
-        if answer not in ("", *LETTERS):
-            raise AnswersError(
-                "Line {line}: answer {number} is {answer!r}; expected A, B, C, D or nothing.",
-                line=line,
-                number=number,
-                answer=values[2 + number],
-            )
-    return Sheet(code, form, when, tuple(answer == letter for answer, letter in zip(answers, key[form], strict=True)))
-
-
-def _gains(points: Floats) -> Floats:
-    """The normalised gain of each class in `points`, of shape (2, classes, people). Not finite where it is not defined."""
-    before, after = points.mean(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return normalised_gain(before, after)
-
-
-def _effects(points: Floats) -> Floats:
-    """Cohen's d_z of each class in `points`, of shape (2, classes, people). Not finite where it is not defined."""
-    gains = points[1] - points[0]
-    spread = gains.std(-1, ddof=1)
-    # Equal gains have a spread of rounding errors only.
-    spread[np.isclose(spread, 0)] = 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return gains.mean(-1) / spread
-
-
-def _estimate(value: Floats, resampled: Floats) -> Estimate:
-    """The single number in `value`, with the interval from `resampled`."""
-    defined = resampled[np.isfinite(resampled)]
-    low, high = np.percentile(defined, [2.5, 97.5]) if len(defined) else (np.nan, np.nan)
-    number = float(value[0]) if np.isfinite(value[0]) else np.nan
-    return Estimate(number, float(low), float(high), len(resampled) - len(defined))
-
-
-def _written(estimate: Estimate, reason: str) -> str:
-    if np.isnan(estimate.value):
-        return f"not defined, because {reason}"
-    left_out = f"; {estimate.undefined} of {RESAMPLES} resamples do not define it" if estimate.undefined else ""
-    return f"{fixed(estimate.value, 2)} (95 % interval {fixed(estimate.low, 2)} to {fixed(estimate.high, 2)}{left_out})"
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ from typing import Any
 
 import streamlit as st
 
+from pages.lessons.class_mode.classes import classes
+from pages.lessons.class_mode.seat import class_phase, seat
 from pages.lessons.content.grading import judge
 from pages.lessons.content.lesson import Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
 from pages.lessons.playing.asked import ROW, hides_heads
-from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import BODY, draw_alone
 from pages.ui.limits import LESSON_STOPS
@@ -78,7 +79,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
     given = given.strip().replace("−", "-")
     if not fits(question, given, len(truth.tokens) if truth else 0):
         return
-    before, phase = opened.answers.get(index), companion().phase(index)
+    before, phase = opened.answers.get(index), class_phase(index)
     at_end = opened.stop >= len(lesson.stops)
     if phase is not None and not at_end and (phase is Phase.REVEAL or (before and phase is not Phase.AGAIN)):
         return  # in a class, an answer can change only in the second vote
@@ -96,11 +97,11 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
 
 def advance_class() -> None:
     """Begin the next phase of the question for the class of this session, if it teaches one."""
-    value = _sent("advance")
+    value, place = _sent("advance"), seat()
     asked = _asked(value)
     to = value.get("to") if isinstance(value, Mapping) else None
-    if asked is not None and to in [int(phase) for phase in Phase]:
-        companion().advance(asked[2], Phase(to))
+    if asked is not None and place is not None and to in [int(phase) for phase in Phase]:
+        classes().advance(place.code, place.secret, asked[2], Phase(to))
         st.rerun()  # the whole app: the page shows more once the answer is revealed
 
 
@@ -116,7 +117,6 @@ def keep_answer() -> None:
 
 
 def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
-    companion().hand_in(index, answer)
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     stop = lesson_of(opened.name).stops[index]

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pages.lessons.class_mode.seat import class_phase
 from pages.lessons.content.lesson import ABOUT_HEADS, LessonError, Question, Stop, Truth
 from pages.lessons.content.lesson_answers import Answer, places
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import head_of, place_of
-from pages.lessons.playing.companion import companion
 from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
 from transformer import HeadlightError
 
@@ -69,7 +69,7 @@ def asks_for(truth: str) -> Asked | None:
 def _data(opened: OpenLesson) -> dict[str, Any] | None:
     """The data of the open stop's question for the bar; None if the stop has no question."""
     lesson, answer = lesson_in_class(opened), opened.answers.get(opened.stop)
-    return question_data(lesson, opened.stop, answer, phase=companion().phase(opened.stop))
+    return question_data(lesson, opened.stop, answer, phase=class_phase(opened.stop))
 
 
 def is_settled() -> bool:

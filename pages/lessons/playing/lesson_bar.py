@@ -5,15 +5,24 @@ from typing import Any
 
 import streamlit as st
 
+from pages.lessons.class_mode.seat import class_phase, teaches_class
 from pages.lessons.content.grading import right_answer
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
 from pages.lessons.playing.asked import hides_heads
-from pages.lessons.playing.companion import companion
+from pages.lessons.playing.class_panel import show_class, warn_class
 from pages.lessons.playing.ending import ending
-from pages.lessons.playing.open_lesson import FROM, OpenLesson, address_of_stop, lesson_in_class, open_lesson, start_address
+from pages.lessons.playing.open_lesson import (
+    FROM,
+    OpenLesson,
+    address_of_stop,
+    lesson_in_class,
+    open_lesson,
+    remember_left,
+    start_address,
+)
 from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
@@ -44,8 +53,9 @@ def lesson_bar() -> None:
 @st.fragment(key=KEY)
 def _show_bar() -> None:
     opened = open_lesson()
-    companion().warn()
+    warn_class()
     if opened is None:
+        remember_left()
         return
     try:
         lesson = lesson_in_class(opened)
@@ -59,11 +69,11 @@ def _show_bar() -> None:
         on_keep_change=keep_answer,
         on_advance_change=advance_class,
     )
-    companion().show(lesson, opened.stop)
+    show_class(lesson, opened.stop)
 
 
 def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
-    words, count, teaches = text("lesson"), len(lesson.stops), companion().teaches()
+    words, count, teaches = text("lesson"), len(lesson.stops), teaches_class()
     index = min(opened.stop, count)
     data: dict[str, Any] = {
         "lesson": lesson.title,
@@ -99,7 +109,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         return data | ending(opened, lesson)
     stop = lesson.stops[index]
     minutes = sum(each.minutes for each in lesson.stops[index:])
-    phase = companion().phase(index)
+    phase = class_phase(index)
     question = question_data(lesson, index, opened.answers.get(index), phase=phase)
     if question and teaches and phase is not None and phase < Phase.REVEAL:
         # The teacher does not answer: options are only shown, but tokens can be pointed at on the picture. The link to the next

@@ -6,15 +6,16 @@ All of this is in the address of every page. The server stores none of it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from pages.lessons.class_mode.seat import CLASS, class_stop, follow_class, linked_class, take_seat, teaches_class
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of, shipped
 from pages.lessons.content.reading import RESERVED
 from pages.lessons.content.stop_views import view_of
-from pages.lessons.playing.companion import companion
 from pages.shell.frame.body import DRAWN
 from pages.shell.frame.navigation import address, exists
 from pages.ui.compat import opens_from_history
@@ -22,12 +23,13 @@ from pages.ui.link_values import keep_in_links
 from pages.ui.pickers import linked_whole
 from pages.ui.prediction_codec import Cells, read_cells, written_cells
 from pages.ui.presenting import PRESENT
+from pages.ui.tab_memory import tab_memory
 from pages.ui.text import linked_language
 from transformer import HeadlightError
 
 # Names of the parameters in the address.
 NAME, STOP, ANSWERS, MARKED = "lesson", "lesson_stop", "answers", "marked"
-PARAMETERS = (NAME, STOP, ANSWERS, MARKED)
+PARAMETERS = (NAME, STOP, ANSWERS, MARKED, CLASS)
 # Names of parameters that are no part of a page's view.
 OUTSIDE_VIEW = frozenset({*RESERVED, PRESENT})
 # The lesson that Home offers to a first visitor.
@@ -64,9 +66,9 @@ class OpenLesson:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of the lesson and of its companion in an address."""
+        """The parameters of the lesson and of its class in an address."""
         marked = {MARKED: written_cells(self.marked)} if self.marked else {}
-        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **companion().linked()}
+        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
 
 
 def open_lesson() -> OpenLesson | None:
@@ -77,7 +79,7 @@ def open_lesson() -> OpenLesson | None:
 def lesson_in_class(opened: OpenLesson) -> Lesson:
     """The lesson that is open. In a class, it always has time for discussion before an answer is judged."""
     lesson = lesson_of(opened.name)
-    return lesson if companion().teaches() is None else replace(lesson, discuss=True)
+    return lesson if teaches_class() is None else replace(lesson, discuss=True)
 
 
 def follow_lesson() -> bool:
@@ -88,13 +90,13 @@ def follow_lesson() -> bool:
         before = open_lesson()
         # The bar opens the view of a lesson's first stop by itself. The warning about the class must stay when
         # that view is opened.
-        of_class = companion().follow(before is not None and query.get(STOP) == before.parameters[STOP])
+        of_class = follow_class(before is not None and query.get(STOP) == before.parameters[STOP])
         if of_class and query.get(NAME, of_class) != of_class:  # the class has another lesson than the address
             for parameter in (STOP, ANSWERS, MARKED):
                 query.pop(parameter, None)
         name = of_class or query.get(NAME, "")
-        named = linked_whole(query.get(STOP), 0)
-        stop = named - 1 if named else companion().stop()
+        # The teacher's link names no stop. It must not lead the class back to the first one.
+        stop = linked_whole(query.get(STOP), class_stop() + 1, 1) - 1
         answers = parse(query.get(ANSWERS, ""))
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
@@ -126,13 +128,28 @@ def left_lesson() -> tuple[OpenLesson, Lesson] | None:
     return (left, lesson) if left and lesson and 0 < left.stop < len(lesson.stops) else None
 
 
+def remember_left() -> None:
+    """Store the lesson that was left in the browser's tab, so that it can be continued after a reload of the page. Call it
+    while no lesson is open."""
+    left = st.session_state.get(LEFT)
+    tab_memory(LEFT, urlencode(left.parameters) if left else "", _recall_left)
+
+
+def _recall_left(stored: str) -> None:
+    """Take the lesson that the tab reports, unless another one was left since. The text is untrusted."""
+    query = dict(parse_qsl(stored))
+    stop = linked_whole(query.get(STOP), 1, 1) - 1
+    st.session_state.setdefault(LEFT, OpenLesson(query.get(NAME, ""), stop, parse(query.get(ANSWERS, ""))))
+    st.rerun()  # all of the app: the bar is not in the page
+
+
 def publish() -> None:
     """Write the parameters of the open lesson to the address, and keep them in the links of the app."""
     opened = open_lesson()
     # The parameter `answers` is kept even if it is empty, because answers may be given before a link is followed.
     values = opened.parameters if opened else {}
     keep_in_links(values)
-    for name in (*PARAMETERS, *companion().parameters):
+    for name in PARAMETERS:
         if values.get(name):
             if st.query_params.get(name) != values[name]:
                 st.query_params[name] = values[name]
@@ -163,7 +180,7 @@ def start_lesson(name: str, alone: bool = True) -> None:
         alone: whether to leave a class.
     """
     if alone:
-        companion().leave()
+        take_seat()
     _open(OpenLesson(name, started=True))
     st.rerun()  # all of the app: the bar is not in the page
 

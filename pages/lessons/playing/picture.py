@@ -16,7 +16,7 @@ from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.answering import PICTURE, check_marks, mark
 from pages.lessons.playing.asked import ROW, asks_for, open_stop
-from pages.lessons.playing.companion import companion
+from pages.lessons.playing.class_panel import show_answers
 from pages.lessons.playing.experiment import show_experiment
 from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
 from pages.shell.view.runs import runs
@@ -59,7 +59,7 @@ def show_picture() -> None:
     if opened is None or asked is None:
         with st.container(key=CONTAINER, gap="xsmall"):
             if opened and open_stop():
-                companion().show_answers(lesson_in_class(opened), opened.stop)
+                show_answers(lesson_in_class(opened), opened.stop)
             show_experiment()
         return
     words, most = text("lesson")["picture"], asked.question.most

@@ -14,8 +14,9 @@ from pages.lessons.content.library import OWN, shipped
 from pages.lessons.content.packing import unpack
 from pages.lessons.content.reading import as_toml
 from pages.lessons.content.truths import truth_of
-from pages.lessons.desk.before_after import FORMS, normalised_gain, test_sheet
+from pages.lessons.desk.before_after import test_sheet
 from pages.lessons.desk.pictures import picture
+from pages.lessons.desk.score import FORMS, normalised_gain
 from pages.lessons.desk.sheet import sheet
 from pages.lessons.playing.keeping import KEPT
 from pages.shell.view.runs import runs

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -19,13 +20,16 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from benchmarks.session import At, Session
-from pages.lessons.class_mode import class_panel, class_tables, classes, invitation, seat
-from pages.lessons.class_mode.class_panel import INVITE
+from pages.lessons.class_mode import class_tables, classes, invitation, seat
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Given, Tally
 from pages.lessons.content import app_address
+from pages.lessons.content.grading import right_option
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Question, Stop, Truth
 from pages.lessons.content.library import shipped
+from pages.lessons.content.truths import truth_of
+from pages.lessons.playing import answering, class_panel, lesson_bar
 from pages.lessons.playing.answering import KEY
+from pages.lessons.playing.class_panel import INVITE
 from pages.ui import tab_memory
 from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
@@ -39,6 +43,7 @@ LESSON = "first-look"
 # A stop of this lesson with a question that has options, counted from 0.
 STOP = next(index for index, stop in enumerate(shipped()[LESSON].stops) if stop.question and stop.question.kind == "choose")
 WORDS = text("lesson")["class"]
+ONE = Given("1", "1")
 
 
 class Clock:
@@ -88,11 +93,10 @@ def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
     return tab
 
 
-def as_teacher(tab: Tab, code: str, secret: str, stop: int | None = STOP, **query: str) -> AppTest:
-    """The page of a stop, opened with the teacher's link; if the stop is None, with a link that names none."""
+def as_teacher(tab: Tab, code: str, secret: str, **query: str) -> AppTest:
+    """The page of a stop, opened with the teacher's link."""
     tab.storage[seat.memory_name(code)] = ("", secret)
-    named = {} if stop is None else {"lesson_stop": str(stop + 1)}
-    app = on_page(HOME, **{"class": code, **named, **query})
+    app = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1), **query})
     tab.storage.clear()
     return app
 
@@ -112,7 +116,7 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
     for student, answers in {"a": ["1", "2"], "b": ["2"], "c": ["2", "3", "2"], "d": []}.items():
         store.join(code, student, "")
         store.join(code, student, "")  # as after a reload of the page
-        assert all(store.answer(code, student, 4, given) for given in answers)
+        assert all(store.answer(code, student, 4, Given(given, given)) for given in answers)
     hidden = Tally(joined=4, answered=3, changed=0, phase=Phase.VOTE, first={}, last={})
     seen = Tally(joined=4, answered=3, changed=1, phase=Phase.VOTE, first={"1": 1, "2": 2}, last={"2": 3})
     for wrong in ("", "x", code, secret[:-1], "é"):
@@ -131,7 +135,7 @@ def test_first_and_last_answers_are_counted_and_only_the_teacher_sees_them(store
     store.advance(code, secret, 4, Phase.REVEAL)
     store.advance(code, secret, 4, Phase.TALK)  # a late click of another screen
     assert store.tally(code, 4) == seen._replace(phase=Phase.REVEAL)
-    assert not store.answer(code, "d", 4, "2")
+    assert not store.answer(code, "d", 4, ONE)
     assert store.seats(code, secret) == [{4: Given("1", "2")}, {4: Given("2", "2")}, {4: Given("2", "2")}, {}]
     assert tally_of(store, code, 3, secret).answered == 0
     store.close(code, secret)
@@ -143,10 +147,10 @@ def test_a_class_ends_when_nobody_has_used_it_for_its_time(store: Classes, clock
     store.join(code, "a", "")
     for _ in range(3):
         clock.now += 60.0 * CLASS_MINUTES
-        assert store.answer(code, "a", 0, "1")
+        assert store.answer(code, "a", 0, ONE)
     clock.now += 60.0 * CLASS_MINUTES + 1
     assert store.tally(code, 0, secret) is None
-    assert not store.answer(code, "a", 0, "1")
+    assert not store.answer(code, "a", 0, ONE)
     assert not store.teaches(code, secret)
     with pytest.raises(LessonError, match=f"no class {code} here"):
         store.join(code, "b", "")
@@ -160,13 +164,13 @@ def test_classes_students_and_answers_beyond_the_limits_are_refused(store: Class
     with pytest.raises(LessonError, match=f"is full: it has {CLASS_STUDENTS} students"):
         store.join(code, "one more", "")
     store.join(code, "0", "")
-    taken = [store.answer(code, str(number), stop, "1") for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
+    taken = [store.answer(code, str(number), stop, ONE) for stop in range(LESSON_STOPS) for number in range(CLASS_STUDENTS)]
     assert sum(taken) == CLASS_ANSWERS < len(taken)
     assert tally_of(store, code, 0).full
-    assert store.answer(code, "0", 0, "2")  # an answer can still be changed
+    assert store.answer(code, "0", 0, Given("2", "2"))  # an answer can still be changed
     assert tally_of(store, code, 0, secret).last == {"1": CLASS_STUDENTS - 1, "2": 1}
     for student, stop, given in [("x", 0, "1"), ("0", -1, "1"), ("0", LESSON_STOPS, "1"), ("0", 0, ""), ("0", 0, "1" * 41)]:
-        assert not store.answer(code, student, stop, given)
+        assert not store.answer(code, student, stop, Given("1", given))
     others = [store.open(LESSON) for _ in range(MOST_CLASSES - 1)]
     clock.now = 500.0
     tally_of(store, code, 0)
@@ -257,7 +261,7 @@ def test_threads_lose_no_answer(store: Classes) -> None:
         store.join(code, str(number), str(number))
         for stop in range(20):
             for given in (str(1 + number % 3), str(1 + number % 4)):
-                assert store.answer(code, str(number), stop, given)
+                assert store.answer(code, str(number), stop, Given(given, given))
 
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(visit, range(120)))
@@ -328,8 +332,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert "2 joined" in panel(teacher)
 
     # The answers have the form in which the bar sends them.
-    store.answer(code, number, STOP, "1")
-    store.answer(code, number, STOP, "2")
+    store.answer(code, number, STOP, Given("1", "2"))
     on_stop = as_teacher(tab, code, secret)
     assert bar(on_stop)["teaches"]
     assert secret not in str(on_stop.query_params)
@@ -396,13 +399,35 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert bar(again)["next"]
 
 
-def test_a_link_without_a_stop_opens_the_stop_of_the_class(store: Classes, tab: Tab) -> None:
+def test_an_answer_that_is_given_before_the_phone_has_its_seat_counts_in_the_class(
+    store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = shipped()[LESSON].stops[STOP].question
+    assert question
+    right = right_option(question, truth_of(shipped()[LESSON].stops[STOP]))
+    clicks, mount = iter([{"answer": {"stop": STOP + 1, "value": str(right)}}]), lesson_bar._mount
+
+    def mount_and_click(on_answer_change: Callable[[], None], **given: Any) -> None:
+        for click in clicks:
+            monkeypatch.setattr(answering, "_sent", click.get)
+            on_answer_change()
+        mount(on_answer_change=on_answer_change, **given)
+
     code, secret = store.open(LESSON)
-    as_teacher(tab, code, secret)
-    other_screen, student = as_teacher(tab, code, secret, stop=None), on_page(HOME, **{"class": code})
-    assert [bar(app)["stop"] for app in (other_screen, student)] == [STOP + 1, STOP + 1]
-    assert bar(other_screen)["teaches"]
-    assert store.place(code) == (STOP, Phase.VOTE)
+    store.go(code, secret, STOP)
+    with monkeypatch.context() as silent:
+        silent.setattr(tab_memory, "_mount", lambda **_: None)  # the tab has not answered yet
+        silent.setattr(lesson_bar, "_mount", mount_and_click)
+        phone = on_page(HOME, **{"class": code})
+    assert not phone.exception
+    assert not list(clicks)
+    assert tally_of(store, code, STOP).joined == 0
+    assert not bar(phone.run())["questions"][0]["open"]
+    assert (tally_of(store, code, STOP).joined, tally_of(store, code, STOP).answered) == (1, 1)
+    # The answer is judged with the others, and can be changed in the second vote.
+    assert not bar(phone)["questions"][0]["right"]
+    store.advance(code, secret, STOP, Phase.AGAIN)
+    assert bar(phone.run())["questions"][0]["may_change"]
 
 
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -436,9 +461,8 @@ def test_only_the_right_secret_in_the_tab_makes_a_session_the_teacher(store: Cla
 
 
 @pytest.mark.slow
-def test_without_classes_nothing_about_them_is_drawn_or_loaded() -> None:
+def test_without_classes_nothing_about_them_is_drawn() -> None:
     script = f"""
-import sys
 from tests.pages.apps import HOME, on_page
 lessons, joined = on_page({PAGE!r}), on_page(HOME, **{{"class": "ABCDEF", "lesson": {LESSON!r}}})
 assert not lessons.exception and not joined.exception and not joined.warning
@@ -447,7 +471,6 @@ assert keys and not keys & {{"class_code", "join_class", "open_class"}}, keys
 assert {text("choices")["part"]["class"]!r} not in lessons.button_group(key="part").options
 assert on_page({PAGE!r}, part="class", class_lesson={LESSON!r}).button_group(key="part").value == "take"
 assert any('"questions"' in each.proto.json for each in joined.get("bidi_component"))
-assert not [name for name in sys.modules if "class_mode" in name]
 """
     environment = {**os.environ, "HEADLIGHT_CLASSES": "0", "PYTHONPATH": str(ROOT)}
     ended = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True)
@@ -506,9 +529,9 @@ def test_the_page_of_a_teacher_stops_updating_when_the_class_is_over(store: Clas
     def page() -> None:
         import streamlit as st
 
-        from pages.lessons.class_mode.class_panel import DRAWN, _show
         from pages.lessons.class_mode.seat import Seat
         from pages.lessons.content.lesson import Lesson, Phase
+        from pages.lessons.playing.class_panel import DRAWN, _show
 
         st.session_state["runs"] = st.session_state.get("runs", 0) + 1
         st.session_state[DRAWN] = (0, Phase.VOTE) if st.session_state["runs"] == 1 else None
@@ -703,6 +726,30 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     student.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
     expect(page.locator(".class-line")).to_contain_text("1 joined")
     student.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_link_without_a_stop_opens_the_stop_of_the_class(visitor: Visitor, stranger: BrowserContext) -> None:
+    page = visitor.open(f"lessons?class_lesson={LESSON}")
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    page.locator(f".st-key-{INVITE} button").first.click()
+    link = page.locator(".stCode").inner_text().strip()
+    page.locator(".st-key-class_hide_code button").click()
+    page.get_by_role("button", name=WORDS["reveal_now"]).click()
+    page.locator(".bar[data-stop='1'] a.next").click()
+    page.locator(".bar[data-stop='2']").wait_for()
+    for address in (link, link.split("#")[0]):
+        other = stranger.new_page()
+        other.goto(address)
+        if address == link:
+            other.locator(".class-line").wait_for()  # it is the teacher
+        else:
+            other.wait_for_url("**class=*-*")  # it has the seat of a student
+        other.locator(".bar[data-stop='2']").wait_for()
+        other.close()
+    expect(page.locator(".class-line")).to_contain_text("1 joined")
+    expect(page.locator(".bar[data-stop]")).to_have_attribute("data-stop", "2")
 
 
 @pytest.mark.slow

@@ -241,9 +241,9 @@ def test_a_shipped_lesson_beyond_the_limits_of_a_server_is_left_out(
     stops = {file.stem: len(read_toml(file.read_bytes()).stops) for file in FOLDER.glob("en/*.toml")}
     most = min(stops.values())
     monkeypatch.setattr(reading, "LESSON_STOPS", most)
-    library._shipped.cache_clear()
+    library.shipped.cache_clear()
     try:
-        assert set(library._shipped(FOLDER, "en")) == {name for name, count in stops.items() if count <= most} != set(stops)
+        assert set(library.shipped()) == {name for name, count in stops.items() if count <= most} != set(stops)
         assert f"allowed are 1 to {most}" in caplog.text
     finally:
-        library._shipped.cache_clear()
+        library.shipped.cache_clear()

@@ -4,19 +4,30 @@ The teacher's panel has the code, the phase of the question, and how many have a
 the teacher can read them, in the window of the notes. A student's page follows the stop and the phase of the teacher.
 """
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 from markupsafe import Markup
 
 from pages.lessons.class_mode.class_tables import answers_table, tally_table
-from pages.lessons.class_mode.classes import Tally, classes
+from pages.lessons.class_mode.classes import Given, Tally, classes
 from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
-from pages.lessons.class_mode.seat import Seat, class_problem, keep_secret, seat, take_seat
+from pages.lessons.class_mode.seat import (
+    PROBLEM,
+    WAITING,
+    Seat,
+    class_code,
+    enter,
+    memory_name,
+    refuse,
+    seat,
+    take_seat,
+)
 from pages.lessons.content.app_address import app_address
-from pages.lessons.content.lesson import Lesson, Phase, Stop
+from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
 from pages.lessons.content.truths import filled
-from pages.lessons.playing.open_lesson import follow
+from pages.lessons.playing.open_lesson import follow, open_lesson, publish
 from pages.shell.error_boundary import sentence
 from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
@@ -24,6 +35,7 @@ from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
 from pages.ui.style import style
+from pages.ui.tab_memory import tab_memory
 from pages.ui.text import text
 
 # Seconds between two updates of the panel.
@@ -42,29 +54,48 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 def warn_class() -> None:
     """Draw a warning if the class in the address could not be joined."""
-    problem = class_problem()
-    if problem:
+    if problem := st.session_state.get(PROBLEM):
         st.warning(literal(sentence(problem)), icon=":material/groups:")
 
 
 def show_class(lesson: Lesson, index: int) -> None:
-    """Draw the panel of the session's class. Draw nothing outside a class.
-
-    Args:
-        lesson: the lesson of the class.
-        index: the stop, counted from 0; the number of stops at the end of the lesson.
-    """
-    keep_secret()
-    place = seat()
+    """Draw the panel of the session's class at a stop, counted from 0, or at the end of its lesson. Draw nothing outside a
+    class."""
+    place, code = seat(), class_code()
+    if code and (place is None or place.secret):
+        # Ask the tab for the teacher's secret, or store it there.
+        secret = place.secret if place else ""
+        tab_memory(memory_name(code), secret, partial(_recall, code), waits=place is None, linked=True)
     if place is None:
         return
     if place.secret:
         classes().go(place.code, place.secret, index)
+    else:
+        _hand_in(place)
     stop = lesson.stops[index] if index < len(lesson.stops) else None
     asked = stop if stop and stop.question else None
     open_now = classes().place(place.code)
     st.session_state[DRAWN] = open_now
     st.fragment(_show, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
+
+
+def _recall(code: str, secret: str) -> None:
+    """Take a place with the secret that the tab reports. The secret is untrusted."""
+    if st.session_state.get(WAITING) == code:
+        try:
+            enter(code, None, secret)
+        except LessonError as error:
+            refuse(error)
+        publish()
+        st.rerun()  # the whole app, because links of the page name the place
+
+
+def _hand_in(place: Seat) -> None:
+    """Send a student's answers to the class. This is done whenever the bar is drawn, because an answer can be given before the
+    session has its place. The answers at the end of the lesson are not sent."""
+    opened = open_lesson()
+    for stop, answer in (opened.answers if opened else {}).items():
+        classes().answer(place.code, place.student, stop, Given(answer.first, answer.before_end))
 
 
 def show_answers(lesson: Lesson, index: int) -> None:

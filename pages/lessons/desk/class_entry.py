@@ -1,27 +1,12 @@
-"""In class: a student joins a class with its code, and a teacher opens one. The class then accompanies their lesson."""
+"""The entry to a class on the page Lessons: a student joins it with its code, and a teacher opens it."""
 
 import streamlit as st
 
-from pages.lessons.class_mode.class_panel import show_answers, show_class, warn_class
 from pages.lessons.class_mode.classes import classes
-from pages.lessons.class_mode.seat import (
-    CLASS,
-    Seat,
-    advance,
-    class_stop,
-    follow_class,
-    hand_in,
-    join,
-    linked_class,
-    phase,
-    seat,
-    take_seat,
-    teaches,
-)
+from pages.lessons.class_mode.seat import Seat, join, seat, take_seat
 from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.library import all_lessons, shipped
 from pages.lessons.content.packing import PACKED, pack
-from pages.lessons.playing.companion import Companion
 from pages.lessons.playing.open_lesson import start_lesson
 from pages.shell.error_boundary import sentence
 from pages.ui.escaping import literal
@@ -88,21 +73,3 @@ def _show_refusal(of: str) -> None:
     if tried == of and error:
         st.warning(literal(sentence(error)), icon=":material/groups:")
         del st.session_state[REFUSED]
-
-
-IN_CLASS = Companion(
-    parameters=(CLASS,),
-    follow=follow_class,
-    linked=linked_class,
-    stop=class_stop,
-    teaches=teaches,
-    phase=phase,
-    advance=advance,
-    hand_in=hand_in,
-    leave=take_seat,
-    warn=warn_class,
-    show=show_class,
-    show_answers=show_answers,
-    show_join=show_join,
-    show_open=show_open,
-)
