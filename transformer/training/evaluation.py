@@ -15,8 +15,6 @@ from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 
 Item = TypeVar("Item")
-BATCH = 256
-MOST_DRAWS = 20_000
 
 
 class Accuracy(NamedTuple):
@@ -42,12 +40,12 @@ class Accuracy(NamedTuple):
         return {form: right / total for form, (right, total) in self.by_form.items()}
 
 
-def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
-    """Answer every source greedily and compare with the target."""
+def accuracy(pipeline: Pipeline, pairs: Iterable[Pair], batch_size: int = 256) -> Accuracy:
+    """Answer every source greedily, `batch_size` sources at a time, and compare with the target."""
     pairs, all_right = list(pairs), 0
     right, total, wrong = Counter[str](), Counter[str](), []
     # Sources of similar length share a batch, so it has little padding.
-    for batch in batched(sorted(pairs, key=lambda pair: len(pair.source)), BATCH):
+    for batch in batched(sorted(pairs, key=lambda pair: len(pair.source)), batch_size):
         for pair, answer in zip(batch, pipeline.answers([pair.source for pair in batch]), strict=True):
             is_right = answer.text == pair.target
             all_right += is_right
@@ -60,13 +58,13 @@ def accuracy(pipeline: Pipeline, pairs: Iterable[Pair]) -> Accuracy:
     return Accuracy(all_right, len(pairs), by_form, tuple(wrong))
 
 
-def held_out_pairs(task: Task, per_form: int, seed: int | str = "test") -> list[Pair]:
-    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the task has no more."""
+def held_out_pairs(task: Task, per_form: int, seed: int | str = "test", most_samples: int = 20_000) -> list[Pair]:
+    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the task has no more, or if a form is
+    too rare among `most_samples` pairs."""
     chosen: dict[str, Pair] = {}
     counts = Counter[str]()
-    pairs = task.pairs("held-out", seed)
-    # The number of draws is limited, because a form may be rare, or have fewer held-out sources than `per_form`.
-    for pair in itertools.islice(pairs, MOST_DRAWS):
+    # The number of samples is limited, because a form may be rare, or have fewer held-out sources than `per_form`.
+    for pair in itertools.islice(task.pairs("held-out", seed), most_samples):
         if pair.source not in chosen and any(counts[stratum] < per_form for stratum in pair.strata):
             chosen[pair.source] = pair
             counts.update(pair.strata)

@@ -1,11 +1,14 @@
-"""Pairs of runs of small models, and the last report of patching them."""
+"""Pairs of runs of small models, and the results of patching them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from transformer.network.model import Transformer
-from transformer.patching import Patched, RunPair, patch_everywhere
+from transformer.patching import Patched, Place, RunPair, patch_everywhere
+from transformer.patching.bench import Bench
+from transformer.patching.scores import METRICS
 from transformer.tracing.trace import run_traced
 
 SOURCES = torch.tensor([[1, 5, 6, 2]]), torch.tensor([[1, 8, 6, 2]])
@@ -28,3 +31,13 @@ def alone_of(model: Transformer) -> RunPair:
 def last(pair: RunPair, **settings: Any) -> Patched:
     *_, patched = patch_everywhere(pair, **settings)
     return patched
+
+
+def changes(bench: Bench, places: Sequence[Place]) -> dict[str, dict[Place, float]]:
+    """Measure → place → how much patching the place changes the measure. Every place is run, also one that is equal in both
+    runs."""
+    changes: dict[str, dict[Place, float]] = {metric: {} for metric in METRICS}
+    for chunk, moved in bench.changes(places):
+        for metric, values in moved._asdict().items():
+            changes[metric] |= zip(chunk, values.tolist(), strict=False)  # the rest of the batch has no place
+    return changes

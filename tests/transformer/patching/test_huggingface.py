@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 
 from tests.transformer.huggingface.tiny import opened, reference
 from tests.transformer.patching.huggingface_pairs import TEXTS, pair_of
-from tests.transformer.patching.pairs import last
+from tests.transformer.patching.pairs import changes, last
 from transformer.errors import InputError
 from transformer.patching import (
     RunPair,
@@ -22,7 +22,9 @@ from transformer.patching import (
     path_effects,
     run_pair,
 )
+from transformer.patching.bench import Bench
 from transformer.patching.places import OF_HEADS, Place, Swap
+from transformer.patching.sweep import all_places
 from transformer.tracing.interventions import Patch
 from transformer.tracing.trace import Trace
 
@@ -102,16 +104,18 @@ def test_heads_of_gpt2_are_patched_as_by_plain_hooks_on_the_model_of_transformer
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
 @pytest.mark.parametrize("what", ["head_output", "weights", "key_and_value", "query", "feed_forward", "residual_stream"])
-def test_a_shared_prefix_changes_no_result(name: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_prefix_changes_no_result(name: str, what: str) -> None:
     """Also in a model with a sliding window, and with fewer keys than queries."""
-    monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 5)
-    pair = pair_of(name)
-    shared = last(pair, what=what, positions="each").moved["logit"]["decoder"]
-    monkeypatch.setattr("transformer.patching.bench._padded", lambda _: True)
-    plain = last(pair, what=what, positions="each").moved["logit"]["decoder"]
+    bench = Bench(pair_of(name), Swap(what), "denoise", 5)
+    _, places = all_places(bench.pair, bench.swap, each=True)
+    assert bench.shares_prefix
+    shared = changes(bench, places)["logit"]
+    bench.shares_prefix = False
+    plain = changes(bench, places)["logit"]
     assert shared == pytest.approx(plain, abs=1e-5)
-    assert np.abs(plain).max() > 0.01
-    assert (shared[..., :2] == 0).all()  # the first two tokens are the same in both runs
+    assert max(map(abs, plain.values())) > 0.01
+    # The first two tokens are the same in both runs.
+    assert (last(bench.pair, what=what, positions="each").moved["logit"]["decoder"][..., :2] == 0).all()
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -11,7 +11,7 @@ import torch
 
 from tests.transformer.patching.hooked import HEADS, LAYERS, Hooked, side_of
 from tests.transformer.patching.loud import loud
-from tests.transformer.patching.pairs import SIZES, SOURCES, alone_of, last, pair_of
+from tests.transformer.patching.pairs import SIZES, SOURCES, alone_of, changes, last, pair_of
 from transformer.errors import InputError
 from transformer.network.tap import tracing, watched
 from transformer.patching import Patched, Place, RunPair, patch_everywhere
@@ -31,6 +31,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "pytorch, pre-norm": {"preset": "pytorch", "norm_first": True},
     "shared heads": {"preset": "shared_heads"},
 }
+DEEP = SIZES | {"encoder_layers": 6, "decoder_layers": 6}  # so many places that patching each takes several passes
 
 
 def places_of(patched: Patched) -> Iterator[tuple[str, int, int, int]]:
@@ -76,12 +77,8 @@ def test_every_place_of_a_decoder_alone_is_patched_as_by_hooks(what: str, direct
     check(alone_of(loud(**SIZES, seed=2, norm_first=True)), what, direction)
 
 
-@pytest.mark.parametrize("skipped", [True, False])
 @pytest.mark.parametrize("name", MODELS)
-def test_patching_a_run_into_itself_moves_nothing(name: str, skipped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if the places are run although they are equal in both runs."""
-    if not skipped:
-        monkeypatch.setattr(Bench, "is_equal", lambda *_: False)
+def test_patching_a_run_into_itself_moves_nothing(name: str) -> None:
     pair = pair_of(loud(**SIZES | MODELS[name]), SOURCES[0], row=None)
     for what, direction, positions in itertools.product(WHATS, DIRECTIONS, ("together", "each")):
         patched = last(pair, what=what, direction=direction, positions=positions)
@@ -91,6 +88,15 @@ def test_patching_a_run_into_itself_moves_nothing(name: str, skipped: bool, monk
             assert not patched.differs(metric)
             with pytest.raises(InputError, match="barely differ"):
                 patched.shares(metric)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_places_that_are_equal_in_both_runs_move_nothing_if_they_are_run(name: str) -> None:
+    pair = pair_of(loud(**SIZES | MODELS[name]), SOURCES[0], row=None)
+    for what, direction, each in itertools.product(WHATS, DIRECTIONS, (False, True)):
+        _, places = all_places(pair, Swap(what), each)
+        moved = changes(Bench(pair, Swap(what), direction, 8), places)
+        assert moved == {metric: dict.fromkeys(places, 0.0) for metric in METRICS}
 
 
 @torch.inference_mode()
@@ -106,20 +112,22 @@ def test_the_logits_of_a_run_patched_into_itself_are_equal_bit_for_bit() -> None
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_a_shared_prefix_changes_no_result(direction: str, norm_first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_prefix_changes_no_result(direction: str, norm_first: bool) -> None:
     pair = alone_of(loud(**SIZES, norm_first=norm_first))
-    monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 3)
     for what in WHATS:
-        also = [Place("decoder", 0, 0, 3)] if direction == "noise" else []
-        fast = last(pair, what=what, direction=direction, positions="each", also=also)
-        with monkeypatch.context() as plain:
-            plain.setattr("transformer.patching.bench._padded", lambda _: True)
-            plain.setattr(Bench, "is_equal", lambda *_: False)
-            slow = last(pair, what=what, direction=direction, positions="each", also=also)
+        also = (Place("decoder", 0, 0, 3),) if direction == "noise" else ()
+        bench = Bench(pair, Swap(what), direction, 3, also)
+        _, places = all_places(pair, bench.swap, each=True)
+        assert bench.shares_prefix
+        fast = changes(bench, places)
+        bench.shares_prefix = False
+        slow = changes(bench, places)
         for metric in METRICS:
-            assert fast.moved[metric]["decoder"] == pytest.approx(slow.moved[metric]["decoder"], abs=1e-5)
+            assert fast[metric] == pytest.approx(slow[metric], abs=1e-5)
         # The first two tokens are the same in both runs, and nothing after the compared row can matter.
-        assert (fast.moved["logit"]["decoder"][..., :2] == 0).all()
+        swept = last(pair, what=what, direction=direction, positions="each", also=also)
+        assert (swept.moved["logit"]["decoder"][..., :2] == 0).all()
+        assert {place: swept.moved["logit"]["decoder"][place[1:]] for place in places} == pytest.approx(slow["logit"], abs=1e-5)
 
 
 def test_a_target_with_padding_is_computed_whole() -> None:
@@ -163,14 +171,13 @@ def test_shares_are_0_at_the_corrupt_and_1_at_the_clean_run() -> None:
     assert noised.values()["decoder"][0, 0, 0] == noised.ends["logit"][1] == all_tokens.ends["logit"][1]
 
 
-def test_reports_fill_the_grids_and_do_not_change_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 4)
-    reports = [*patch_everywhere(pair_of(loud(**SIZES)))]
+def test_reports_fill_the_grids_and_do_not_change_later() -> None:
+    reports = [*patch_everywhere(pair_of(loud(**DEEP)), positions="each")]
     assert len(reports) > 2
     for report in reports:
         assert sum(int(np.isfinite(of).sum()) for of in report.moved["logit"].values()) == report.done
     assert [report.done for report in reports] == sorted({report.done for report in reports})
-    assert reports[-1].done == reports[-1].total == 10
+    assert reports[-1].done == reports[-1].total == sum(of.size for of in reports[-1].moved["logit"].values())
 
 
 def test_a_scope_of_the_caller_has_no_effect() -> None:
@@ -184,14 +191,14 @@ def test_a_scope_of_the_caller_has_no_effect() -> None:
     assert not values
 
 
-def test_a_sweep_that_is_cancelled_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.patching.bench.MOST_ITEMS", 2)
-    model = loud(**SIZES)
+def test_a_sweep_that_is_cancelled_leaves_everything_as_it_was() -> None:
+    model = loud(**DEEP)
     before = {name: values.clone() for name, values in model.state_dict().items()}
     pair = pair_of(model)
     state = torch.get_rng_state()
-    sweep = patch_everywhere(pair)
-    next(sweep)
+    sweep = patch_everywhere(pair, positions="each")
+    equal, unequal = next(sweep), next(sweep)
+    assert equal.done < unequal.done < unequal.total
     assert not watched()
     assert not torch.is_inference_mode_enabled()
     sweep.close()
@@ -199,4 +206,5 @@ def test_a_sweep_that_is_cancelled_leaves_everything_as_it_was(monkeypatch: pyte
     assert all(torch.equal(values, before[name]) for name, values in model.state_dict().items())
     assert all(parameter.grad is None and parameter.requires_grad for parameter in model.parameters())
     assert not any(module._forward_hooks or module._forward_pre_hooks or module.training for module in model.modules())
-    assert last(pair).done == 10
+    finished = last(pair, positions="each")
+    assert finished.done == finished.total

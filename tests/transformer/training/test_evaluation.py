@@ -1,15 +1,17 @@
 """Tests of exact answers and of held-out pairs."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from tests.transformer.pipeline.checkpoints import CARD
 from tests.transformer.small import small
+from transformer.network.tap import Edit
 from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.tasks import TASKS, Pair
-from transformer.training import evaluation
-from transformer.training.evaluation import accuracy, held_out_pairs
+from transformer.tracing.interventions import silence
+from transformer.training.evaluation import accuracy, held_out_pairs, pronouns_without
 
 REVERSE = TASKS["reverse"]
 
@@ -56,23 +58,29 @@ def test_held_out_pairs_fill_every_group():
     assert {"with =", "without =", "0 carries", "1 carry", "2 carries", "3 carries"} <= counts.keys()
 
 
-def test_the_share_of_right_pronouns_is_measured_with_each_head_silenced(monkeypatch: pytest.MonkeyPatch):
-    silenced = []
+FRENCH = TASKS["english-french"]
 
-    def pronoun_accuracy(pipeline: Pipeline, pairs: list, edits: tuple = ()) -> float:
+
+class NeedsOneHead(Pipeline):
+    """A model that translates with the right pronouns, except that without the second head of the second layer of its encoder
+    the pronoun of every other sentence is wrong."""
+
+    def answers(self, sources: list[str], edits: Sequence[Edit] = ()) -> list[Answer]:
         (edit,) = edits
-        silenced.append((edit.path, edit.heads))
-        return 0.25 if edit.path.startswith("encoder.layers.1") and edit.heads == (1,) else 1.0
+        wrong = edit == silence("encoder", 1, (1,))
+        texts = [f"{FRENCH.solve(source)}" for source in sources]
+        texts = [text.replace("qu'il", "qu'elle") if wrong else text for text in texts]
+        return [Answer(text, tuple(self.target_vocabulary.split(text)), True) for text in texts]
 
-    monkeypatch.setattr(evaluation, "pronoun_accuracy", pronoun_accuracy)
-    model = small()
-    pipeline = Pipeline("x", model, REVERSE.source_vocabulary, REVERSE.target_vocabulary, CARD)
-    without = evaluation.pronouns_without(pipeline, [])
-    assert len(set(silenced)) == 3 * 2 * 3
+
+def test_the_share_of_right_pronouns_is_measured_with_each_head_silenced():
+    pipeline = NeedsOneHead("x", small(), FRENCH.source_vocabulary, FRENCH.target_vocabulary, CARD)
+    without = pronouns_without(pipeline, FRENCH.reference_pairs(4, "test"))
     assert {kind: shares.shape for kind, shares in without.items()} == dict.fromkeys(("encoder", "decoder", "cross"), (2, 3))
-    assert without["encoder"][1, 1] == 0.25
-    assert without["encoder"].min() == 0.25
-    assert without["cross"].min() == 1
+    # In each pair, one pronoun is `elle` and the other `il`.
+    assert without["encoder"].tolist() == [[1, 1, 1], [1, 0.5, 1]]
+    assert (without["decoder"] == 1).all()
+    assert (without["cross"] == 1).all()
 
 
 def test_accuracy_of_no_pairs_is_zero(sometimes: Pipeline):
@@ -86,25 +94,21 @@ def test_at_most_twenty_wrong_answers_are_kept(sometimes: Pipeline):
     assert len(result.wrong) == 20
 
 
-def test_the_batch_size_does_not_change_the_result(sometimes: Pipeline, monkeypatch: pytest.MonkeyPatch):
+def test_the_batch_size_does_not_change_the_result(sometimes: Pipeline):
     words = pairs("ab", "ax", "abc", "xabc", "b")
-    whole = accuracy(sometimes, words)
-    monkeypatch.setattr(evaluation, "BATCH", 2)
-    assert accuracy(sometimes, words) == whole
+    assert accuracy(sometimes, words, batch_size=2) == accuracy(sometimes, words)
 
 
-def test_held_out_pairs_are_distinct_held_out_and_as_many_as_asked(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluation, "MOST_DRAWS", 400)
-    held_out = held_out_pairs(REVERSE, per_form=5)
+def test_held_out_pairs_are_distinct_held_out_and_as_many_as_asked():
+    held_out = held_out_pairs(REVERSE, per_form=5, most_samples=400)
     assert all(REVERSE.is_held_out(pair.source) for pair in held_out)
     assert len({pair.source for pair in held_out}) == len(held_out)
     sizes = [sum(pair.form == f"length {length}" for pair in held_out) for length in range(1, 13)]
     assert sizes[2:] == [5] * 10
     assert max(sizes) == 5
-    assert held_out == held_out_pairs(REVERSE, per_form=5)
+    assert held_out == held_out_pairs(REVERSE, per_form=5, most_samples=400)
 
 
-def test_a_form_with_few_pairs_does_not_make_the_search_endless(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluation, "MOST_DRAWS", 400)
-    single = [pair for pair in held_out_pairs(REVERSE, per_form=300) if pair.form == "length 1"]
+def test_a_form_with_few_pairs_does_not_make_the_search_endless():
+    single = [pair for pair in held_out_pairs(REVERSE, per_form=300, most_samples=400) if pair.form == "length 1"]
     assert len(single) < 26
