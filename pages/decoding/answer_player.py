@@ -21,7 +21,7 @@ from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted
 from pages.ui.export_menu import saving
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
-from pages.ui.pickers import linked_whole, pick
+from pages.ui.pickers import pick, read_number
 from pages.ui.text import language, text
 from transformer.analysis.word_trace import Group
 from transformer.pipeline.trace_export import step_file
@@ -34,7 +34,7 @@ PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 _mount = mounted(Path(__file__).with_name("player"), PLAYBACK_STYLE, BARS_STYLE)
 
 
-def show_player(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
+def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
     """Draw the player and the buttons that save its content.
 
     Args:
@@ -81,7 +81,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 def picked_step(count: int) -> int:
     """The step of the session or of the link, counted from 0; the first by default."""
-    seed(STEP, lambda asked: linked_whole(asked, 1, 1, count), lambda value: min(max(value, 1), count))
+    seed(STEP, lambda asked: 1 if asked is None else int(read_number(asked, 1, count)), lambda value: min(max(value, 1), count))
     step = st.session_state[STEP]
     publish(STEP, None if step == 1 else str(step))
     return step - 1

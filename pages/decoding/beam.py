@@ -15,7 +15,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.link_values import publish, seed
-from pages.ui.pickers import linked_whole
+from pages.ui.pickers import read_number
 from pages.ui.text import figure_labels, text
 from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
@@ -27,7 +27,7 @@ from transformer.tracing.paths import Kind
 KEY, NODE = "beam-tree", "node"
 
 
-def show_beam(view: View, run: Run, of: tuple[Group, ...] = ()) -> None:
+def show_beam(view: View, run: Run, of: tuple[Group, ...]) -> None:
     """Draw the tree, the hypotheses kept to the end, and the picked node. If the pieces of the text are joined into words, `of`
     contains the positions of each word."""
     words, method = text("decoding"), run.settings.method
@@ -84,7 +84,8 @@ def tree_table(run: Run) -> pd.DataFrame:
 def _selected(run: Run) -> Hypothesis:
     """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
     hypotheses, first = run.generation.hypotheses, run.generation.best.number
-    seed(NODE, lambda asked: linked_whole(asked, first, most=len(hypotheses) - 1), lambda value: value)
+    last = len(hypotheses) - 1
+    seed(NODE, lambda asked: first if asked is None else int(read_number(asked, 0, last)), lambda value: value)
     number = st.session_state[NODE] if st.session_state[NODE] < len(hypotheses) else first
     st.session_state[NODE] = number
     publish(NODE, None if number == first else str(number))

@@ -6,7 +6,6 @@ stops, the browser sends the frame to the server.
 """
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed
 from pages.ui.link_values import publish, seed
+from pages.ui.pickers import read_number
 from pages.ui.text import text
 from pages.ui.waiting import waited
 from pages.ui.weights_table import weights_table
@@ -132,12 +132,11 @@ def _words(film: Film, view: View) -> dict[str, str]:
 
 def _row(rows: int) -> int:
     """The row of the decoder whose distribution is shown. It is counted from 0, but in a link from 1."""
-
-    def read(asked: str | None) -> int:
-        number = int(asked) if asked and re.fullmatch(r"[0-9]{1,4}", asked) else 1
-        return number - 1 if 1 <= number <= rows else 0
-
-    seed(ROW, read, lambda value: min(max(value, 0), rows - 1))
+    seed(
+        ROW,
+        lambda asked: 0 if asked is None else int(read_number(asked, 1, rows)) - 1,
+        lambda value: min(max(value, 0), rows - 1),
+    )
     row = st.session_state[ROW]
     publish(ROW, None if row == 0 else str(row + 1))
     return row

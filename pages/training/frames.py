@@ -80,7 +80,7 @@ def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
         return pick(label, range(len(steps)), SNAPSHOT, first=first, labels=labels, written=lambda index: str(steps[index]))
 
     def read(asked: str | None) -> int:
-        return {str(step): index for index, step in enumerate(steps)}.get(asked or "", first)
+        return first if asked is None else {str(step): index for index, step in enumerate(steps)}[asked]
 
     seed(SNAPSHOT, read, lambda value: min(max(value, 0), len(steps) - 1))
     frame = st.session_state[SNAPSHOT]

@@ -44,6 +44,7 @@ class Memory:
         known: names drawn since the page was opened.
         drawn: names that the page has drawn in this run.
         drawn_before: names that earlier runs have drawn and that can still be in the address.
+        refused: name → text of the address that is no value of its widget, until `take_refused`.
     """
 
     page: str = ""
@@ -52,6 +53,7 @@ class Memory:
     known: set[str] = field(default_factory=set)
     drawn: set[str] = field(default_factory=set)
     drawn_before: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
         """The key of a name in `chosen`."""
@@ -103,18 +105,37 @@ def end_page() -> None:
     links.drawn_before = set()
 
 
+def refuse(name: str, linked: str) -> None:
+    """Note that the address has a text that is no value of the widget with this name, so that the page can say so."""
+    memory().refused[name] = linked
+
+
+def take_refused() -> dict[str, str]:
+    """Name → text, for all that the address asked for and no widget offers. Each is returned once."""
+    links = memory()
+    refused, links.refused = links.refused, {}
+    return refused
+
+
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
     """Give the widget whose key is `name` its value before it is drawn.
 
     Args:
         name: the key in the session and in the address.
-        read: converts a text from the address to a value; None and invalid texts give the default.
+        read: converts a text from the address to a value; None gives the default. If the text is no value, `read` raises a
+            `ValueError` or `KeyError`, and the widget gets the default.
         settled: converts the widget's present value to a valid value, because it can be left from another model.
     """
     state, links = st.session_state, memory()
     # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.
     if name not in links.known or name not in state or opens_from_history():
-        state[name] = read(st.query_params.get(name, links.chosen.get(links.place(name))))
+        linked = st.query_params.get(name)
+        try:
+            state[name] = read(links.chosen.get(links.place(name)) if linked is None else linked)
+        except (KeyError, ValueError):
+            state[name] = read(None)
+            if linked is not None:
+                refuse(name, linked)
         return
     present = state[name]
     # A value that nobody chose is replaced by the present default, because the default can change with the text or the model.
@@ -127,12 +148,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 
 
 def choose(name: str, written: str) -> None:
-    """Choose a value for a widget that the page may not have drawn yet. Call it in a callback.
-
-    Args:
-        name: the key in the session and in the address.
-        written: the value as it is written in an address.
-    """
+    """Choose a value, as it is written in an address, for a widget that the page may not have drawn yet. Call it in a
+    callback."""
     links = memory()
     links.chosen[links.place(name)] = written
     links.known.discard(name)

@@ -16,6 +16,8 @@ Option = TypeVar("Option")
 MOST_BUTTONS = 12
 # Session key of a dict: key of a widget → whether it was drawn as a list in the last run.
 LISTED = "choices_listed"
+# The state of a switch in an address.
+SWITCH = {"true": True, "false": False}
 
 
 def pick(
@@ -43,7 +45,7 @@ def pick(
     first = options[0] if first is None else first
     written = written or option_id
     ids = {written(option): option for option in options}
-    seed(key, lambda asked: ids.get(asked or "", first), lambda value: value if value in options else first)
+    seed(key, lambda asked: first if asked is None else ids[asked], lambda value: value if value in options else first)
     shown, listed = _shown(key, labels), as_list or len(options) > MOST_BUTTONS
     kinds = st.session_state.setdefault(LISTED, {})
     if kinds.get(key, listed) != listed:
@@ -76,7 +78,7 @@ def pick_or_none(
     `pick`."""
     written = written or option_id
     ids = {written(option): option for option in options}
-    seed(key, lambda asked: ids.get(asked or ""), lambda value: value if value in options else None)
+    seed(key, lambda asked: None if asked is None else ids[asked], lambda value: value if value in options else None)
     shown = _shown(key, labels)
     if as_list:
         value = st.selectbox(label, options, None, shown, key, help, placeholder=placeholder)
@@ -121,7 +123,7 @@ def pick_position(
 def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
     """Whether a switch is on. The address has `true` or `false` if the state differs from `first`. The session keeps the state
     while other pages are open."""
-    seed(key, lambda asked: asked == "true" or (first and asked != "false"), bool)
+    seed(key, lambda asked: first if asked is None else SWITCH[asked], bool)
     on = st.toggle(label, key=key, help=help)
     publish(key, None if on == first else str(on).lower())
     return on
@@ -138,7 +140,7 @@ def search_box(label: str, placeholder: str, max_chars: int) -> str:
 def unfolding(label: str, icon: str, key: str) -> Any:
     """Draw an expander whose state is written in the address. Returns the container to draw in while it is open, or None while
     it is closed: the content of a closed expander would be sent with every click."""
-    seed(key, lambda asked: asked == "true", lambda value: value)
+    seed(key, lambda asked: asked is not None and SWITCH[asked], lambda value: value)
     fold = st.expander(label, icon=icon, key=key, on_change="rerun")
     publish(key, "true" if fold.open else None)
     return fold if fold.open else None
@@ -163,9 +165,7 @@ def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[s
     ids = {option_id(option): option for option in options}
 
     def read(asked: str | None) -> list[str]:
-        if asked is None:
-            return list(first)
-        return list(dict.fromkeys(ids[part] for part in asked.split(",") if part in ids))
+        return list(first) if asked is None else list(dict.fromkeys(ids[part] for part in asked.split(",") if part))
 
     seed(key, read, lambda value: [option for option in value if option in options])
     value = st.multiselect(label, options, key=key, help=help, format_func=_shown(key, None), placeholder="")
@@ -179,18 +179,31 @@ def slide(
     """The number set by a slider. It is an integer if the limits, the default and the step are integers."""
     whole = all(isinstance(value, int) for value in (least, most, first, step))
 
-    seed(key, lambda asked: linked_number(asked, least, most, first, whole), lambda value: min(max(value, least), most))
+    def read(asked: str | None) -> int | float:
+        return first if asked is None else read_number(asked, least, most, whole)
+
+    seed(key, read, lambda value: min(max(value, least), most))
     value = st.slider(label, least, most, step=step, key=key, help=help)
     publish(key, None if value == first else f"{value:g}")
     return value
 
 
+def read_number(asked: str, least: float, most: float, whole: bool = True) -> int | float:
+    """The number that a link gives to a setting. Raises `ValueError` if it is not allowed."""
+    if not re.fullmatch(r"-?\d{1,9}" if whole else r"-?\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
+        raise ValueError(asked)
+    value = int(asked) if whole else float(asked)
+    if not least <= value <= most:
+        raise ValueError(asked)
+    return value
+
+
 def linked_number(asked: str | None, least: float, most: float, first: float, whole: bool) -> int | float:
     """The number that a link gives to a setting. `first` if the link has none, or one that is not allowed."""
-    if asked is None or not re.fullmatch(r"\d{1,9}" if whole else r"\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
+    try:
+        return first if asked is None else read_number(asked, least, most, whole)
+    except ValueError:
         return first
-    value = int(asked) if whole else float(asked)
-    return value if least <= value <= most else first
 
 
 def linked_whole(asked: str | None, first: int, least: int = 0, most: int = 999) -> int:
@@ -216,8 +229,7 @@ def pick_number(
         return None if value is None or disabled else min(max(value, least), most)
 
     def read(asked: str | None) -> int | None:
-        allowed = asked is not None and re.fullmatch(r"-?\d{1,9}", asked) and least <= int(asked) <= most
-        return settled(int(asked) if asked is not None and allowed else first)
+        return settled(first if asked is None else int(read_number(asked, least, most)))
 
     seed(key, read, settled)
     value = st.number_input(

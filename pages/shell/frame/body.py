@@ -13,8 +13,10 @@ from pages.shell.frame.navigation import here
 from pages.shell.frame.parts import ALL, start_parts, watch_parts
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
+from pages.ui.escaping import quoted
 from pages.ui.later import drawing_later
-from pages.ui.link_values import end_page, start_page
+from pages.ui.link_values import end_page, start_page, take_refused
+from pages.ui.text import text
 
 # Keys of the fragment, and of the place where it is drawn (app.css).
 BODY, PLACE = "body", "page_place"
@@ -56,4 +58,12 @@ def _draw(page: NavigationPage) -> None:
             run_page(page)
         watch_parts()
         end_page()
+        _say_refused()
         st.session_state[DRAWN] = here()
+
+
+def _say_refused() -> None:
+    """Say which values of the link the page does not have. The note does not move the page, and stays until it is closed."""
+    if refused := take_refused():
+        values = ", ".join(quoted(f"{name}={asked}") for name, asked in refused.items())
+        st.toast(text("common")["link_refused"].format(values=values), icon=":material/link_off:", duration="infinite")

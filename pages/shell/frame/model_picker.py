@@ -15,6 +15,7 @@ from pages.shell.view.view import OWN_SIZES, current_view
 from pages.ui.compat import forget_infinite
 from pages.ui.escaping import literal, quoted
 from pages.ui.limits import SIZES
+from pages.ui.link_values import refuse
 from pages.ui.text import text
 from transformer import PRESETS, HeadlightError, Pipeline
 from transformer.pipeline.snapshots import SIGN
@@ -34,7 +35,7 @@ def pick_model() -> str:
         start_anew()
     models = [*available(), *own_models(), *folder_models(), *_open_snapshot(), *PRESETS, OWN_SIZES]
     asked = st.query_params.get("model")
-    if asked and asked not in models:
+    if asked is not None and asked not in models:
         _refuse(asked)
     return st.selectbox(words["model"], models, key="model", bind="query-params", help=_models(), on_change=start_anew)
 
@@ -48,6 +49,8 @@ def _open_snapshot() -> list[str]:
 
 def _refuse(asked: str) -> None:
     """Draw why the model that the address asks for is not in the list of models."""
+    if "/" not in asked or not hub_allowed():
+        refuse("model", asked)  # said on the page, too, because a phone hides the sidebar
     problem = problem_of(asked)
     if asked.startswith(PREFIX):
         st.warning(text("sidebar")["not_own"].format(name=literal(asked)), icon=":material/person_off:")
@@ -116,6 +119,7 @@ def show_folders() -> None:
 def show_sizes() -> None:
     """Draw the boxes for a model of own sizes."""
     words = text("sidebar")
+    linked = {name: asked for name, asked in st.query_params.items() if name not in st.session_state}
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
     columns = st.columns(2)
     for index, (name, most) in enumerate(SIZES.items()):
@@ -124,6 +128,9 @@ def show_sizes() -> None:
         columns[index % 2].number_input(
             words[name], 1, most, first, key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
         )
+    for name in ("variant", *SIZES):
+        if linked.get(name, str(st.session_state[name])) != str(st.session_state[name]):
+            refuse(name, linked[name])
 
 
 def show_untrained(model: str) -> None:

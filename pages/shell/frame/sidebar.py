@@ -25,18 +25,13 @@ from pages.shell.view.runs import runs
 from pages.shell.view.view import OWN_SIZES
 from pages.ui.escaping import literal
 from pages.ui.limits import SENTENCES, TEXT_CHARACTERS
-from pages.ui.link_values import publish
+from pages.ui.link_values import publish, refuse
 from pages.ui.text import KEY, default_language, languages, text
 
 
-def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | None = None) -> None:
-    """Draw the sidebar, and the box of the first text.
-
-    Args:
-        in_lesson: whether a lesson is open. The sidebar then does not say what to look for in an example, because the lesson
-            may ask for it.
-        place: where the box of the first text is drawn; None for the sidebar.
-    """
+def sidebar(in_lesson: bool, place: AbstractContextManager[object]) -> None:
+    """Draw the sidebar, and the box of the first text in its place. In a lesson, the sidebar does not say what to look for in
+    an example, because the lesson may ask for it."""
     with st.sidebar, explained():
         model = pick_model()
         about = st.container(gap="small") if not trained(model) else None
@@ -47,8 +42,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         show_hub()
         readable = opens(model)
         offered = starts(model) if readable else (Start("", ""),)
-        box = place or st.container(gap="xxsmall")
-        with box:
+        with place:
             _source(model, offered, readable)
         if trained(model):
             st.caption(literal(description(model)))
@@ -58,7 +52,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
             show_next_words(model)
         _other_texts(model, readable)
         if readable:
-            with box:
+            with place:
                 show_note_row(_limit(model))
         with examples:
             show_examples(offered)
@@ -66,8 +60,7 @@ def sidebar(in_lesson: bool = False, place: AbstractContextManager[object] | Non
         if about is not None:
             with about:
                 show_untrained(model)
-        if len(languages()) > 1:
-            _language()
+        _language()
         st.session_state[LAST_MODEL] = model
         keep_history()
         explain_terms()
@@ -81,7 +74,13 @@ def _read_anew() -> None:
 
 
 def _language() -> None:
-    """Draw the picker of the language. `start_language` has set its value."""
+    """Draw the picker of the language, if there are several. `start_language` has set its value."""
+    asked = st.query_params.get(KEY)
+    if asked is not None and asked not in languages():
+        refuse(KEY, asked)
+        del st.query_params[KEY]
+    if len(languages()) == 1:
+        return
     label = text("sidebar")[KEY]
     chosen = st.selectbox(label, list(languages()), key=KEY, format_func=lambda name: languages()[name])
     publish(KEY, None if chosen == default_language() else chosen)

@@ -26,7 +26,7 @@ def script() -> None:
     from pages.shell.view.view import current_view
 
     st.session_state.setdefault("page", "layers")
-    sidebar()
+    sidebar(False, st.container())
     with explained():
         st.session_state["seen"] = current_view()
 
@@ -257,7 +257,7 @@ def test_an_open_question_hides_the_hint_that_would_answer_it() -> None:
     view = {"model": "reverse", "source": starts("reverse")[0].source}
     app = on_page("pages/attention/page.py", **view)
     assert app.sidebar.info
-    for button in ("attention", "attention show", "attention leave"):
+    for button in ("attention", "attention show_without", "attention leave"):
         app.button(key=f"predict {button}").click().run()
         assert not app.sidebar.info
     assert app.button(key="predict silence leave").click().run().sidebar.info
