@@ -36,7 +36,6 @@ def show_two_runs(
     """Draw what the two runs are, and call `draw`. An error of B is drawn as one sentence, and the page goes on with A.
 
     Args:
-        view: the run A.
         asked: what B has of its own; None if nothing is compared.
         draw: draws what the page is about: for A, for B, and as B − A.
         answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
@@ -130,18 +129,18 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
 
     Args:
         views: the tensor of A and of B, made from `Difference.runs`.
-        title: what the tensor is.
         aligned: how its tokens are aligned.
 
     Raises:
         InputError: the tensors have different sizes.
     """
     words, panels = text("second_run"), [view.panel for view in views]
+    for axis, *sizes in zip(panels[0].axes, *(panel.values.shape for panel in panels), strict=True):
+        if sizes[0] != sizes[1]:
+            template = "The size of {axis} is {a} in A and {b} in B, so B − A cannot be computed."
+            raise InputError(template, axis=axis or "head", a=sizes[0], b=sizes[1])
     a, b = (panel.values.reshape(-1, panel.values.shape[-1]) for panel in panels)
     st.markdown(f"**{title}** · {aligned}")
-    if panels[0].values.shape != panels[1].values.shape:
-        sizes = {name: list(panel.values.shape[-2:]) for name, panel in zip("ab", panels, strict=True)}
-        raise InputError("The tensor has the shape {a} in A and {b} in B, so there is no difference.", **sizes)
     change = np.abs(np.nan_to_num(np.where(a == b, 0, b - a)))
     if not change.any() and (np.isnan(a) == np.isnan(b)).all():
         st.info(words["equal"], icon=":material/check:")

@@ -208,6 +208,11 @@ def test_an_impossible_second_run_is_one_sentence_beside_the_page_of_a(words: st
     assert [chart.key for chart in charts(app)] == [chart.key for chart in charts(alone)]
 
 
+def test_a_tensor_of_another_size_is_refused_in_a_sentence_that_names_the_size() -> None:
+    app = opened("layers", b="abc", b_model="reverse")
+    assert "The size of d_model is 128 in A and 64 in B, so B − A cannot be computed." in shown_errors(app)
+
+
 def test_an_unknown_word_of_b_is_named() -> None:
     app = opened("attention", b="the zebra sleeps .", b_target="le zèbre")
     assert "The source has “zebra”, which this model does not know" in said(app)
