@@ -11,7 +11,7 @@ from jaxtyping import Float
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_examples import starts, take
-from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, run_of, texts_of, unreadable
+from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, read_texts, run_of, unreadable
 from pages.shell.view.runs import right_answer
 from pages.shell.view.text_notes import NOTED
 from pages.shell.view.view import View
@@ -44,7 +44,7 @@ def show_run(
 
     Args:
         batch: show and trace every sentence, instead of the first alone.
-        with_answer: whether the banner tells the answer. False while the learner guesses it.
+        with_answer: False while the learner guesses the answer.
         beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
             banner does not show them.
         labelled: whether a label before an answer says that the model answers this. The label takes one more line on a phone.
@@ -57,8 +57,8 @@ def show_run(
     run = _with_note(partial(run_of, batch=batch, beside=beside), batch)
     for item in range(len(run.answers) if with_answer else 0):
         _show_answer(run, item, labelled)
-    show_agreement(run.texts.view)
-    return run.texts.view, run.trace
+    show_agreement(run.view)
+    return run.view, run.trace
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
@@ -70,7 +70,7 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
     """
 
     def read(view: View) -> View:
-        texts_of(view)
+        read_texts(view)
         if compute is not None:
             compute(view)
         return view
@@ -108,11 +108,7 @@ def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result
 
 
 def _end_with_example(error: InputError) -> NoReturn:
-    """Offer an example and end the page. The page has nothing to draw, because the first text of the session cannot be read.
-
-    Raises:
-        PageEnd: always.
-    """
+    """Offer an example and end the page. The page has nothing to draw, because the first text of the session cannot be read."""
     words = text("common")
     start, *_ = starts(st.session_state["model"])
     if not st.session_state.get(NOTED):
@@ -148,7 +144,7 @@ def _say_agreement(view: View, own_network: bool) -> None:
 
 
 def _show_answer(run: Run, item: int, labelled: bool) -> None:
-    view, answer = run.texts.view, run.answers[item]
+    view, answer = run.view, run.answers[item]
     probabilities = None
     if isinstance(answer, Answer) and view.targets[item] is None and view.writes and "probabilities" in run.trace:
         start = view.first_row(item)

@@ -1,4 +1,4 @@
-"""The run of a view: its texts as the model reads them, the model's answers, and the trace."""
+"""The run of a view: the model's answers, and the trace."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,63 +16,49 @@ Result = TypeVar("Result")
 LAST, SHOWS_LAST = "last_drawn", "shows_last"
 
 
-class Texts(NamedTuple):
-    """The texts of a view as its model reads them.
-
-    Attributes:
-        view: the model and texts.
-        sources, targets: one of each for every text that the learner typed. A target is None if the decoder reads the model's
-            own answer.
-    """
-
-    view: View
-    sources: tuple[Encoding, ...]
-    targets: tuple[Encoding | None, ...]
-
-
 class Run(NamedTuple):
     """The results of running a model on a view, each computed once.
 
     Attributes:
-        texts: what the model reads.
+        view: the model and texts.
         answers: what the model writes for each text, or the error that says why it writes nothing.
         trace: trace of one forward pass.
     """
 
-    texts: Texts
+    view: View
     answers: tuple[Answer | InputError, ...]
     trace: Trace
 
 
-def run_of(view: View, batch: bool = False, beside: Callable[[View], View] = lambda view: view) -> Run:
+def run_of(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
     """The run of the first text of a view.
 
     Args:
         batch: run every text, instead of the first alone.
-        beside: returns a view with further texts added after the typed ones. They are traced, but not in `texts`.
+        beside: returns a view with further texts added after the typed ones. They are traced, but not answered.
 
     Raises:
         HeadlightError: a text, or with `batch` the batch, cannot be read.
     """
     view = beside(view)
-    texts = texts_of(view, batch)
+    read_texts(view, batch)
     trace = view.batch_trace() if batch else view.trace()
-    return Run(texts, tuple(answer_of(view, item) for item in range(len(texts.sources))), trace)
+    return Run(view, tuple(answer_of(view, item) for item in range(view.typed if batch else 1)), trace)
 
 
-def texts_of(view: View, batch: bool = False) -> Texts:
-    """The first text of a view as its model reads it; with `batch`, all typed texts. Raises the errors of `run_of`. A batch
-    that cannot be read is not in the view (`current_view`)."""
-    items = range(view.typed if batch else 1)
-    sources = tuple(read_text(view, "source", item, batch) for item in items)
-    targets = tuple(None if view.targets[item] is None else read_text(view, "target", item, batch) for item in items)
-    return Texts(view, sources, targets)
+def read_texts(view: View, batch: bool = False) -> None:
+    """Read the first text of a view; with `batch`, all typed texts. Raises the errors of `run_of`. A batch that cannot be read
+    is not in the view (`current_view`)."""
+    for item in range(view.typed if batch else 1):
+        read_text(view, "source", item, batch)
+        if view.targets[item] is not None:
+            read_text(view, "target", item, batch)
 
 
 def unreadable(view: View, batch: bool = False) -> bool:
     """Whether the first text of a view cannot be read, or with `batch` any text."""
     try:
-        texts_of(view, batch)
+        read_texts(view, batch)
     except InputError:
         return True
     return False
@@ -89,11 +75,8 @@ def answer_of(view: View, item: int = 0) -> Answer | InputError:
 
 
 def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
-    """A text as the model reads it. In a batch of several texts, an error names the text by its number.
-
-    Raises:
-        InputError: the model cannot read the text.
-    """
+    """A text as the model reads it. Raises an `InputError` if it cannot; in a batch of several texts, the error names the text
+    by its number."""
     try:
         return view.encoding(side, item)
     except InputError as error:
