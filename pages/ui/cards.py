@@ -7,11 +7,5 @@ import streamlit as st
 
 
 def card(key: str, place: Any = st, **options: Any) -> Any:
-    """A container that is drawn as a card (app.css).
-
-    Args:
-        key: a name that no other card of the page has.
-        place: the container or column in which the card stands.
-        options: arguments of `st.container`, such as `height`.
-    """
+    """A container in `place` that is drawn as a card (app.css). `options` are arguments of `st.container`, such as `height`."""
     return place.container(border=True, key=f"card-{key}", **options)

@@ -77,14 +77,12 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
     Plotly checks each property of a figure, which takes 10 to 60 ms. So a figure is built once for all visitors and views that
     draw the same values.
     """
-
     build = partial(function, *arguments, **named)
     return Chart(build, RESULTS.result(content_key(function, arguments, named), lambda: _finished(build())))
 
 
 def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
     """A chart like the one that `chart` returns, but not cached, because its values will soon be replaced."""
-
     build = partial(function, *arguments, **named)
     return Chart(build, _finished(build()))
 

@@ -27,9 +27,8 @@ def pick_head(
 
     Args:
         name: the start of the keys in the session: `{name}_layer`, `{name}_head`, and `{name}_heads` of the grid.
-        weights: the weights, 0 to 1.
+        weights: 0 to 1.
         allowed: False where a query may not attend to a key.
-        queries, keys: the tokens.
     """
     words, (layers, heads) = text("attention"), weights.shape[:2]
     with st.container(horizontal=True):

@@ -24,12 +24,8 @@ def drawing_later() -> Iterator[None]:
 
 
 def draw_later(key: str, draw: Callable[[], None]) -> None:
-    """Call `draw` at the end of the page's run, and put its elements here. Outside `drawing_later`, they are drawn now.
-
-    Args:
-        key: the key of a container for these elements.
-        draw: draws them.
-    """
+    """Call `draw` at the end of the page's run, and put its elements here, in a container with this key. Outside
+    `drawing_later`, they are drawn now."""
     place, kept = st.container(key=key), _waiting.get()
 
     def fill() -> None:

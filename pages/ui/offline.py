@@ -45,12 +45,7 @@ FONT = "system-ui, sans-serif"
 
 
 def place(name: str, path: Path) -> Markup:
-    """The element that a component is mounted in.
-
-    Args:
-        name: the `id` of the element.
-        path: the path of the component's files, without their endings.
-    """
+    """The element with the `id` `name` that a component is mounted in. `path`: that of its files, without their endings."""
     return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
 
 

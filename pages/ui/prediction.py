@@ -56,12 +56,8 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
 
 
 def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = (), main: bool = True) -> None:
-    """Draw the button that opens a question.
-
-    Args:
-        also: other questions that the button opens too.
-        main: whether the button is the main action of the page. A page has one main action.
-    """
+    """Draw the button that opens a question, and the questions `also`. `main`: whether it is the one main action of the
+    page."""
     st.button(
         label,
         key=f"predict {what}",
@@ -123,13 +119,8 @@ def answer(what: str, cells: Cells) -> None:
 def pick_answer(
     what: str, label: str, prediction: Prediction, labels: Mapping[int, str], as_list: bool = False, placeholder: str = ""
 ) -> None:
-    """Draw a widget that picks one of a few answers: buttons or a list.
-
-    Args:
-        labels: cell → its label, for each cell that can be chosen.
-        as_list: whether to draw a list.
-        placeholder: shown in the list while nothing is chosen.
-    """
+    """Draw a widget that picks one of a few answers: buttons or a list. `labels` has the label of each cell that can be
+    chosen."""
     key = f"predict-answer-{what}"
     chosen = [cell for cell in prediction.answer if cell in labels]
     st.session_state[key] = chosen[0] if chosen else None

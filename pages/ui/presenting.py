@@ -27,12 +27,8 @@ def presenting() -> bool:
 
 
 def enlarged(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure's JSON in which everything measured in px is enlarged, so that it is readable from afar. The data are shared
-    with `spec`.
-
-    Args:
-        spec: the figure as parsed JSON; not changed.
-    """
+    """A figure's parsed JSON in which everything measured in px is enlarged, so that it is readable from afar. The data are
+    shared with `spec`, which is not changed."""
     layout = _scaled(spec.get("layout", {}))
     layout["font"] = {**layout.get("font", {}), "size": LEAST}
     for name, part in layout.items():
@@ -59,12 +55,8 @@ def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_fonts(part: Mapping[str, Any], ticks: float = LEAST) -> dict[str, Any]:
-    """An axis or a colour bar whose ticks and title have their own size, because Streamlit's theme sets 12 px for them.
-
-    Args:
-        part: the axis or the colour bar.
-        ticks: the least px of a tick.
-    """
+    """An axis or a colour bar whose ticks and title have their own size, because Streamlit's theme sets 12 px for them. A tick
+    has at least `ticks` px."""
     given: Any = part.get(TITLE) or {}  # None on an axis without a title
     title: dict[str, Any] = {"text": given} if isinstance(given, str) else given
     titled = {**title, "font": _readable(title.get("font", {}))}

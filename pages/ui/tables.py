@@ -5,12 +5,6 @@ import streamlit as st
 
 
 def show_table(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...], named: bool = False) -> None:
-    """Draw a table.
-
-    Args:
-        columns: the headings of the columns.
-        rows: the texts of each row.
-        named: whether the first column holds the names of the rows.
-    """
+    """Draw a table. If it is `named`, the first column holds the names of the rows."""
     frame = pd.DataFrame(rows, columns=pd.Index(columns))
     st.table(frame.set_index(columns[0]) if named else frame, hide_index=not named)

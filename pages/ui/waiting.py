@@ -11,12 +11,8 @@ Result = TypeVar("Result")
 
 
 def waited(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a cached function. While the result is computed, a spinner turns beside a label. A result in the cache has
-    no spinner, because a spinner starts a thread and costs a click as much as a widget.
-
-    Args:
-        function: made by `caches.cached`.
-    """
+    """The result of a function made by `caches.cached`. While the result is computed, a spinner turns beside a label. A result
+    in the cache has no spinner, because a spinner starts a thread and costs a click as much as a widget."""
     result = RESULTS.kept(function, *arguments)
     if result is not ABSENT:
         return result

@@ -12,13 +12,10 @@ from pages.ui.text import text
 
 
 def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
-    """Draw a part to unfold: words, formulas and the source lines of this app that computed the page.
+    """Draw a part to unfold: an explanation, and the source of the functions and classes `parts`, which computed the page.
 
     Each page remembers whether the part is open. A closed part has no content, because the content would be sent with every
     click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
-
-    Args:
-        parts: functions and classes to show the source of.
     """
     if fold := unfolding(text("common")["computed"], ":material/function:", "computed"):
         with fold:

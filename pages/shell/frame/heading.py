@@ -8,12 +8,9 @@ from pages.ui.text import text
 
 
 def heading() -> AbstractContextManager[object]:
-    """Draw the title of the page and its sentence. Call it between the bar of a lesson and the page.
-
-    Returns:
-        The place of the text box below the sentence. If the page reads no text, this place is hidden. The box is still drawn
-        in it, because a widget that is not drawn loses its value.
-    """
+    """Draw the title of the page and its sentence, between the bar of a lesson and the page. Returns the place of the text box
+    below them. If the page reads no text, this place is hidden. The box is still drawn in it, because a widget that is not
+    drawn loses its value."""
     words = text(st.session_state["page"])
     with st.container(key="heading", gap="xxsmall"):
         st.title(words.get("heading", words["title"]))

@@ -21,11 +21,8 @@ READS_ANY, LIMITED = "everyday", "english-french"
 
 @st.fragment(key=ROW)
 def show_note_row(limit: str) -> None:
-    """Draw the row. Call it after all text boxes.
-
-    Args:
-        limit: a sentence that says which texts the model reads. It is drawn if there is no note.
-    """
+    """Draw the row. Call it after all text boxes. `limit` says which texts the model reads; it is drawn if there is no
+    note."""
     with turn():
         notes, suited = _notes()
     if not notes:

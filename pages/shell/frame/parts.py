@@ -74,7 +74,6 @@ def section(title: str, anchor: str, height: int) -> bool:
     """Draw the heading of a part. Returns whether to draw the part below the heading, like `seen`.
 
     Args:
-        title: the heading as plain text.
         anchor: the anchor of the heading, which is also the name of the part.
         height: the approximate height of the part with its heading, in px.
     """
@@ -85,21 +84,13 @@ def section(title: str, anchor: str, height: int) -> bool:
 def put_away(parts: Iterable[str]) -> None:
     """Note that these parts were not seen, so that they are drawn only when they come on screen again. If a click changes
     charts below the screen, call this before the app runs again, because the browser needs a tenth of a second to redraw a
-    chart.
-
-    Args:
-        parts: names of parts. They must not be above the screen, because the content of the screen would then move.
-    """
+    chart. They must not be above the screen, because the content of the screen would then move."""
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 
 def scroll_to(key: str, part: str | None = None) -> None:
-    """Scroll to an element and focus it, as soon as it is drawn. Call it in the callback of the click that opens it.
-
-    Args:
-        key: the key of the element.
-        part: the part of the page that contains the element; needed if this part may not have been on screen yet.
-    """
+    """Scroll to the element with a key and focus it, as soon as it is drawn. Call it in the callback of the click that opens
+    it. `part`, which contains the element, is needed if this part may not have been on screen yet."""
     state = st.session_state
     _, count = state.get(GOAL, ("", 0))
     state[GOAL] = (key, count + 1)

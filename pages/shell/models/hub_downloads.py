@@ -14,11 +14,8 @@ LOG = logging.getLogger("headlight")
 class Download:
     """A download of a model. It may still run, or have ended.
 
-    Args:
-        model: the model and the revision that was asked for.
-
     Attributes:
-        model: as given.
+        model: the model and the revision that was asked for.
         done, total: bytes that have arrived, and bytes in all; both are 0 until the hub has listed the files.
         name: the name of the model in links and in the picker; empty until the download has succeeded.
         problem: why the download failed; None if it did not fail.
@@ -63,15 +60,8 @@ _RUNNING: list[Download] = []
 
 
 def start(model: HubId, visitor: object) -> Download:
-    """The download of a model. Starts it, unless it runs already.
-
-    Args:
-        model: the model, and perhaps a revision.
-        visitor: identifies the session that waits. Give the same object to `leave`.
-
-    Raises:
-        CheckpointError: too many other downloads run or wait.
-    """
+    """The download of a model. Starts it, unless it runs already. `visitor` identifies the session that waits; give the same
+    object to `leave`. Raises a `CheckpointError` if too many other downloads run or wait."""
     with _LOCK:
         _RUNNING[:] = [one for one in _RUNNING if one.alive and not one.cancelled]
         one = next((one for one in _RUNNING if one.model == model), None)

@@ -41,13 +41,11 @@ class Background:
     """Several jobs, one after another, in a thread.
 
     Args:
-        jobs: the jobs.
         steps: the number of steps of each job.
         of: what the jobs compute, as a value.
 
     Attributes:
-        step: the number of steps done.
-        steps: the number of steps of all jobs together.
+        step, steps: the number of steps done, and that of all jobs together.
         problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
         fault: if a bug of the app ended the jobs, its number in the log; otherwise empty.
     """
@@ -151,7 +149,6 @@ def show_background(name: str, label: str, jobs: Sequence[Job], steps: int, of: 
 
     Args:
         name: the name of the computation, unique in the app.
-        label: label of the button.
         jobs, steps, of: the arguments of `Background`. If jobs with another `of` run under this name, the button stops them.
     """
     computation = computations().get(name)

@@ -46,13 +46,8 @@ def edits_asked() -> bool:
 
 
 def edit_button(label: str, phrase: str, help: str | None = None, menu: str = "") -> None:
-    """Draw a button that adds an edit.
-
-    Args:
-        help: text that is shown if a person points at the button.
-        menu: key of the menu (`edit_menu`) that the button is in. A click closes the menu, which would
-            otherwise cover the two answers.
-    """
+    """Draw a button that adds an edit. `menu` is the key of the menu (`edit_menu`) that the button is in: a click closes the
+    menu, which would otherwise cover the two answers."""
     st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 
 

@@ -23,7 +23,6 @@ def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str],
     """Draw the box for a file. If a new file is refused, the file that is open stays open.
 
     Args:
-        name: the name under which the file is open.
         words: texts `file` (its `{megabytes}` is filled in), `file_help`.
         read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.

@@ -44,13 +44,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with the run of the sidebar.
-
-    Attributes:
-        view: the model and the texts.
-        edits: the edits of the model.
-        asked: what this run has of its own.
-    """
+    """A run to compare with the run of the sidebar, and what it has of its own."""
 
     view: View
     edits: Edits

@@ -46,13 +46,8 @@ def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
 
 
 def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Asked | None = None) -> Asked | None:
-    """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own, or None if
-    nothing is compared.
-
-    Args:
-        text_alone: whether the menu offers only another text, because the page can compare nothing else.
-        default: what B has of its own if nothing is chosen.
-    """
+    """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own (by default
+    `default`), or None if nothing is compared. With `text_alone`, the menu offers only another text."""
     words, asked = text("second_run"), asked_run()
     asked = asked if any(asked) else default or asked
     compares = any(asked)

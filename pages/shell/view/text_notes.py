@@ -43,11 +43,8 @@ class Note(NamedTuple):
 
 
 def text_notes(view: View) -> tuple[Note, ...]:
-    """The notes about all typed texts of a view: what cannot be read, then text after text.
-
-    Raises:
-        HeadlightError: the model cannot be built.
-    """
+    """The notes about all typed texts of a view: what cannot be read, then text after text. Raises a `HeadlightError` if the
+    model cannot be built."""
     errors, notes, words = [], [], text("common")
     if view.problem:
         problem = words["first_alone"].format(problem=literal(sentence(view.problem)))

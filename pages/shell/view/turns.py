@@ -83,11 +83,8 @@ def turn() -> Iterator[None]:
 
 def enter_line(label: str) -> None:
     """Wait until no other run draws a large model. From then to the end of its turn, only this run may draw one. Call it before
-    any part of such a model is in memory. Does nothing if this run has no turn.
-
-    Args:
-        label: text beside the spinner that is shown while this run waits.
-    """
+    any part of such a model is in memory. Does nothing if this run has no turn. While it waits, a spinner turns beside
+    `label`."""
     if _OF_THREAD.line or not _OF_THREAD.turn:
         return
     if not _LINE.acquire(blocking=False):
@@ -117,12 +114,8 @@ def aside() -> Iterator[None]:
 
 
 def waited_aside(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a cached function whose work is heavy. While it is computed, the page shows a spinner, and another run can
-    have the turn.
-
-    Args:
-        function: made by `caches.cached`, with none of its arguments ignored.
-    """
+    """The result of a function made by `caches.cached` whose work is heavy, with none of its arguments ignored. While it is
+    computed, the page shows a spinner, and another run can have the turn."""
     result = RESULTS.kept(function, *arguments)
     if result is not ABSENT:
         return result

@@ -14,15 +14,8 @@ from transformer.analysis.forcing import parting
 def show_two_answers(
     key: str, titles: Sequence[str], answers: Sequence[Sequence[str]], notes: Sequence[str] = ("", "")
 ) -> int | None:
-    """Draw the tokens of both answers, each under its title.
-
-    Args:
-        key: a name that no other two answers of the page have.
-        notes: a line below each answer; an empty line is not drawn.
-
-    Returns:
-        The position of the first different token, counted from 0; None if the answers are equal.
-    """
+    """Draw the tokens of both answers, each under its title and above its note. Returns the position of the first different
+    token, counted from 0; None if the answers are equal."""
     differ = differing(*answers)
     for number, (place, title, tokens, note) in enumerate(zip(st.columns(2), titles, answers, notes, strict=True)):
         with card(f"{key}-{number}", place):
