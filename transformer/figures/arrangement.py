@@ -169,7 +169,7 @@ def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, 
     sizes = []
     for part, around, (wide, high) in zip(parts, rooms, cells, strict=True):
         heading = LETTER * (1 + max(len(part.view.title), len(part.view.shape)))
-        sizes.append((around.left + max(wide + around.right, heading), around.above + high + around.below))
+        sizes.append((max(around.left + wide + around.right, heading), around.above + high + around.below))
     corners, operation, (wide, high) = _corners(sizes, chosen)
     places = []
     for (left, top), around, cell, size in zip(corners, rooms, cells, sizes, strict=True):

@@ -1,6 +1,6 @@
 """Tensors prepared for drawing: axes as tiles, rows and columns; colours; and small pictures.
 
-`transformer.figures.walk_figures` draws panels with Plotly; the Layers page draws them on a canvas.
+`transformer.figures.walk_figures` and `tensor_sheet` draw them.
 """
 
 from collections.abc import Mapping, Sequence

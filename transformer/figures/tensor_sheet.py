@@ -1,4 +1,4 @@
-"""A figure of tensors as heatmaps, all to one scale, each with its name and shape."""
+"""A figure of tensors as heatmaps, all to one scale, each with its name, shape and axes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -17,7 +17,7 @@ from transformer.figures.theme import LINE, MASKED, SIGNED, WEIGHTS, built, esca
 # All lengths are in px of a figure of the given width. The axes of the figure have the same unit.
 TILES_WIDTH = 960
 WIDEST, HIGHEST, LEAST = 200, 110, 7  # most width, most height and least size of the area of a tensor's cells
-CAPTION, TITLE, SPACE, TURN = 38, 28, 30, 22  # space for name and shape, for a title, between tensors, between their lines
+CAPTION, TITLE, SPACE, TURN = 53, 28, 30, 22  # space for name, shape and axes, for a title, between tensors, between their lines
 WORDS = 12  # px: size of the letters
 
 
@@ -104,7 +104,7 @@ class Sheet:
         for spot in spots:
             self.traces += _drawn(spot, self.labels)
             self.shapes.append(frame((spot.left, spot.top, spot.left + spot.wide, spot.top + spot.high), LINE, 1))
-            caption = f"{escaped(spot.view.title)}<br>{escaped(spot.view.shape)}"
+            caption = "<br>".join(map(escaped, _caption(spot.view)))
             self.notes.append(note(caption, spot.left, spot.top + spot.high + 2, "top", WORDS))
         for before, after in pairwise(spots):
             if after.left > before.left:
@@ -120,7 +120,14 @@ class Sheet:
 
     def room(self, view: TensorView) -> Length:
         """The width of a tensor with its caption."""
-        return max(self._size(view)[0], LETTER * max(len(view.title), len(view.shape)))
+        return max(self._size(view)[0], LETTER * max(map(len, _caption(view))))
+
+
+def _caption(view: TensorView) -> list[str]:
+    """The lines below a tensor: its title, its shape, and which axis goes down and which goes across."""
+    _, rows, columns = view.panel.axes
+    named = ((rows, "↓"), (columns, "→"))
+    return [view.title, view.shape, " ".join(f"{name} {sign}" for name, sign in named if name not in ("", "1", "id"))]
 
 
 def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:

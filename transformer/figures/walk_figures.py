@@ -27,7 +27,8 @@ from transformer.figures.panels import TensorView
 from transformer.figures.theme import LINE, SIGNED, WEIGHTS, built, escaped
 
 WIDTH = 720
-MOST_TICKS, LONGEST_TOKEN = 4, 12  # most ticks on an axis of dimensions; most characters of a token beside a row
+MOST_TICKS, TICK = 4, 30  # most ticks on an axis of dimensions, and the least px from one to the next
+LONGEST_TOKEN = 12  # most characters of a token beside a row
 FRAME = ({"color": "white", "width": 4}, {"color": "black", "width": 2})
 SMALL, WORDS = 11, 12  # px of tick labels, and of titles
 
@@ -132,7 +133,8 @@ def _axis(part: Mosaic, axis: int, chosen: Arrangement, labels: Mapping[str, str
         ticks = [(spot, words[at % size]) for at, spot in enumerate(spots) if at % size % step == 0]
     elif len(view.panel.values) == 1 and name not in ("", "1", "id"):
         first = view.first_column if axis == 2 else 0
-        step = max(1, -(-len(names) // MOST_TICKS))
+        fitting = chosen.cell[2 - axis] * each * len(names) / TICK
+        step = max(1, -(-len(names) // max(1, min(MOST_TICKS, int(fitting)))))
         ticks = [(spot, str(spot * each + first)) for spot in range(0, len(names), step)]
     # Ticks are moved a little, because a tick exactly on a row would make hovering show its label instead of the row's name.
     nudge = 0.0003 * len(names)
@@ -168,7 +170,7 @@ def _notes(part: Mosaic, place: Place, size: Size) -> Iterator[dict[str, Any]]:
     left, top, right, bottom = place.box
     view, tiles = part.view, len(part.view.panel.values)
     heading = f"<b>{escaped(view.title)}</b><br>{escaped(view.shape)}"
-    yield _note(heading, left, place.corner[1], size, xanchor="left", yanchor="top", align="left")
+    yield _note(heading, *place.corner, size, xanchor="left", yanchor="top", align="left")
     rows, columns = part.heads.shape
     for tile in range(tiles if tiles > 1 else 0):
         cells = np.argwhere(part.heads == tile + 1)
