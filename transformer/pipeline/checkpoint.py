@@ -237,7 +237,7 @@ def as_path(path: Any) -> Path:
 
 @contextmanager
 def opened(path: Path, name: str) -> Iterator[Any]:
-    """A safetensors file open for reading. It is opened once, so replacing it meanwhile has no effect on the reader.
+    """A safetensors file open for reading. Replacing the file within the context has no effect on the reader.
 
     Args:
         path: path of the file.

@@ -5,22 +5,23 @@ import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save, save_file
+from torch.overrides import TorchFunctionMode
 
 from tests.transformer.pipeline.checkpoints import CARD, SOURCE, TARGET, checkpoint, refused
 from tests.transformer.small import small
 from transformer.errors import CheckpointError
-from transformer.network.config import PRESETS
-from transformer.network.model import Transformer
-from transformer.pipeline import checkpoint as checkpoint_module
+from transformer.network.config import PRESETS, TransformerConfig
 from transformer.pipeline.checkpoint import (
     Checkpoint,
     load_checkpoint,
+    opened,
     read_card,
     read_metadata,
     read_safetensors,
@@ -82,12 +83,19 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path):
     """Restoring the generator's state afterwards would not be enough: another thread may draw numbers meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
-    state, initialize, states = torch.get_rng_state(), Transformer.initialize, []
-    monkeypatch.setattr(Transformer, "initialize", lambda self: (initialize(self), states.append(torch.get_rng_state())))
-    load_checkpoint(tmp_path / "model")
+    state, states = torch.get_rng_state(), []
+
+    class AfterEachFunction(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **kwargs or {})
+            states.append(torch.get_rng_state())
+            return result
+
+    with AfterEachFunction():
+        load_checkpoint(tmp_path / "model")
     assert states
     assert all(torch.equal(each, state) for each in states)
 
@@ -116,12 +124,16 @@ def digest_of(path: Path) -> str:
     return read_metadata(path)["digest"]
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path):
     path = tmp_path / "deep" / "folder" / "model.safetensors"
     write_whole(path, b"old")
-    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+
+    def interrupted(beside: Path) -> None:
+        assert beside.read_bytes() == b"new, and longer"
+        raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, b"new, and longer")
+        write_whole(path, b"new, and longer", check=interrupted)
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]
 
@@ -135,17 +147,14 @@ def test_two_writers_can_save_the_same_path_at_once(other: str, tmp_path: Path):
     assert {file.name for file in tmp_path.iterdir()} == {path.name, other}
 
 
-def test_a_file_can_be_replaced_while_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_can_be_replaced_while_it_is_read(path: Path, tmp_path: Path):
     target, first, second = tmp_path / "model", load_checkpoint(path), checkpoint(d_model=8, heads=2, seed=5)
     save_checkpoint(target, first)
-
-    def replaced(file: object, name: str) -> dict[str, str]:
-        monkeypatch.undo()
+    with opened(target, "model") as file:
         save_checkpoint(target, second)
-        return checkpoint_module._ours(file, name)
-
-    monkeypatch.setattr(checkpoint_module, "_ours", replaced)
-    assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), first.model(SOURCE, TARGET))
+        assert TransformerConfig.from_json(file.metadata()["config"]) == first.model.config
+        for name, parameter in first.model.named_parameters():
+            assert torch.equal(file.get_tensor(name), parameter), name
     assert torch.equal(load_checkpoint(target).model(SOURCE, TARGET), second.model(SOURCE, TARGET))
 
 
