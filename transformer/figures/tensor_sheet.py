@@ -17,7 +17,8 @@ from transformer.figures.theme import LINE, MASKED, SIGNED, WEIGHTS, built, esca
 # All lengths are in px of a figure of the given width. The axes of the figure have the same unit.
 TILES_WIDTH = 960
 WIDEST, HIGHEST, LEAST = 200, 110, 7  # most width, most height and least size of the area of a tensor's cells
-CAPTION, TITLE, SPACE, TURN = 53, 28, 30, 22  # space for name, shape and axes, for a title, between tensors, between their lines
+CAPTION, TITLE = 53, 28  # space for the name, shape and axes of a tensor; for a title
+SPACE, TURN = 30, 22  # between tensors; between their lines
 WORDS = 12  # px: size of the letters
 
 

@@ -384,8 +384,8 @@ class Trace:
 
 
 def unpadded_length(ids: Sequence[int], pad: int | None) -> int:
-    """The number of ids before the padding at the end of a row. The first id always counts, because it can be that of padding, as
-    in T5. Ids below 0 are padding, too: in a vocabulary without padding, and in a trace of words."""
+    """The number of ids before the padding at the end of a row. The first id always counts, because it can be that of padding,
+    as in T5. Ids below 0 are padding, too: in a vocabulary without padding, and in a trace of words."""
     return max((place + 1 for place, token in enumerate(ids) if token >= 0 and token != pad), default=1)
 
 

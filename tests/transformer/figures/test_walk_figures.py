@@ -63,7 +63,8 @@ def test_a_notebook_draws_a_layer_in_a_few_lines(trace: Trace) -> None:
     assert [heatmap.meta for heatmap in drawn(figure)] == [stop.path for stop in stops]
     words = " ".join(note.text for note in figure.layout.annotations)
     assert all(f"{stop.path}<br>{list(stop.shape)}" in words for stop in stops)
-    axes = {note.text.split("<br>")[0]: note.text.split("<br>")[2] for note in figure.layout.annotations if "layers" in note.text}
+    captions = [note.text.split("<br>") for note in figure.layout.annotations if "layers" in note.text]
+    axes = {title: axes for title, _, axes in captions}
     assert axes["encoder.layers.0.self_attention.weights"] == "query ↓ key →"
     assert axes["encoder.layers.0.self_attention.value.heads"] == "key ↓ d_head →"
     assert axes["encoder.layers.0.feed_forward.activated"] == "source ↓ d_ff →"
@@ -245,9 +246,9 @@ def test_a_colour_bar_has_numbers_at_its_ends_and_opened_columns_are_counted() -
 
 @pytest.mark.parametrize("columns", [(512, 512), (128, 2119), (128, 128)])
 def test_a_stop_with_long_titles_fits_its_width_and_its_ticks_do_not_touch(columns: tuple[int, int]) -> None:
-    words = [f"word{number}" for number in range(14)]
+    tokens = {"source": [f"word{number}" for number in range(14)]}
     before, after = (
-        tensor_view(f"A tensor with {count} columns", RANDOM.normal(size=(14, count)), ("source", "d_ff"), tokens={"source": words})
+        tensor_view(f"A tensor with {count} columns", RANDOM.normal(size=(14, count)), ("source", "d_ff"), "signed", tokens)
         for count in columns
     )
     figure = stop_figure([before], "max(0, x)", after, 560)

@@ -146,7 +146,10 @@ def test_edits_keep_any_precision(preset: str, dtype: torch.dtype):
 
 
 def test_edits_keep_the_precisions_of_autocast(model: Transformer):
-    edits = [Ablate(CROSS, heads=(0, 2), to="uniform", items=(1,)), Scale(f"{ENCODER}.scores", heads=(1,), factor=3.0, items=(1,))]
+    edits = [
+        Ablate(CROSS, "uniform", heads=(0, 2), items=(1,)),
+        Scale(f"{ENCODER}.scores", 3.0, heads=(1,), items=(1,)),
+    ]
     with torch.autocast("cpu", dtype=torch.bfloat16):
         plain, trace = run_traced(model, SOURCE, TARGET), edited(model, *edits)
     assert [step.values.dtype for step in trace] == [step.values.dtype for step in plain]
