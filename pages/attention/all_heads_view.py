@@ -6,12 +6,10 @@ from contextlib import AbstractContextManager
 import numpy as np
 import streamlit as st
 
-from pages.attention.head_patterns import head_measures, measure_names
-from pages.attention.induction import induction_head
-from pages.attention.lines import LinesState
-from pages.attention.lines_link import THRESHOLD
+from pages.attention.head_map_view import say_cells
+from pages.attention.head_patterns import head_measures, induction_head, measure_names
+from pages.attention.lines import THRESHOLD, LinesState
 from pages.attention.offline_view import offline_view
-from pages.attention.say_cells import say_cells
 from pages.shell.view.card_heads import head_title, turning_head
 from pages.shell.view.head_links import training_address
 from pages.shell.view.joined_words import say_joined
@@ -105,9 +103,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
             order=order,
             captions=captions,
         )
-        if small:
-            rows, columns = (-(-len(tokens) // few) for tokens in (queries, keys))
-            st.caption(words["reduced"].format(rows=rows, columns=columns))
+        say_cells((len(queries), len(keys)), few, "reduced")
         _say_axes(view, kind, layer, head)
         named = {
             "turning": (turning_head(view.pipeline.card.measures, shown.kinds), ":material/alt_route:"),

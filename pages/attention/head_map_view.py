@@ -59,7 +59,6 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         if not weights.size:
             st.info(words["nothing_left"])
             return
-    title = head_title(kind, layer, head)
     large = max(weights.shape) > MAP_TOKENS
     marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
@@ -70,16 +69,15 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         narrow = figure.finished.least_width
         figure = figure if written else chart(small_head_map, *drawn, labels=figure_labels(), **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
-    alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
+    alt = words["head_alt"].format(here=head_title(kind, layer, head), queries=len(queries), keys=len(keys))
     if marks:
         alt += " " + words["framed_alt"].format(query=queries[marks.query])
     if marks and marks.keys:
-        alt += " " + words["marked_alt"].format(
-            query=queries[marks.query], keys=", ".join(linked_token(key, keys[key]) for key in marks.keys)
-        )
+        named = ", ".join(linked_token(key, keys[key]) for key in marks.keys)
+        alt += " " + words["marked_alt"].format(query=queries[marks.query], keys=named)
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
-    exact = weights[None, None], allowed[None, None], queries, keys
-    table = (lambda: weights_table(*exact, layer + 1, head + 1)) if large else None
+    exact = weights[None, None], allowed[None, None], queries, keys, layer + 1, head + 1
+    table = (lambda: weights_table(*exact)) if large else None
     # Where tokens are hidden, or pieces joined, a cell is not one weight of the run, so it opens no computation.
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
     with picture:
@@ -122,7 +120,6 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
 
 
 def _open_weight() -> None:
-    """Open the computation of the weight that was clicked."""
     row, column = (event(KEY, "click").get(axis) for axis in ("query", "key"))
     open_number("weights", row, column, row if isinstance(row, int) else None)
 
@@ -135,13 +132,19 @@ def _show_row(
 ) -> None:
     """Write how many weights each cell of a large map stands for. Draw a picker of rows, and every weight of the picked row."""
     words, last = text("attention"), len(queries) - 1
-    rows, columns = (-(-count // MAP_TOKENS) for count in weights.shape)
-    st.caption(words["map_reduced"].format(rows=rows, columns=columns))
+    say_cells(weights.shape, MAP_TOKENS, "map_reduced")
     row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
     label = linked_token(row, queries[row])
     st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
     figure = chart(head_map, weights[row : row + 1], allowed[row : row + 1], [label], keys, wide=True, labels=figure_labels())
     show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
+
+
+def say_cells(shape: Sequence[int], most: int, name: str = "cells") -> None:
+    """Write how many numbers each cell stands for, if a map was reduced to at most `most` cells on a side."""
+    if max(shape) > most:
+        rows, columns = (-(-count // most) for count in shape)
+        st.caption(text("attention")[name].format(rows=rows, columns=columns))
 
 
 def _marked_cells(marks: Marks) -> dict[str, Any]:
@@ -163,9 +166,8 @@ def _show_writing(view: View, trace: Trace) -> None:
     query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
     written = vocabulary.tokens_of(view.expected(trace)[first:])
     links = [
-        f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': index + 1})})"
-        for index, token in enumerate(written[:MOST_LINKS])
+        f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': step})})"
+        for step, token in enumerate(written[:MOST_LINKS], 1)
     ]
-    if len(written) > MOST_LINKS:
-        links.append("…")
+    links += ["…"] if len(written) > MOST_LINKS else []
     st.caption(words["rows_wrote"].format(links=" · ".join(links)))

@@ -5,14 +5,16 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool
 
+from pages.shell.view.card_heads import CardHead
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
-from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure
+from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure, strongest
 from transformer.analysis.word_trace import WordTrace
 from transformer.tasks import TASKS, find_task
+from transformer.tracing.paths import Kind
 
 # A pattern whose share is smaller than this is not named in a sentence.
 CLEAR = 0.5
@@ -20,6 +22,8 @@ CLEAR = 0.5
 # count only queries whose token occurred before (`duplicate`, `induction`) are not named, because these may be few.
 TELLING = ("alignment", "previous", "next", "self", "anti-diagonal", "first", "last", "diagonal")
 METRIC_WIDTH = 140
+# In a text with fewer repeated tokens, a head may look at the right place by chance.
+LEAST_REPEATED = 4
 
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
@@ -105,3 +109,22 @@ def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> 
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def induction_head(view: View, trace: Trace) -> CardHead | None:
+    """The induction head of a decoder alone: the head with the largest share of its weight on the tokens right after earlier
+    copies of the query's token, in this run. None for a model with an encoder, for a text that hardly repeats itself, or if no
+    head has a clear share."""
+    tokens = trace.target_tokens[0] if trace.kinds == (Kind.DECODER,) else ()
+    if len(tokens) - len(set(tokens)) < LEAST_REPEATED:
+        return None
+    shares = head_measures(view, trace, str(Kind.DECODER))["induction"]
+    layer, head = strongest(shares)
+    return CardHead(str(Kind.DECODER), layer + 1, head + 1) if shares[layer, head] >= CLEAR else None
+
+
+def say_induction(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
+    """If this is the induction head, say where it looks and what such a head is for. Layer and head are counted from 0."""
+    if induction_head(view, trace) == (kind, layer + 1, head + 1):
+        of_head = float(head_measures(view, trace, kind)["induction"][layer, head])
+        st.markdown(text("attention")["induction_says"].format(share=share(of_head)))

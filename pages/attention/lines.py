@@ -15,6 +15,7 @@ from transformer.figures.theme import HEAD_COLORS
 
 # Marks a masked pair in the data that is sent; weights are never negative.
 MASKED = np.float32(-1)
+THRESHOLD = 0.05  # at first, smaller weights have no line
 
 Locked = tuple[tuple[str, int], ...]
 
@@ -50,7 +51,7 @@ def lines(
     key: str,
     heads: Sequence[int] | None = None,
     locked: Sequence[tuple[str, int]] = (),
-    threshold: float = 0.05,
+    threshold: float = THRESHOLD,
     on_change: Callable[[], None] | None = None,
     head: int | None = None,
 ) -> LinesState:
@@ -61,10 +62,9 @@ def lines(
     changes. A lock belongs to a position, so it stays when the tokens change.
 
     Args:
-        weights: [head, query, key] from 0 to 1.
-        allowed: [head, query, key]; True if the query may attend to the key. A masked pair never has a line.
-        queries: [query] tokens, shown as plain text.
-        keys: [key] tokens.
+        weights: from 0 to 1.
+        allowed: True if the query may attend to the key. A masked pair never has a line.
+        queries, keys: the tokens, shown as plain text.
         heads: the heads that are on, counted from 0; None for all.
         locked: pairs of "query" or "key" and a position, e.g. `("query", 3)`.
         threshold: weights below it have no line.

@@ -1,11 +1,11 @@
-"""The heads of a layer as lines between two columns of tokens."""
+"""The heads of a layer as lines between two columns of tokens, and the state of these lines in the address."""
 
+import re
 from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.attention.lines import heads_on, lines
-from pages.attention.lines_link import heads_in_url, locked_in_url, threshold_in_url, write_lines
+from pages.attention.lines import THRESHOLD, LinesState, heads_on, lines
 from pages.attention.offline_view import offline_view
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -27,7 +27,6 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
     if weights.size > LINES_WEIGHTS:
         st.info(text("attention")["too_many_lines"].format(count=whole(weights.size), most=whole(LINES_WEIGHTS)))
         return
-    locked, heads = locked_in_url(), sorted({head, *heads_in_url(shown.heads(kind))})
     key = f"lines-{kind}"
     on = heads_on(key, len(weights))
     state = lines(
@@ -36,17 +35,16 @@ def show_lines(view: View, shown: Trace, kind: str, layer: int, head: int) -> No
         queries,
         keys,
         key=key,
-        heads=heads,
-        locked=locked,
-        threshold=threshold_in_url(),
+        heads=sorted({head, *_heads_in_url(len(weights))}),
+        locked=_locked_in_url(),
+        threshold=_threshold_in_url(),
         on_change=lambda: _follow_heads(on, heads_on(key, len(weights)), head),
         head=head,
     )
-    write_lines(state, head)
-    name = f"{view.model}-{kind}-layer{layer + 1}-lines"
+    _write_to_url(state, head)
     saving(
         key,
-        name,
+        f"{view.model}-{kind}-layer{layer + 1}-lines",
         lambda: weights_table(weights[None], allowed[None], queries, keys, layer + 1),
         view=lambda: offline_view(view, shown, kind, layer, head, state),
     )
@@ -66,3 +64,36 @@ def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool
         head: the picked head, counted from 0.
     """
     return bool(on) and head in before and head not in on
+
+
+def _locked_in_url() -> list[tuple[str, int]]:
+    """The locked tokens: the side and the position of each."""
+    sides = {"q": "query", "k": "key"}
+    tokens = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
+    return [(sides[part[0]], int(part[1:])) for part in tokens if len(part) < 6]
+
+
+def _heads_in_url(count: int) -> tuple[int, ...]:
+    """The heads that are on, of `count` heads; counted from 0."""
+    parts = st.query_params.get("heads", "").split(",")
+    return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
+
+
+def _threshold_in_url() -> float:
+    """The weight below which no line is drawn."""
+    number = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
+    return float(number[0]) if number else THRESHOLD
+
+
+def _write_to_url(state: LinesState, head: int) -> None:
+    """Put the state of the lines into the address. Values that are the default for this head are left out."""
+    _put("locked", ",".join(f"{side[0]}{position}" for side, position in state.locked))
+    _put("heads", ",".join(str(position + 1) for position in state.heads) if tuple(state.heads) != (head,) else "")
+    _put("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")
+
+
+def _put(name: str, value: str) -> None:
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]

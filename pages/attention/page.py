@@ -7,9 +7,8 @@ from pages.attention.attention_steps import show_steps
 from pages.attention.combined_view import show_combined
 from pages.attention.gradient_view import show_gradients
 from pages.attention.head_map_view import show_map, show_numbers
-from pages.attention.head_patterns import show_pattern
+from pages.attention.head_patterns import induction_head, say_induction, show_pattern
 from pages.attention.head_question import SILENCE, head_question, show_question
-from pages.attention.induction import induction_head, say_induction
 from pages.attention.lines_view import show_lines
 from pages.attention.silence import show_other_need, show_silence
 from pages.attention.two_heads import show_both_heads

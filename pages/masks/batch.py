@@ -21,6 +21,7 @@ from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import KIND_COLORS
 from transformer.pipeline.pipeline import Side
 from transformer.tasks import TASKS
+from transformer.tracing.paths import Kind
 from transformer.tracing.trace import unpadded_length
 
 NO_CAUSAL = "no causal mask"  # an edit, as a phrase
@@ -119,72 +120,73 @@ def more_sentences(view: View) -> list[str]:
     return [" ".join(part) for part in [tokens[:length] for length in sorted(parts)] or [tokens * 3]]
 
 
-def show_masks(batch: Batch, shown: Trace, names: tuple[str, str]) -> None:
-    """Draw two of the four masks of one sentence (`source`, `padding`, `causal`, `combined`) with tokens on both axes, and
-    their shapes. `shown` is the batch's trace, or that trace between words."""
-    words, trace, item = text("masks"), batch.trace, batch.item
+def show_masks(batch: Batch, shown: Trace) -> None:
+    """Draw the four masks of one sentence with tokens on both axes, and their shapes. `shown` is the batch's trace, or that trace
+    between words."""
     assert batch.target is not None
-    sources, targets = trace.source_tokens[item], trace.target_tokens[item]
-    masks, padding, config = trace.masks, batch.target.padding, trace.config
-    assert masks.source is not None  # a pipeline always has a source
-    parts = {
-        "source": (masks.source, sources, "encoder"),
-        "padding": (padding, targets, "decoder"),
-        "causal": (batch.target.causal, targets, "decoder"),
-        "combined": (masks.target, targets, "decoder"),
+    masks: dict[str, tuple[Any, Side]] = {
+        "source": (batch.trace.masks.source, "source"),
+        "padding": (batch.target.padding, "target"),
+        "causal": (batch.target.causal, "target"),
+        "combined": (batch.trace.masks.target, "target"),
     }
-    # The key is a place that a lesson scrolls to.
-    for place, name in zip(st.container(key=f"masks-{names[0]}").columns(2), names, strict=True):
-        with place:
-            mask, tokens, kind = parts[name]
-            title = words["mask_titles"][name]
-            st.markdown(f"**{title}**")
-            if mask is not None:
-                keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(len(tokens), len(tokens)).numpy()
-                looks = keep.size  # between tokens, as the shape below counts them
-                if shown is not trace:
-                    side = "source" if name == "source" else "target"
-                    of = word_groups(trace, side, item)
-                    keep, tokens = join_allowed(keep, of, of), shown.tokens_of(side)[item][: len(of)]
-                if keep.all():
-                    st.markdown(words["all_allowed"].format(looks=looks))
-                else:
-                    alt = words["mask_alt"].format(name=title, tokens=len(tokens), hidden=int((~keep).sum()))
-                    queries = map_names(batch.view, shown, kind, item)[0][: len(tokens)]
-                    show(
-                        chart(mask_picture, keep, queries, tokens, KIND_COLORS[kind], labels=figure_labels()),
-                        f"mask-{name}",
-                        alt,
-                    )
-                st.caption(f"`{named_shape(_axes(name, mask), mask.shape)}`")
-            says = "combined_unmasked" if name == "combined" and batch.unmasked else name
-            st.caption(
-                words["padding_sentences"][config.target_padding] if says == "padding" else words["mask_sentences"][says]
-            )
+    for names in (("source", "padding"), ("causal", "combined")):
+        # The key is a place that a lesson scrolls to.
+        for place, name in zip(st.container(key=f"masks-{names[0]}").columns(2), names, strict=True):
+            with place:
+                _show_mask(batch, shown, name, *masks[name])
+
+
+def _show_mask(batch: Batch, shown: Trace, name: str, mask: Any, side: Side) -> None:
+    """Draw one of the four masks. `mask` is None if this variant has no such mask."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    title = words["mask_titles"][name]
+    st.markdown(f"**{title}**")
+    if mask is not None:
+        count = len(trace.tokens_of(side)[item])
+        keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(count, count).numpy()
+        looks = keep.size  # between tokens, as the shape below counts them
+        if shown is not trace:
+            of = word_groups(trace, side, item)
+            keep = join_allowed(keep, of, of)
+        kind = Kind.ENCODER if side == "source" else Kind.DECODER
+        _draw(batch, shown, kind, keep, looks, title, f"mask-{name}")
+        st.caption(f"`{named_shape(_axes(name, side, mask), mask.shape)}`")
+    if name == "padding":
+        st.caption(words["padding_sentences"][trace.config.target_padding])
+    else:
+        st.caption(words["mask_sentences"]["combined_unmasked" if name == "combined" and batch.unmasked else name])
+
+
+def _draw(batch: Batch, shown: Trace, kind: Kind, keep: np.ndarray, looks: int, title: str, key: str) -> None:
+    """Draw a mask as a picture. If it hides nothing, write how many looks it allows."""
+    words = text("masks")
+    if keep.all():
+        st.markdown(words["all_allowed"].format(looks=looks))
+        return
+    # Between words, the mask has no rows and columns for the padding of a shorter text.
+    queries, keys = (
+        names[:size] for names, size in zip(map_names(batch.view, shown, kind, batch.item), keep.shape, strict=True)
+    )
+    alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
+    show(chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels()), key, alt)
 
 
 def show_recorded(batch: Batch, shown: Trace) -> None:
     """Draw the masks that the attentions used. Layers of one kind with equal masks share a picture; a layer with a sliding
     window has its own. `shown` is the batch's trace, or that trace between words."""
-    words, trace, item = text("masks"), shown, batch.item
+    words, item = text("masks"), batch.item
     st.markdown(words["recorded"])
-    for kind in trace.kinds:
-        queries, keys = map_names(batch.view, trace, kind, item)
+    for kind in shown.kinds:
         alike: dict[bytes, list[int]] = {}
-        for layer in range(trace.layers(kind)):
-            alike.setdefault(_allowed(trace, kind, layer, item).tobytes(), []).append(layer)
+        for layer in range(shown.layers(kind)):
+            alike.setdefault(_allowed(shown, kind, layer, item).tobytes(), []).append(layer)
         for layers in alike.values():
-            keep = _allowed(trace, kind, layers[0], item)
             title = words["kinds"][kind]
             listed = "" if len(alike) == 1 else words["recorded_layers"].format(layers=", ".join(str(at + 1) for at in layers))
             st.markdown(f"**{title}** {listed}")
-            if keep.all():
-                looks = _allowed(batch.trace, kind, layers[0], item).size
-                st.markdown(words["all_allowed"].format(looks=looks))
-                continue
-            alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
-            figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())
-            show(figure, f"mask-{kind}-{layers[0]}", alt)
+            keep, looks = _allowed(shown, kind, layers[0], item), _allowed(batch.trace, kind, layers[0], item).size
+            _draw(batch, shown, kind, keep, looks, title, f"mask-{kind}-{layers[0]}")
 
 
 def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
@@ -192,9 +194,8 @@ def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
     return ~trace.hidden(trace.attention_path(kind, layer))[item, 0].numpy()
 
 
-def _axes(name: str, mask: Any) -> tuple[str, ...]:
+def _axes(name: str, side: Side, mask: Any) -> tuple[str, ...]:
     """The names of a mask's axes. An axis of size 1 that is broadcast has the name `1`."""
-    side = "source" if name == "source" else "target"
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
     # The batch axis keeps its name even for one text, except in the causal mask, which is equal for every text.
     own = () if name == "causal" else ("batch",)
@@ -203,10 +204,9 @@ def _axes(name: str, mask: Any) -> tuple[str, ...]:
 
 def show_numbers(batch: Batch) -> None:
     """Draw the combined target mask as a table of 0 and 1."""
-    words, tokens = text("masks"), batch.trace.target_tokens[batch.item]
-    rows = numbered_tokens(map_names(batch.view, batch.trace, "decoder", batch.item)[0])
-    keep = batch.trace.masks.target[batch.item, 0].numpy()
+    words = text("masks")
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
-        with table:
-            st.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
-            st.dataframe(pd.DataFrame(keep.astype("uint8"), rows, numbered_tokens(tokens)))
+        rows, columns = map(numbered_tokens, map_names(batch.view, batch.trace, "decoder", batch.item))
+        keep = batch.trace.masks.target[batch.item, 0].numpy()
+        table.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
+        table.dataframe(pd.DataFrame(keep.astype("uint8"), rows, columns))

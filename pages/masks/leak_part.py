@@ -27,9 +27,6 @@ LEAKS_HEIGHT = 480  # height in px of the two runs side by side
 NO_PADDING = "no padding mask"
 PADDINGS, FIRST_PADDING = (1, 2, 4, 8, 16, 32), 8
 Ids = tuple[int, ...]
-EXPERIMENTS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (change_later, append_padding, fill_padding, padded_answer)
-}
 
 
 def show_future(batch: Batch, joined: bool) -> None:
@@ -58,7 +55,7 @@ def show_future(batch: Batch, joined: bool) -> None:
         if not seen("leaks", LEAKS_HEIGHT):
             return
         masked, unmasked = (
-            _measured(batch.view, "change_later", phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
+            _measured(batch.view, change_later, phrases, source, target, position, token) for phrases in ((), (NO_CAUSAL,))
         )
         _side_by_side(masked, unmasked, names, "future", joined)
     config = pipeline.config
@@ -85,13 +82,13 @@ def show_padding(batch: Batch, joined: bool) -> None:
     if not seen("leaks", LEAKS_HEIGHT):
         return
     masked, unmasked = (
-        _measured(batch.view, "append_padding", phrases, source, target, count) for phrases in ((), (NO_PADDING,))
+        _measured(batch.view, append_padding, phrases, source, target, count) for phrases in ((), (NO_PADDING,))
     )
     names = (words["without_padding"], words["with_padding"].format(count=count))
     _side_by_side(masked, unmasked, names, "padding", joined)
     if pipeline.trained:
         _answers(batch.view, source, count)
-    filled = _measured(batch.view, "fill_padding", (), source, target, count)
+    filled = _measured(batch.view, fill_padding, (), source, target, count)
     hides = "filled" if filled.largest == 0 else "filled_read"
     st.markdown(words[hides].format(count=count, most=_change(filled)))
 
@@ -142,7 +139,7 @@ def _answers(view: View, source: Ids, count: int) -> None:
     """List three answers: without padding, with padding, and with padding but no padding mask."""
     words = text("masks")
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
-    answers = [_measured(view, "padded_answer", phrases, source, many) for many, phrases in asked]
+    answers = [_measured(view, padded_answer, phrases, source, many) for many, phrases in asked]
     names = (words[f"answer_{name}"].format(count=count) for name in ("plain", "on", "off"))
     st.markdown("\n".join(f"- {name}: **{quoted(answer) or '–'}**" for name, answer in zip(names, answers, strict=True)))
     st.caption(words["answer_moved" if answers[0] != answers[2] else "answer_stayed"])
@@ -155,15 +152,13 @@ def _others(batch: Batch, position: int) -> list[int]:
     return [token for token in range(len(vocabulary)) if token not in excluded]
 
 
-def _measured(view: View, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
-    """The result of one function of `transformer.analysis.leaks` for the model of a view."""
-    return view.run(_leak, view.key, what, phrases, *asked)
+def _measured(view: View, experiment: Callable[..., Any], phrases: tuple[str, ...], *asked: int | Ids) -> Any:
+    """The result of a function of `transformer.analysis.leaks` for the model of a view, with edits."""
+    return view.run(_leak, view.key, experiment, phrases, *asked)
 
 
-# Cached by value: the model's key, the ids, and the edits as phrases.
 @cached
-def _leak(key: Key, what: str, phrases: tuple[str, ...], *asked: int | Ids) -> Any:
-    """The result of one function of `transformer.analysis.leaks`, with edits applied."""
+def _leak(key: Key, experiment: Callable[..., Any], phrases: tuple[str, ...], *asked: int | Ids) -> Any:
     pipeline = runs().pipeline(key)
     edits = tuple(edit for phrase in phrases for edit in interventions(phrase, pipeline.config))
-    return EXPERIMENTS[what](pipeline, *asked, edits)
+    return experiment(pipeline, *asked, edits)

@@ -59,8 +59,7 @@ with explained():
         elif part == "three-conventions":
             st.caption(words["pictures_above"])
         elif not hides and seen("target", 1000):
-            show_masks(batch, shown, ("source", "padding"))
-            show_masks(batch, shown, ("causal", "combined"))
+            show_masks(batch, shown)
             show_numbers(batch)
 
     parts = (masks.padding_keys, masks.padding_queries, masks.causal, masks.target_mask, MultiHeadAttention.hide)

@@ -28,19 +28,22 @@ def pick_head(runs: Runs, first: Head) -> Head:
     return Head(kind, layer, head)
 
 
+def of_head(values: OfHeads, head: Head) -> float:
+    """The number of one head."""
+    return float(values[head.kind][head.layer, head.head])
+
+
 def strongest(needs: Needs) -> Head:
     """The head with the largest sum of its lost and restored shares."""
-    return max(needs.roles, key=lambda head: sum(of[head.kind][head.layer, head.head] for of in (needs.lost, needs.restored)))
+    return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 
-def show_heads(
-    values: OfHeads,
-    value: str,
-    key: str,
-    alt: str,
-    picked: Head | None = None,
-    from_zero: bool = False,
-) -> None:
+def take_head(head: Head) -> None:
+    """Pick a head in the pickers of `pick_head`."""
+    st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
+
+
+def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head. The other arguments are those
     of `patch_grids`."""
     words, titles = text("patching"), text("attention")["kinds"]
@@ -48,15 +51,14 @@ def show_heads(
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)
         for kind, of_kind in values.items()
     ]
-    frame = None if picked is None else (picked.kind, picked.layer, picked.head)
-    figure = chart(patch_grids, grids, None, value, picked=frame, labels=figure_labels(), percent=True, from_zero=from_zero)
-    show(figure, key, alt, asks={"click": lambda: take_head(key)})
+    figure = chart(patch_grids, grids, None, value, picked=picked, labels=figure_labels(), percent=True, from_zero=from_zero)
+    show(figure, key, alt, asks={"click": lambda: _take_cell(key)})
 
 
-def take_head(key: str) -> None:
+def _take_cell(key: str) -> None:
     """Pick the head of the cell that was clicked."""
     sent = event(key, "click")
     about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
     kind = about.get("grid") if isinstance(about, dict) else None
     if kind in text("attention")["kinds"] and isinstance(row, int) and isinstance(column, int):
-        st.session_state.update(kind=kind, layer=row + 1, head=column + 1)
+        take_head(Head(kind, row, column))

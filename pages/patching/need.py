@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.patching.heads import pick_head, strongest
+from pages.patching.heads import of_head, pick_head, strongest, take_head
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
 from pages.shell.view.patched_runs import head_name
 from pages.ui.chart import event
@@ -73,21 +73,14 @@ def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, I
 def is_unclear(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> bool:
     """Whether the role of a head is not certain: an interval crosses the line between two roles, or without intervals, a share
     is close to this line."""
-    at = head.kind, (head.layer, head.head)
     if intervals:
-        return any(of.low[at[0]][at[1]] < HALF < of.high[at[0]][at[1]] for of in intervals)
-    return any(abs(of[at[0]][at[1]] - HALF) < NEAR for of in (found.lost, found.restored))
+        return any(of_head(of.low, head) < HALF < of_head(of.high, head) for of in intervals)
+    return any(abs(of_head(of, head) - HALF) < NEAR for of in (found.lost, found.restored))
 
 
 def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> Dot:
-    lost, restored = (float(of[head.kind][head.layer, head.head]) for of in (found.lost, found.restored))
-    dot = Dot(head.kind, head_name(head), lost, restored)
-    if intervals is None:
-        return dot
-    ranges = [
-        (float(of.low[head.kind][head.layer, head.head]), float(of.high[head.kind][head.layer, head.head])) for of in intervals
-    ]
-    return dot._replace(lost_range=ranges[0], restored_range=ranges[1])
+    ranges = [(of_head(of.low, head), of_head(of.high, head)) for of in intervals] if intervals else (None, None)
+    return Dot(head.kind, head_name(head), of_head(found.lost, head), of_head(found.restored, head), *ranges)
 
 
 def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
@@ -109,21 +102,19 @@ def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
 def _say_head(found: Needs, head: Head) -> None:
     words, role = text("patching"), found.roles[head]
     values = {"head": head_name(head), "role": words["roles"][role], "says": words["role_says"][role]}
-    values |= {
-        "lost": share(float(found.lost[head.kind][head.layer, head.head]), 1),
-        "restored": share(float(found.restored[head.kind][head.layer, head.head]), 1),
-    }
+    values |= {"lost": share(of_head(found.lost, head), 1), "restored": share(of_head(found.restored, head), 1)}
     st.info(words["head_is"].format(**values), icon=":material/adjust:")
 
 
 def say_agreement(by_logit: Needs, by_probability: Needs) -> None:
     """Say whether the logit difference and the probability rank the heads alike. Draw a warning if they do not."""
     words = text("patching")
-    ranks = [ranks_agree(*(getattr(of, name) for of in (by_logit, by_probability))) for name in ("lost", "restored")]
-    if any(math.isnan(rank) for rank in ranks):
+    lost = ranks_agree(by_logit.lost, by_probability.lost)
+    restored = ranks_agree(by_logit.restored, by_probability.restored)
+    if math.isnan(lost) or math.isnan(restored):
         return
-    values = {"lost": fixed(ranks[0], 2), "restored": fixed(ranks[1], 2)}
-    if min(ranks) < AGREE:
+    values = {"lost": fixed(lost, 2), "restored": fixed(restored, 2)}
+    if min(lost, restored) < AGREE:
         st.warning(words["ranks_differ"].format(**values), icon=":material/swap_vert:")
     else:
         st.caption(words["ranks_agree"].format(**values))
@@ -134,5 +125,4 @@ def _take_dot(key: str, heads: Sequence[Head]) -> None:
     data = event(key, "click").get("data")
     index = data[0] if isinstance(data, list) and data else None
     if isinstance(index, int) and 0 <= index < len(heads):
-        head = heads[index]
-        st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
+        take_head(heads[index])

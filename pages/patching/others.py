@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import OfHeads, pick_head, show_heads, strongest
+from pages.patching.heads import OfHeads, of_head, pick_head, show_heads, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
 from pages.shell.view.patched_runs import head_name, in_line
 from pages.ui.caches import cached
@@ -75,7 +75,7 @@ def _say_strongest(alone: OfHeads, more: OfHeads, head: Head, direction: str) ->
     kind = max(more, key=lambda kind: float(np.nanmax(more[kind], initial=-1)))
     layer, other = (int(index) for index in np.unravel_index(np.nanargmax(more[kind]), more[kind].shape))
     extra, partner = float(more[kind][layer, other]), Head(kind, layer, other)
-    single = [float(alone[one.kind][one.layer, one.head]) for one in (head, partner)]
-    values = {"head": head_name(head), "other": head_name(partner), "both": share(sum(single) + extra, 1)}
-    values |= {"first": share(single[0], 1), "second": share(single[1], 1)}
+    first, second = of_head(alone, head), of_head(alone, partner)
+    values = {"head": head_name(head), "other": head_name(partner), "both": share(first + second + extra, 1)}
+    values |= {"first": share(first, 1), "second": share(second, 1)}
     st.markdown(words[f"{'found' if extra >= LEAST_EXTRA else 'none'}_{direction}"].format(**values))

@@ -1,19 +1,21 @@
-"""Needed against enough over many pairs of texts of the model's task, with intervals, computed in the background."""
+"""Needed against enough over many pairs of texts of the model's task, with intervals, computed in the background. What silencing
+heads does to pronouns, from the cards of models."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from pages.patching.heads import pick_head, strongest
+from pages.patching.heads import of_head, pick_head, strongest
 from pages.patching.need import is_unclear, say_agreement, show_dots
-from pages.patching.silenced_pairs import show_silenced
 from pages.patching.two_runs_to_patch import Runs
+from pages.shell.models.catalogue import available
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import head_name
 from pages.shell.view.runs import Key, Report, runs
 from pages.ui.caches import ABSENT, RESULTS, cached
-from pages.ui.format import share, whole
+from pages.ui.format import fixed, share, whole
 from pages.ui.pickers import pick
 from pages.ui.tables import show_table
 from pages.ui.text import text
@@ -21,10 +23,13 @@ from transformer.patching import AverageNeeds, Head, average_needs, pairs_of_tas
 from transformer.patching.averages import Interval
 from transformer.patching.places import OF_HEADS
 from transformer.tasks import TASKS
+from transformer.training.recipe import RECIPES
 
 COUNTS = (100, 300)
 SEED = "patching"
 MOST_ROWS = 8  # heads in the table, those that matter most
+# The models that were trained to look at a noun, or not to.
+SILENCED = tuple(name for name, recipe in RECIPES.items() if recipe.turning or recipe.stillness)
 
 
 def _averaged(key: Key, task: str, count: int, what: str, report: Report) -> AverageNeeds:
@@ -46,7 +51,7 @@ def _examples(task: str) -> list[tuple[str, str]]:
 def show_pairs(runs_to_patch: Runs) -> None:
     """Draw the averages over many pairs of texts, and what silencing does to pronouns."""
     _show_averages(runs_to_patch)
-    show_silenced(runs_to_patch.clean.model)
+    _show_silenced(runs_to_patch.clean.model)
 
 
 def _show_averages(view_runs: Runs) -> None:
@@ -81,22 +86,37 @@ def _show_averages(view_runs: Runs) -> None:
 
 def _show_table(found: AverageNeeds, intervals: tuple[Interval, Interval]) -> None:
     """Draw the means and intervals of the heads that matter most."""
-    words, roles = text("patching"), found.needs().roles
-    size = {head: max(float(np.abs(of.mean[head.kind][head.layer, head.head])) for of in intervals) for head in roles}
-    rows = [
-        (head_name(head), *(_interval(of, head) for of in intervals), _role(found, head, intervals))
-        for head in sorted(roles, key=lambda head: -size[head])[:MOST_ROWS]
-    ]
+    words, needs = text("patching"), found.needs()
+    rows = []
+    heads = sorted(needs.roles, key=lambda head: max(abs(of_head(of.mean, head)) for of in intervals), reverse=True)
+    for head in heads[:MOST_ROWS]:
+        role = words["roles"][needs.roles[head]] + "?" * is_unclear(needs, head, intervals)
+        rows.append((head_name(head), *(_interval(of, head) for of in intervals), role))
     show_table((words["head_column"], words["lost"], words["restored"], words["role"]), tuple(rows), named=True)
     st.caption(words["interval_says"])
 
 
-def _role(found: AverageNeeds, head: Head, intervals: tuple[Interval, Interval]) -> str:
-    """The role of a head, with a question mark if it is not certain."""
-    needs = found.needs()
-    return text("patching")["roles"][needs.roles[head]] + "?" * is_unclear(needs, head, intervals)
-
-
 def _interval(of: Interval, head: Head) -> str:
-    mean, low, high = (share(float(part[head.kind][head.layer, head.head]), 1) for part in (of.mean, of.low, of.high))
+    mean, low, high = (share(of_head(part, head), 1) for part in (of.mean, of.low, of.high))
     return text("patching")["interval"].format(mean=mean, low=low, high=high)
+
+
+def _show_silenced(model: str) -> None:
+    """Draw a table of `SILENCED`, if the shown model is one of them and its card has these measures."""
+    if model not in SILENCED:
+        return
+    measures = {name: runs().pipeline(name).card.measures.get("pronouns", {}) for name in SILENCED if name in available()}
+    rows = {name: _row(name, of) for name, of in measures.items() if "needed" in of}
+    if model in rows:
+        words = text("patching")["silenced"]
+        st.header(words["title"], anchor="silenced")
+        show_table(tuple(words["columns"]), tuple(rows.values()), named=True)
+        st.caption(words["says"])
+        st.info(words["meaning"], icon=":material/psychology_alt:")
+
+
+def _row(model: str, measures: Mapping[str, Any]) -> tuple[str, ...]:
+    row = [model, whole(measures["pairs"]), share(measures["right"], 1), fixed(measures["shift"], 2)]
+    for head in (dict(measures, kind="cross"), measures["needed"]):
+        row += [head_name(Head(head["kind"], head["layer"] - 1, head["head"] - 1)), share(head["right_without"], 1)]
+    return tuple(row)
