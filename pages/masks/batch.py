@@ -121,8 +121,7 @@ def more_sentences(view: View) -> list[str]:
 
 
 def show_masks(batch: Batch, shown: Trace) -> None:
-    """Draw the four masks of one sentence with tokens on both axes, and their shapes. `shown` is the batch's trace, or that trace
-    between words."""
+    """Draw the four masks of one sentence, and their shapes. `shown` is the batch's trace, or that trace between words."""
     assert batch.target is not None
     masks: dict[str, tuple[Any, Side]] = {
         "source": (batch.trace.masks.source, "source"),
@@ -165,9 +164,8 @@ def _draw(batch: Batch, shown: Trace, kind: Kind, keep: np.ndarray, looks: int, 
         st.markdown(words["all_allowed"].format(looks=looks))
         return
     # Between words, the mask has no rows and columns for the padding of a shorter text.
-    queries, keys = (
-        names[:size] for names, size in zip(map_names(batch.view, shown, kind, batch.item), keep.shape, strict=True)
-    )
+    names = map_names(batch.view, shown, kind, batch.item)
+    queries, keys = (tokens[:size] for tokens, size in zip(names, keep.shape, strict=True))
     alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
     show(chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels()), key, alt)
 

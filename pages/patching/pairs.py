@@ -1,5 +1,5 @@
-"""Needed against enough over many pairs of texts of the model's task, with intervals, computed in the background. What silencing
-heads does to pronouns, from the cards of models."""
+"""Needed against enough over many pairs of texts of the model's task, computed in the background; and what silencing heads does
+to pronouns, from the cards of models."""
 
 from collections.abc import Mapping
 from functools import partial
