@@ -67,7 +67,7 @@ def attention_in_parts(
     kinds: Sequence[str] | None = None,
     megabytes: int | float = 1_000,
 ) -> Iterator[AttentionPart]:
-    """The attention weights of a text, layer by layer, equal to those of its trace.
+    """Yield the attention weights of a text, one layer at a time. They equal those of its trace.
 
         for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
             print(kind, layer, weights.shape)

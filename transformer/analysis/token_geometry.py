@@ -22,7 +22,7 @@ Rows = Float[np.ndarray, "row d_model"]
 
 
 class Neighbour(NamedTuple):
-    """A row of a table, and its cosine to another row.
+    """A row of a table, with its cosine similarity to another row.
 
     Attributes:
         token_id: index of the row in the table.

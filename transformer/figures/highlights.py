@@ -58,11 +58,11 @@ def largest_cells(
     columns: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Iterator[Highlight]:
-    """The rows of a matrix with the largest cells, each row with its largest cell. Nothing for a matrix without numbers, or
-    with zeros only.
+    """What stands out in a matrix: the rows with the largest cells, by magnitude, and in each row its largest cell. There are
+    at most `MOST_OF_SERIES`, and none for a matrix with zeros only.
 
     Args:
-        values: the matrix; NaN is not a number.
+        values: the matrix; NaN and infinite values are left out.
         rows, columns: the names of rows and columns; by default they are counted from 0.
         pairs: whether the matrix compares its rows with one another. If so, each pair is returned once, and no row is paired
             with itself.

@@ -94,13 +94,13 @@ class RunPair:
             clean, corrupt: the traces, of one text each and without edits.
             row: the row of the logits to compare. By default, the first row in which the most probable tokens differ, or if
                 there is none, the row whose distributions differ most. For a decoder alone, the last row.
-            tokens: ids of the two tokens whose logits are compared. By default, the most probable tokens of the row; if they
-                are the same one, the second is the token that gains most in the corrupt run.
+            tokens: ids of the two tokens whose logits are compared. By default, the most probable token of each run in
+                this row; if both runs have the same one, the second is the token that gains most in the corrupt run.
 
         Raises:
-            InputError: an argument has a wrong type, the traces are of another network, have edits, or are of words or of
-                several texts, the runs differ in length or read different targets, the network is in training mode, has no
-                language head or computes NaN, or there is no such row or token.
+            InputError: an argument has a wrong type; a trace has edits, several texts, joined words (a `WordTrace`), or is of
+                another network; the runs differ in length or read different targets; the network is in training mode, has no
+                language head or computes NaN; there is no such row or token, or the two tokens are the same.
         """
         check_language_head(network)
         check_evaluation_mode(network)

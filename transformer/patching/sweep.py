@@ -51,8 +51,12 @@ class Patched:
     moved: dict[str, Grids]
 
     def differs(self, metric: str = "logit") -> bool:
-        """Whether the two runs differ enough in a measure to speak of shares of the difference: by `LEAST_GAPS`, and for the
-        logit difference, also by `LEAST_PART` of its larger value."""
+        """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. The
+        logit difference must also change by at least the part `LEAST_PART` of the larger of its two magnitudes.
+
+        Raises:
+            ConfigError: there is no such measure.
+        """
         corrupt, clean = self.ends[one_of("metric", metric, METRICS)]
         least = max(LEAST_GAPS[metric], LEAST_PART * max(abs(corrupt), abs(clean)) if metric == "logit" else 0.0)
         return abs(clean - corrupt) >= least

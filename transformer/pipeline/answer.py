@@ -16,7 +16,8 @@ class Answer:
     """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
 
     Attributes:
-        text: the tokens joined as a person would write them.
+        text: the output as a person would write it: for most models the tokens joined, with names that the model does not know
+            copied from the source; for a model that fills in masks, the whole text; for one that classifies, its labels.
         tokens: the tokens without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
         ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.

@@ -102,7 +102,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     """Read a checkpoint into a model in evaluation mode.
 
     Raises:
-        CheckpointError: the file is missing, truncated, damaged, not one of ours, or its model could overflow.
+        CheckpointError: the file is missing, truncated, damaged or not one of ours, or its weights are so large that a forward
+            pass could overflow.
     """
     path = as_path(path)
     return _read(path, path.name)

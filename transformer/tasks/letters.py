@@ -15,7 +15,8 @@ LONGEST = 12
 
 
 class LetterTask(Task):
-    """Letters in, the same letters in some order out. All lengths from 1 to 12 are equally likely, and so are all letters."""
+    """The base of tasks whose answer is the letters of the source in another order. A sampled source has 1 to 12 letters; all
+    lengths and all letters are equally likely."""
 
     accepts = f"1 to {LONGEST} letters from a to z"
     source_vocabulary = Vocabulary.of(LETTERS, "characters")

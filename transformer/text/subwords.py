@@ -165,8 +165,8 @@ class Subwords(Vocabulary):
 
 
 def runs(word: str) -> list[str]:
-    """The runs of a word: each digit, each sign of punctuation, and each stretch of other characters: `isn't` → `isn` `'`
-    `t`."""
+    """The runs of a word: each digit, each sign of punctuation, and each stretch of other characters, of at most `LONGEST_RUN`
+    characters: `isn't` → `isn` `'` `t`."""
     made: list[str] = []
     for character in word:
         if made and is_run(character) and is_run(made[-1]) and len(made[-1]) < LONGEST_RUN:

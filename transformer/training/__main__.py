@@ -122,8 +122,8 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """The accuracy on held-out pairs, up to `per_form` of each form, and the pipeline with that result and the
-    measures of its heads on its card."""
+    """The accuracy on held-out pairs, and the pipeline with it, and with the measures of its heads, on its card. `per_form` is
+    that of `held_out_pairs`."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,

@@ -115,10 +115,11 @@ def form_of(source: str) -> str:
 
 
 def read_corpus(path: Path) -> list[Sentence]:
-    """The sentences of a file, each once, in the order of the file.
+    """The English sentences of a file with tabs between its columns, in the order of the file. Each comes once, with all its
+    translations. Lines with an empty sentence are left out.
 
     Raises:
-        InputError: there is no such file; it cannot be read; or a line has no tab.
+        InputError: there is no such file, or it is a folder; it cannot be read; or a line has no tab.
     """
     if path.is_dir():
         raise InputError("{name!r} is a folder; name the file of sentence pairs in it.", name=path.name)

@@ -131,8 +131,9 @@ def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
 
 
 def skipped_layers(setting: Setting) -> Iterator[Candidate]:
-    """Layers that do not run. Their weights are placed in the order in which their layers run, so the last layers of ours are
-    the layers without weights."""
+    """The mistake that the watched module skips layers: one candidate for each stack in which layers do not run.
+
+    The weights of the layers that ran are in the first layers of our model, so its last layers stand for the skipped ones."""
     for stack, ran in setting.layers.items():
         skipped = [*setting.module(f"{stack}.layers").children()][ran:]
         if skipped:

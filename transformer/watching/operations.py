@@ -51,13 +51,14 @@ class Attention:
     """One recognised attention. Its fields are filled while the module runs.
 
     Attributes:
-        product: its queries and keys.
-        scores, weights: before and after softmax, with the axes `product.axes`.
+        product: the product of its queries and keys.
+        scores, weights: the tensors before and after softmax, with the axes `product.axes`.
         modules: paths of the modules that were running both at the product and at the softmax.
         value: [.., key, d_head]; None if the weights were not multiplied with values.
         applied: the weights that were multiplied with the values, if they differ from `weights`, for example by dropout.
         output: the averages of the values.
-        value_axes, output_axes: as `Product.axes`, with `d_head`; None if they are in the order of the weights.
+        value_axes, output_axes: names of the axes of `value` and `output`, if the module used einsum. None for the usual order:
+            the axes of the weights, with `d_head` in the place of the last.
     """
 
     product: Product

@@ -42,10 +42,10 @@ class Generation:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Generation":
-        """The answer with all steps, which are computed now.
+        """Run an iterator of `generate` to its end, and keep its steps.
 
         Raises:
-            InputError: `steps` are not those that `generate` yields.
+            InputError: `steps` are not those that `generate` yields, there are none, or they are of several sources.
         """
         return cls(tuple(steps) if isinstance(steps, Iterable) else (steps,))
 
@@ -94,7 +94,7 @@ class Generation:
 
     @property
     def total(self) -> float:
-        """The log-probability, in nats, of the best answer as far as it is written; 0 if nothing is."""
+        """The log-probability, in nats, of the written tokens of the best answer; 0 if none is written."""
         made = self.written()
         return made.total if made else 0.0
 

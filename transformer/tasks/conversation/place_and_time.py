@@ -84,7 +84,7 @@ def the_country(country: Country) -> Nominal:
 
 
 def destination(path: Path) -> list[str]:
-    """Say a phrase such as `to the park`, `to paris`, `to the doctor`, `to school`."""
+    """Say a phrase such as `to the park`, `to paris`, `to the doctor`, `to school`, and return its French."""
     options = {"fixed": 1.0, "to": 3.0}
     if path.choose(options, {"fixed": FIXED_DESTINATIONS.by_first, "to": ("to",)}) == "fixed":
         return path.word(FIXED_DESTINATIONS).split()
@@ -103,7 +103,7 @@ DESTINATION_DETERMINERS = words.determiners("the 10, a 1, this 1, that 0.5, my 1
 
 
 def origin(path: Path) -> list[str]:
-    """Say a phrase such as `from france`, `from paris`, `from the station`."""
+    """Say a phrase such as `from france`, `from paris`, `from the station`, and return its French."""
     path.say("from")
     kind = path.choose({"phrase": 0.5, "city": 1.0, "country": 1.5}, _NAMED)
     if kind == "city":
@@ -165,7 +165,7 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
 
 
 def company(path: Path, subject: Nominal) -> list[str]:
-    """Say a phrase such as `with my friends`, after the place that somebody goes to or lives in."""
+    """Say a phrase such as `with my friends`, after the place that somebody goes to or lives in, and return its French."""
     path.say("with")
     return ["avec", *_after(path, "with", ("family", "friend", "group", "animal"), subject)]
 

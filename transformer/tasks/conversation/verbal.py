@@ -386,11 +386,11 @@ AGREEING = frozenset(["see", "buy", "find", "lose", "take", "eat", "help", "call
 
 
 def may_agree(verb: Verb, agreement: Agreement) -> bool:
-    """Whether the grammar uses the participle of a verb with an object of this agreement before it (`je l'ai vue`, `les livres
-    que j'ai achetés`).
+    """Whether an object of this gender and number may come before a verb in the past (`je l'ai vue`, `les livres que j'ai
+    achetés`), where a participle agrees with it.
 
-    The grammar does so only for common verbs, so that models have few forms to learn. With a masculine singular object, every
-    participle is allowed, because the participle does not change.
+    The grammar allows this only for common verbs, so that models have few forms to learn. Always allowed are a masculine
+    singular object, with which the participle does not change, and verbs whose past is the imparfait, without a participle.
     """
     return verb.base in AGREEING or verb.past_imperfect or agreement[:2] == ("m", False)
 

@@ -73,7 +73,8 @@ def inverted(who: Nominal) -> list[str]:
 
 
 def yes_no(path: Path) -> list[str]:
-    """Say a question such as `do you speak english`, `can she swim`, `did they go home`, `have you got a dog`."""
+    """Say a question such as `do you speak english`, `can she swim`, `did they go home`, `have you got a dog`, and return its
+    French."""
     if path.choose({"question": 30.0, "got": 1.0}, {"got": ("have", "has")}) == "got":
         have = path.word(words_table("have 1, has 0.4"))
         someone = asked(path, int(have == "has"))
@@ -135,7 +136,7 @@ ONE_OF = words.determiners("a 2, the 1, my 1, your 4, his 1, her 1, our 0.5, the
 
 
 def where(path: Path) -> list[str]:
-    """Say a question such as `where is the cat`, `where are you`, `where do you live`."""
+    """Say a question such as `where is the cat`, `where are you`, `where do you live`, and return its French."""
     path.say("where")
     chosen = path.choose({"is": 1.5, "thing": 1.5, "was": 0.3, "does": 2.0, "from": 0.5}, {"was": ("was", "were")})
     if chosen == "does":
@@ -231,7 +232,8 @@ WHO = Nominal(lambda _: ["qui"], Agreement("m", False, THIRD), THIRD, "person")
 
 
 def who(path: Path) -> list[str]:
-    """Say a question such as `who is he`, `who is your teacher`, `who wants a coffee`, `who do you love`."""
+    """Say a question such as `who is he`, `who is your teacher`, `who wants a coffee`, `who do you love`, and return its
+    French."""
     path.say("who")
     options = {"is": 1.5, "does": 1.5, "whom": 0.7, "be": 0.5}
     chosen = path.choose(
@@ -260,7 +262,7 @@ def who(path: Path) -> list[str]:
 
 
 def whose(path: Path) -> list[str]:
-    """Say a question such as `whose book is this`."""
+    """Say a question such as `whose book is this`, and return its French."""
     path.say("whose")
     number = path.choose({"singular": 1.0, "plural": 0.4})
     kind = path.meaning(("object", "clothing", "vehicle", "animal"))
@@ -276,7 +278,7 @@ THESE_ONES = Table([("are these", None), ("are those", None), ("are they", None)
 
 
 def how_many(path: Path) -> list[str]:
-    """Say a question such as `how many cats do you have`, `how many books are there on the table`."""
+    """Say a question such as `how many cats do you have`, `how many books are there on the table`, and return its French."""
     path.say("how", "many")
     kind = path.meaning(
         ("animal", "family", "object", "food", "vehicle", "clothing", "person", "text", "language", "room", "idea")
@@ -350,7 +352,7 @@ VAS_TU = ("vais-je", "vas-tu", "va-t-il", "allons-nous", "vont-ils")
 
 
 def when_or_why(path: Path) -> list[str]:
-    """Say a question such as `when do you get up`, `why are you sad`, `when is your birthday`."""
+    """Say a question such as `when do you get up`, `why are you sad`, `when is your birthday`, and return its French."""
     word = path.word(words_table("when 1.0, why 1.0"))
     french = "quand" if word == "when" else "pourquoi"
     options = {"do": 2.0, "be": 0.5 if word == "why" else 0.0, "event": 0.0 if word == "why" else 0.5}

@@ -103,7 +103,8 @@ def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
 
 
 def description(path: Path) -> list[str]:
-    """Say a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich`, `it is easy`."""
+    """Say a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich`, `it is easy`, and return its
+    French."""
     options = {"someone": 1.0, "something": 1.0, "it": 0.6, "generic": 0.1, "owned": 0.12}
     chosen = path.choose(options, {"it": ("it", "this", "that")})
     if chosen == "it":
@@ -145,7 +146,7 @@ def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
 
 
 def state(path: Path) -> list[str]:
-    """Say a sentence such as `i am hungry`, `he is not afraid`, `my head hurts`."""
+    """Say a sentence such as `i am hungry`, `he is not afraid`, `my head hurts`, and return its French."""
     options = {"state": 3.0, "well": 0.5, "hurts": 0.7}
     chosen = path.choose(options, {"hurts": words.POSSESSIVES})
     if chosen == "hurts":
@@ -251,7 +252,7 @@ IDENTITY_PLURAL = words.determiners("the 1, my 4, your 2, his 1.5, her 1.5, our 
 
 
 def this_is(path: Path) -> list[str]:
-    """Say a sentence such as `this is my mother`, `they are not good books`, `it was a good film`."""
+    """Say a sentence such as `this is my mother`, `they are not good books`, `it was a good film`, and return its French."""
     past = path.choose({"present": 1.0, "past": 0.12}) == "past"
     table = THIS_WAS if past else THIS_IS
     who = path.word(table)
@@ -291,7 +292,7 @@ MINE = Table([("mine", "moi"), ("yours", "toi"), ("hers", "elle"), ("ours", "nou
 
 
 def city_is(path: Path) -> list[str]:
-    """Say a sentence such as `paris is a beautiful city`, `france is a country`."""
+    """Say a sentence such as `paris is a beautiful city`, `france is a country`, and return its French."""
     if path.choose({"city": 1.0, "country": 0.6}, {"city": adverbials.CITY_TABLE.by_first}) == "city":
         who, finite = path.word(adverbials.CITY_TABLE).split(), "est"
     else:
@@ -307,7 +308,8 @@ COUNTRIES_WITHOUT_THE = Table([(english, country) for english, country in COUNTR
 
 
 def job(path: Path) -> list[str]:
-    """Say a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers`, `she is a good singer`."""
+    """Say a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers`, `she is a good singer`, and
+    return its French."""
     who = subject(path, pronouns=1.7)
     tense = tense_of(path, 0.1)
     be(path, who, tense)
@@ -329,7 +331,8 @@ def job(path: Path) -> list[str]:
 
 
 def location(path: Path) -> list[str]:
-    """Say a sentence such as `the cat is on the table`, `we were at home yesterday`, `it is in the kitchen`."""
+    """Say a sentence such as `the cat is on the table`, `we were at home yesterday`, `it is in the kitchen`, and return its
+    French."""
     options = {"someone": 1.3, "something": 1.3, "it": 0.3}
     chosen = path.choose(options, {"it": ("it",)})
     if chosen == "it":
@@ -349,7 +352,8 @@ MOVABLE = ("object", "clothing", "food", "furniture", "vehicle", "place", "objec
 
 
 def existence(path: Path) -> list[str]:
-    """Say a sentence such as `there are three books on the table`, `there is not any milk`, `there was a cat in the garden`."""
+    """Say a sentence such as `there are three books on the table`, `there is not any milk`, `there was a cat in the garden`,
+    and return its French."""
     path.say("there")
     tense = tense_of(path, 0.15)
     be_form = path.choose({"is": 1.0, "are": 1.0}) if tense == "present" else path.choose({"was": 1.0, "were": 1.0})
@@ -519,7 +523,7 @@ DAY_TABLE = Table(list(adverbials.DAYS.items()))
 
 
 def day(path: Path) -> list[str]:
-    """Say a sentence such as `it is monday`, `today is friday`, `tomorrow is my birthday`."""
+    """Say a sentence such as `it is monday`, `today is friday`, `tomorrow is my birthday`, and return its French."""
     options = {"today": 1.0, "tomorrow": 1.0, "it": 1.0}
     which = path.choose(options, {word: (word,) for word in options})
     path.say(which, "is")
@@ -530,7 +534,7 @@ def day(path: Path) -> list[str]:
 
 
 def favourite(path: Path) -> list[str]:
-    """Say a sentence such as `my favourite colour is blue`, `her favourite animal is the cat`."""
+    """Say a sentence such as `my favourite colour is blue`, `her favourite animal is the cat`, and return its French."""
     whose = path.word(WHOSE)
     path.word(FAVOURITE)
     what, answers = path.word(FAVOURITES)

@@ -108,7 +108,8 @@ GROUP = words.determiners("the 10, my 1, this 1, our 1")
 
 
 def superlative(path: Path) -> list[str]:
-    """Say a sentence such as `she is the tallest`, `this is the biggest house`, `he is the best student in the class`."""
+    """Say a sentence such as `she is the tallest`, `this is the biggest house`, `he is the best student in the class`, and
+    return its French."""
     chosen = path.choose({"alone": 1.0, "noun": 1.0, "this": 1.0}, {"this": ("this", "it", "that")})
     who = None
     if chosen == "this":

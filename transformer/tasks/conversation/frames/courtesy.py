@@ -74,7 +74,8 @@ def split(french: str) -> list[str]:
 
 
 def introduction(path: Path) -> list[str]:
-    """Say a sentence such as `my name is anna`, `i am anna`, `her name is lucy`, `my sister 's name is kate`, `this is tom`."""
+    """Say a sentence such as `my name is anna`, `i am anna`, `her name is lucy`, `my sister 's name is kate`, `this is tom`,
+    and return its French."""
     options = {"name": 3.0, "i am": 1.5, "owner": 0.7, "this is": 0.6, "called": 0.3}
     starts = {"name": words.OWNERS.by_first, "this is": ("this",), "i am": words.SUBJECTS.by_first}
     chosen = path.choose(options, starts)
@@ -113,7 +114,7 @@ def called(agreement: Agreement) -> list[str]:
 
 
 def age(path: Path) -> list[str]:
-    """Say a sentence such as `i am twelve years old`, `my brother is twenty one`."""
+    """Say a sentence such as `i am twelve years old`, `my brother is twenty one`, and return its French."""
     someone = subject(path, pronouns=2.0, kinds=("family", "family", "job", "person"))
     be(path, someone)
     number = path.word(NUMBERS)
@@ -129,7 +130,8 @@ NUMBERS = Table(list(words.NUMBERS.items()))
 
 
 def origin(path: Path) -> list[str]:
-    """Say a sentence such as `i am from france`, `she is spanish`, `we live in paris`, `he was born in italy`."""
+    """Say a sentence such as `i am from france`, `she is spanish`, `we live in paris`, `he was born in italy`, and return its
+    French."""
     someone = subject(path, pronouns=2.5, kinds=("family", "family", "job", "person"))
     slot = someone.agreement.slot
     options = {"from": 2.0, "nation": 2.0, "born": 0.7}

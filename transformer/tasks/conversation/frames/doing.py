@@ -48,49 +48,49 @@ def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[st
 
 
 def present(path: Path) -> list[str]:
-    """Say a sentence such as `i eat an apple`, `she always drinks coffee`."""
+    """Say a sentence such as `i eat an apple`, `she always drinks coffee`, and return its French."""
     return in_tense(path, "present")
 
 
 def progressive(path: Path) -> list[str]:
-    """Say a sentence such as `he is sleeping`, `we are not working today`."""
+    """Say a sentence such as `he is sleeping`, `we are not working today`, and return its French."""
     return in_tense(path, "progressive", "not" if path.choose({"no": 0.88, "yes": 0.12}) == "yes" else "")
 
 
 def negative(path: Path) -> list[str]:
-    """Say a sentence such as `i do not like coffee`, `he never eats meat`."""
+    """Say a sentence such as `i do not like coffee`, `he never eats meat`, and return its French."""
     return in_tense(path, "present", path.choose({"not": 4.0, "never": 1.0}))
 
 
 def past(path: Path) -> list[str]:
-    """Say a sentence such as `we went to the beach yesterday`."""
+    """Say a sentence such as `we went to the beach yesterday`, and return its French."""
     return in_tense(path, "past")
 
 
 def negative_past(path: Path) -> list[str]:
-    """Say a sentence such as `she did not sleep`."""
+    """Say a sentence such as `she did not sleep`, and return its French."""
     return in_tense(path, "past", path.choose({"not": 6.0, "never": 1.0}))
 
 
 def imperfect(path: Path) -> list[str]:
-    """Say a sentence such as `i was sleeping`."""
+    """Say a sentence such as `i was sleeping`, and return its French."""
     return in_tense(path, "imperfect", "not" if path.choose({"no": 0.9, "yes": 0.1}) == "yes" else "")
 
 
 def future(path: Path) -> list[str]:
-    """Say a sentence such as `i am going to eat`, `we will not come tomorrow`."""
+    """Say a sentence such as `i am going to eat`, `we will not come tomorrow`, and return its French."""
     tense: Tense = path.choose({"future": 2.0, "will": 1.0})
     return in_tense(path, tense, "not" if path.choose({"no": 0.85, "yes": 0.15}) == "yes" else "")
 
 
 def modal(path: Path) -> list[str]:
-    """Say a sentence such as `i can swim`, `she wants to go home`, `you must not run`."""
+    """Say a sentence such as `i can swim`, `she wants to go home`, `you must not run`, and return its French."""
     negation: Negation = path.choose({"": 0.8, "not": 0.2})
     return [*with_modal(path, subject(path), negation).french(), *please(path, 0.03), *period(path)]
 
 
 def possession(path: Path) -> list[str]:
-    """Say a sentence such as `i have two brothers`, `she does not have a car`, `anna has blue eyes`."""
+    """Say a sentence such as `i have two brothers`, `she does not have a car`, `anna has blue eyes`, and return its French."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     tense: Tense = path.choose({"present": 1.0, "past": 0.2})
@@ -139,7 +139,7 @@ LOOKS = ("body", "hair", "hair")  # `she has long hair`
 
 
 def liking(path: Path) -> list[str]:
-    """Say a sentence such as `i like cats`, `he does not like coffee`, `we love swimming`."""
+    """Say a sentence such as `i like cats`, `he does not like coffee`, `we love swimming`, and return its French."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     negated = path.choose({"no": 0.75, "yes": 0.25}) == "yes"
@@ -186,7 +186,7 @@ def _before_infinitive(verb: Conjugation) -> Modal:
 
 
 def wish(path: Path) -> list[str]:
-    """Say a sentence such as `i would like a coffee please`."""
+    """Say a sentence such as `i would like a coffee please`, and return its French."""
     asks = path.says("would", 0.2)
     who = from_pronoun(path.word(words.PERSON_SUBJECTS, WISHERS)) if asks else subject(path, pronouns=5.0)
     path.say(*([] if asks else ["would"]), "like")
@@ -220,7 +220,7 @@ ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
 
 
 def order(path: Path) -> list[str]:
-    """Say a sentence such as `close the door please`, `do not run`, `give me the book`, `let us eat`."""
+    """Say a sentence such as `close the door please`, `do not run`, `give me the book`, `let us eat`, and return its French."""
     options = {"order": 3.0, "not": 1.0, "let us": 1.0, "give me": 0.7}
     starts = {"not": ("do",), "let us": ("let",), "give me": GIVE_ME.by_first, "order": ORDERED.by_first}
     asked = please(path, 0.07)
@@ -247,7 +247,8 @@ CONJUNCTIONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["
 
 
 def joined(path: Path) -> list[str]:
-    """Say a phrase such as `i like tea but i do not like coffee`, `i am happy because i have a dog`, `because i was tired`."""
+    """Say a phrase such as `i like tea but i do not like coffee`, `i am happy because i have a dog`, `because i was tired`,
+    and return its French."""
     if path.choose({"first": 0.92, "answer": 0.08}, {"answer": ("because",), "first": words.SUBJECTS.by_first}) == "answer":
         path.say("because")
         someone = from_pronoun(path.word(words.PERSON_SUBJECTS))
@@ -269,7 +270,8 @@ def joined(path: Path) -> list[str]:
 
 
 def thought(path: Path, who: Nominal) -> list[str]:
-    """Say a sentence such as `i think you are right`, `she knows that he is tired`, `i think it is easy`."""
+    """Say a sentence such as `i think you are right`, `she knows that he is tired`, `i think it is easy`, and return its
+    French."""
     thinks = path.word(THINKING[who.english_slot == THIRD])
     path.says("that", 0.5)
     that = [*who.subject, thinks.present[who.agreement.slot], "que"]
@@ -304,7 +306,7 @@ AGES = Table([(english, french) for english, french in words.NUMBERS.items() if 
 
 
 def being(path: Path, who: Nominal) -> list[str]:
-    """Say a phrase such as `i am tired`, `she was not hungry`."""
+    """Say a phrase such as `i am tired`, `she was not hungry`, and return its French."""
     past = path.choose({"present": 1.5, "past": 1.0}) == "past"
     be(path, who, "past" if past else "present")
     negated = path.says("not", 0.1)
