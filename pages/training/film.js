@@ -148,7 +148,7 @@ class Film {
     );
     const told = shown.right === null ? "" : shown.right ? text.is_right : text.is_wrong;
     words.setAttribute("aria-label", `${shown.answer} ${told}`);
-    this.answer.replaceChildren(`${text.answer} `, words, this.stopped(shown), this.measured(shown));
+    this.answer.replaceChildren(`${shown.says} `, words, this.stopped(shown), this.measured(shown));
     this.tokens.setAttribute("aria-label", text.tokens);
     this.tokens.replaceChildren(...target.map((token, row) => this.chip(token, row, shown)));
     this.barsTitle.textContent = fillIn(text.bars, { number: this.row + 1, token: tokenText(target[this.row]) });

@@ -7,7 +7,6 @@ stops, the browser sends the frame to the server.
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +23,7 @@ from pages.training.films import Film, maps, sent_frames, tests
 from pages.training.frames import SNAPSHOT, pick_frame
 from pages.ui import head_grid
 from pages.ui.compat import key_class
-from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel, sent
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed
@@ -142,14 +141,8 @@ def _row(rows: int) -> int:
     return row
 
 
-def _sent(name: str) -> Any:
-    """A value that the browser sent under a name. It is untrusted."""
-    sent = st.session_state.get(KEY)
-    return sent.get(name) if isinstance(sent, dict) else None
-
-
 def _asked() -> None:
-    asked = _sent("asked")
+    asked = sent(KEY, "asked")
     if isinstance(asked, str) and len(asked) < 10_000:
         st.session_state[ASKED] = asked
 
@@ -165,7 +158,7 @@ def _picked_row() -> None:
 
 def _take(name: str, key: str) -> None:
     """Store an index from the browser in the session. `seed` limits it to the valid range."""
-    index = _sent(name)
+    index = sent(KEY, name)
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < 10_000:
         st.session_state[key] = index
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.training.films import CHECKED, Film, history, table, tests
 from pages.training.frames import SNAPSHOT, Frames
-from pages.ui.chart import event, is_narrow
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share, whole
 from pages.ui.text import text
@@ -31,8 +31,8 @@ def show_curves(film: Film) -> None:
     names = (words["recorded"], words["computed"].format(pairs=CHECKED))
     drawn = (curves, frames.steps[-1], words["axis"], names)
     figure = chart(curve_panels, *drawn, logarithmic=True, height=250)
-    narrow = figure.finished.least_width  # of the panels side by side
-    if is_narrow(KEY):
+    narrow = [figure.finished.least_width or 0]  # of the panels side by side
+    if narrowness(KEY):
         figure = chart(curve_panels, *drawn, logarithmic=True, height=250, stacked=True)
     asks = {"click": lambda: _go_to(frames, event(KEY, "click").get("data"))}
     show(

@@ -1,12 +1,12 @@
 // The frames of a training, without access to the page.
 
 /**
- * A frame, as films.py sends it. `place` is the place of the step on the horizontal axis of the curves. `rows` has the distribution of each row of the decoder. A frame that was not requested yet has
- * no answer and no rows.
+ * A frame, as films.py sends it. `place` is the place of the step on the horizontal axis of the curves. `says` introduces the
+ * answer; `rows` has the distribution of each row of the decoder. A frame that was not requested yet has none of these three.
  *
  * @typedef {{ step: number, place: number, loss: number | null, accuracy: number | null }} BareFrame
  * @typedef {BareFrame & {
- *   answer: string, ended: boolean, right: boolean | null,
+ *   says: string, answer: string, ended: boolean, right: boolean | null,
  *   rows: { bars: [token: string, share: number, expected: boolean][], rest: number }[],
  * }} ReadyFrame
  * @typedef {BareFrame | ReadyFrame} Frame

@@ -12,6 +12,7 @@ from pages.shell.view.runs import right_answer, runs
 from pages.shell.view.view import View
 from pages.training.frames import Frames
 from pages.ui.caches import cached
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace
 from transformer.figures.attention_figures import quantized
@@ -67,21 +68,14 @@ class Film(NamedTuple):
 
 
 def film_of(view: View, frames: Frames) -> Film:
-    """The film of the view's first text."""
-    return Film(frames, view.source, _target_of(view, frames))
-
-
-def _target_of(view: View, frames: Frames) -> str:
-    """The target that every frame reads: the typed target, or otherwise the right answer of the model's task, or otherwise the
-    answer of the shipped model."""
-    if isinstance(view.target, Answer):  # an answer that the decoder is forced to read
-        return frames.pipeline(-1).as_target(view.target)
-    if view.target is not None:
-        return view.target
-    right = right_answer(frames.pipeline(-1).card.task, view.source)
-    if right is not None:
-        return right
-    return frames.pipeline(-1).as_target(runs().answer(frames.names[-1], view.source, ()))
+    """The film of the view's first text. Every frame reads the typed target, or otherwise the right answer of the model's task,
+    or otherwise the answer of the shipped model."""
+    shipped, target = frames.pipeline(-1), view.target
+    if target is None:
+        target = right_answer(shipped.card.task, view.source)
+    if target is None:
+        target = runs().answer(frames.names[-1], view.source, ())
+    return Film(frames, view.source, shipped.as_target(target) if isinstance(target, Answer) else target)
 
 
 @cached
@@ -140,8 +134,16 @@ def sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
             "loss": round(tested[index].loss, 5) if tested else None,
             "accuracy": round(tested[index].exact, 5) if tested else None,
         }
-        sent.append(frame | _read(film, index) if index in shown else frame)
+        sent.append(frame | {"says": _trained(film.frames, index)} | _read(film, index) if index in shown else frame)
     return sent
+
+
+def _trained(frames: Frames, index: int) -> str:
+    """How far the model of a frame was trained, as the start of a sentence about its answer."""
+    words = text("training")["film"]
+    if frames.steps[index] == 0:
+        return words["answer_untrained"]
+    return words["answer_unfinished" if frames.steps[index] < frames.steps[-1] else "answer"]
 
 
 @cached

@@ -55,9 +55,10 @@ def frames_of_view(view: View) -> Frames | None:
 
 
 def show_other_films(view: View) -> None:
-    """Say that the training of the model was not recorded, and draw links to models whose training was recorded."""
+    """Say that the model was not trained or its training not recorded, and draw links to models whose training was recorded."""
     words = text("training")
-    st.info(words["no_snapshots"].format(model=view.model), icon=":material/photo_library:")
+    says = words["no_snapshots" if view.pipeline.trained else "not_trained"]
+    st.info(says.format(model=view.model), icon=":material/photo_library:")
     with st.container(horizontal=True):
         for name in available():
             if snapshots(name):

@@ -46,11 +46,6 @@ def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
     return np.stack([head_shifts(runs().own_pipeline(name), pairs) for name in frames.names]) if pairs else None
 
 
-def has_pronouns(frames: Frames) -> bool:
-    """Whether the card of the model has a measure of pronouns."""
-    return "pronouns" in frames.pipeline(-1).card.measures
-
-
 def largest_change(values: Float[np.ndarray, " frame"]) -> int:
     """The frame at the end of the largest change between two neighbouring frames."""
     return int(abs(np.diff(values)).argmax()) + 1
@@ -67,10 +62,10 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
         st.markdown(words["told"].format(**place))
     by_measure = dict(waited(words["running"], measures, film, kind))
     names = list(by_measure)
-    if kind == Kind.CROSS and has_pronouns(frames):
+    turning = frames.pipeline(-1).card.measures.get("pronouns", {})
+    if kind == Kind.CROSS and turning:
         names.append(SHIFT)
     shares = {name: by_measure[name][-1, layer, head] for name in SHARES if name in by_measure}
-    turning = frames.pipeline(-1).card.measures.get("pronouns", {})
     if SHIFT in names and (layer + 1, head + 1) == (turning.get("layer"), turning.get("head")):
         first = SHIFT
     else:
@@ -99,7 +94,8 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     says, tested = words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]), tests(frames)
     if tested:
         exact = {"before": share(tested[after - 1].exact, 1), "after": share(tested[after].exact, 1)}
-        says += " " + words["turned_exact"].format(**exact)
+        same = exact["before"] == exact["after"]
+        says += " " + words["turned_exact_same" if same else "turned_exact"].format(**exact)
     st.markdown(says)
     label = words["jump"].format(step=frames.steps[after])
     st.button(label, key="jump", icon=":material/my_location:", on_click=_go, args=(after,))

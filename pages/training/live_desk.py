@@ -141,7 +141,7 @@ class Desk:
 
     def come_back(self, name: str) -> bool:
         """Move the models and the training with this token from a disconnected browser to this session; returns whether there
-        were any. A training that was computing is resumed as soon as its process has ended (`go_on`)."""
+        were any. A training that was computing is resumed as soon as its process has ended."""
         with_models = take_left(name)
         with _LEFT_LOCK:
             training, computed = LEFT.pop(name, (None, False))
@@ -149,21 +149,17 @@ class Desk:
             self.name = name if with_models else self.name
             return with_models
         self.training, self.name, self._goes_on = training, name, computed
-        if computed:  # a page that does not draw the training does not call `go_on`
+        if computed:
             self.came_back = training.progress.step
-            threading.Thread(target=self._go_on_when_ended, args=(training,), daemon=True).start()
+            threading.Thread(target=self._go_on, args=(training,), daemon=True).start()
         return True
 
-    def _go_on_when_ended(self, training: LiveTraining) -> None:
+    def _go_on(self, training: LiveTraining) -> None:
+        """Resume a training from a disconnected browser as soon as its process has ended."""
         training.join()
-        if self.training is training:
-            self.go_on()
-
-    def go_on(self) -> None:
-        """Resume a training from a disconnected browser, if its process has ended."""
-        if self._goes_on and self.training and self.training.join(0) and not self._left:
+        if self._goes_on and self.training is training and not self._left:
             self._goes_on = False
-            LINE.enter(self.training)
+            LINE.enter(training)
 
     def resume(self) -> None:
         """Resume a training that was stopped or has crashed."""

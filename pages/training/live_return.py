@@ -30,7 +30,6 @@ def keep_training() -> None:
     if DESK not in state:
         return
     session_desk = desk()
-    session_desk.go_on()
     if session_desk.came_back is not None and session_desk.training:
         try:
             offer_when_new(session_desk.training)

@@ -36,7 +36,6 @@ ATTENTION = "pages/attention/page.py"
 def show_live() -> None:
     """Draw the section with the settings, the training of this session, and its files."""
     words, session_desk = text("live"), desk()
-    session_desk.go_on()
     st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])
     with explained():
@@ -86,7 +85,6 @@ def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) 
     if training is None:
         return
     with turn(), explained():
-        session_desk.go_on()
         progress, place = training.progress, session_desk.place
         # A rerun of the page starts or ends Streamlit's regular calls, and puts the finished model into the sidebar.
         if was_busy != session_desk.busy or offer_when_new(training):

@@ -1,7 +1,5 @@
 """The film of somebody's own training: attention, loss and norms, from a file that `transformer.Film` wrote."""
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
@@ -21,18 +19,6 @@ RUN, FRAME, LAYER, HEAD = "own_run", "own_frame", "own_layer", "own_head"
 NAMED_PARTS = 5  # parameters whose lines have a name: those that changed most
 
 
-class Group(NamedTuple):
-    """Attentions of one shape, which are drawn together: each attention is drawn as a layer.
-
-    Attributes:
-        name: the path of the first attention.
-        paths: the paths of all attentions of the group.
-    """
-
-    name: str
-    paths: tuple[str, ...]
-
-
 def show_own_run() -> None:
     """Draw the box for a file, and the film in it."""
     words = text("own_run")
@@ -47,7 +33,7 @@ def show_own_run() -> None:
         st.info(words["empty"], icon=":material/movie:")
         return
     frame = _pick_frame(run)
-    groups = {group.name: group for group in _groups(run)}
+    groups = {paths[0]: paths for paths in _groups(run)}
     name = pick(words["group"], [*groups], "own_group", as_list=True) if len(groups) > 1 else next(iter(groups))
     _show_heads(run, groups[name], frame)
     _show_losses(run, frame)
@@ -60,8 +46,7 @@ def _pick_frame(run: OwnRun) -> int:
     frame = last
     if last:
         labels = [whole(step) for step in run.steps]
-        seeded = st.session_state.setdefault(FRAME, last)
-        st.session_state[FRAME] = min(seeded, last)
+        st.session_state[FRAME] = min(st.session_state.get(FRAME, last), last)
         frame = st.select_slider(words["frame"], range(last + 1), key=FRAME, format_func=lambda index: labels[index])
     loss = run.at(frame)
     values = {"step": whole(run.steps[frame]), "number": frame + 1, "count": last + 1, "loss": fixed(loss, 3)}
@@ -69,28 +54,28 @@ def _pick_frame(run: OwnRun) -> int:
     return frame
 
 
-def _groups(run: OwnRun) -> list[Group]:
-    """The attentions, grouped by their shape and tokens."""
+def _groups(run: OwnRun) -> list[list[str]]:
+    """The paths of the attentions, grouped by their shape and tokens. A group is drawn together, each attention as a layer."""
     groups: dict[object, list[str]] = {}
     for path, levels in run.levels.items():
         groups.setdefault((levels.shape, run.labels[path]), []).append(path)
-    return [Group(paths[0], tuple(paths)) for paths in groups.values()]
+    return [*groups.values()]
 
 
-def _show_heads(run: OwnRun, group: Group, frame: int) -> None:
+def _show_heads(run: OwnRun, paths: list[str], frame: int) -> None:
     """Draw all heads of a group in the frame, and the picked one large, with its history."""
-    words, labels = text("own_run"), run.labels[group.name]
+    words, labels = text("own_run"), run.labels[paths[0]]
     item = pick(words["text"], range(1, len(labels) + 1), "own_text") - 1 if len(labels) > 1 else 0
     queries, keys = labels[item]
-    weights = np.stack([run.weights(path, frame, item) for path in group.paths])
+    weights = np.stack([run.weights(path, frame, item) for path in paths])
     allowed = np.ones(weights.shape, dtype=bool)
     layer, head = pick_head("own", weights, allowed, queries, keys)
-    st.markdown(words["head_title"].format(path=group.paths[layer], head=head + 1, step=whole(run.steps[frame])))
+    st.markdown(words["head_title"].format(path=paths[layer], head=head + 1, step=whole(run.steps[frame])))
     left, right = st.columns(2)
     with left:
         show_head("own-map", weights[layer, head], allowed[layer, head], queries, keys, words["map_alt"])
     with right:
-        _show_history(run, group.paths[layer], head, item, frame)
+        _show_history(run, paths[layer], head, item, frame)
 
 
 def _show_history(run: OwnRun, path: str, head: int, item: int, frame: int) -> None:

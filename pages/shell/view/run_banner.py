@@ -9,8 +9,10 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.error_boundary import explained, sentence
+from pages.shell.models.catalogue import snapshot_of
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_examples import starts, take
+from pages.shell.models.own_models import own_models
 from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, read_texts, run_of, unreadable
 from pages.shell.view.runs import right_answer
 from pages.shell.view.text_notes import NOTED
@@ -120,9 +122,16 @@ def _end_with_example(error: InputError) -> NoReturn:
 
 
 def _note_untrained(view: View) -> None:
-    """Say that the model of a view is untrained, if it is."""
+    """Say that the model of a view is untrained, or that its training was not finished, if so."""
+    words = text("common")
     if isinstance(view.key, Untrained):
-        st.markdown(text("common")["untrained"].format(most=MAX_UNTRAINED_TOKENS))
+        st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
+    elif snapshot_of(view.model) or view.model in own_models():
+        recipe, pairs = view.pipeline.card.recipe, view.pipeline.card.trained_on
+        steps, batch = recipe.get("steps"), recipe.get("batch")
+        if isinstance(steps, int) and isinstance(batch, int) and batch > 0 and pairs < steps * batch:
+            name = "unfinished" if pairs else "not_begun"
+            st.markdown(words[name].format(step=whole(pairs // batch), steps=whole(steps)))
 
 
 def show_agreement(view: View) -> None:

@@ -87,6 +87,12 @@ def check(app: AppTest) -> AppTest:
     return app
 
 
+@pytest.mark.parametrize(("model", "says"), [("own-sizes", "not_trained"), ("addition", "no_snapshots")])
+def test_without_a_film_the_page_says_whether_the_model_was_trained(model: str, says: str) -> None:
+    app = check(on_page(PAGE, model=model))
+    assert app.info[0].value == text("training")[says].format(model=model)
+
+
 def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", snapshot="168", token="2", kind="cross", layer="1", head="3"))
     data, levels = film(app)
@@ -109,6 +115,8 @@ def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
         # The answer has at most one token more than the right answer, without `<eos>`.
         assert frame["answer"] == (answer.text if len(answer.tokens) <= 4 else "".join(answer.tokens[:4]) + "…")
         assert (frame["ended"], frame["right"]) == (len(answer.tokens) <= 4, frame["answer"] == "cba")
+        state = "answer_untrained" if index == 0 else "answer" if index == len(steps) - 1 else "answer_unfinished"
+        assert frame["says"] == text("training")["film"][state]
         assert (frame["loss"], frame["accuracy"]) == pytest.approx((checked.loss, checked.exact), abs=1e-4)
         expected = quantized(trace.attention("cross")[:, 0].numpy(), trace.allowed("cross")[:, 0].numpy())
         assert np.array_equal(levels[index], expected)
@@ -392,7 +400,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
     assert heights[f"step {steps[6]} of {steps[-1]}"] < min(y for words, y in heights.items() if words.startswith("Token "))
     # A line of text is as long as on the page, with any font.
-    assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>It answers', data.decode())
+    assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>Its training is not finished', data.decode())
     _, data = saved("Numbers as CSV")
     shown = Pipeline.load(f"reverse@{steps[6]:06d}").trace("abc", "cba").attention("cross")[:, 0]
     assert pd.read_csv(io.BytesIO(data))["weight"].to_numpy() == pytest.approx(shown.flatten().numpy(), abs=1e-6)

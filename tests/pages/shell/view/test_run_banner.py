@@ -7,7 +7,7 @@ from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
-from tests.pages.apps import notes, on_page, shown, shown_errors
+from tests.pages.apps import HOME, notes, on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
@@ -24,6 +24,15 @@ def test_every_page_marks_an_untrained_model(page: str) -> None:
     assert any("untrained" in markdown.value for markdown in app.main.markdown)
     app = on_page(page, model="reverse")
     assert not any(":orange-badge" in markdown.value for markdown in app.main.markdown)
+
+
+@pytest.mark.parametrize(("step", "name"), [(0, "not_begun"), (316, "unfinished"), (4000, "")])
+def test_a_model_whose_training_was_not_finished_says_so(step: int, name: str) -> None:
+    words = text("common")
+    app = on_page(HOME, model=f"reverse@{step:06d}" if step < 4000 else "reverse", source="abc")
+    notes = {each: words[each].format(step=step, steps="4,000") for each in ("not_begun", "unfinished")}
+    shown_notes = {each for each, says in notes.items() if says in [markdown.value for markdown in app.main.markdown]}
+    assert shown_notes == {name} - {""}
 
 
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
