@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from pages.shell.view.head_links import show_prediction_link, show_training_link
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, sent
 from pages.ui.export_menu import saving
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
@@ -87,18 +86,13 @@ def picked_step(count: int) -> int:
     return step - 1
 
 
-def _sent(name: str) -> Any:
-    sent = st.session_state.get(KEY)
-    return sent.get(name) if isinstance(sent, dict) else None
-
-
 def _moved() -> None:
     """Store the step that the browser shows, and put away the parts that are below the browser's screen. Data from a browser
     are untrusted."""
-    sent = _sent("step")
-    if not isinstance(sent, Sequence) or isinstance(sent, str) or not sent:
+    reported = sent(KEY, "step")
+    if not isinstance(reported, Sequence) or isinstance(reported, str) or not reported:
         return
-    step, *below = sent
+    step, *below = reported
     if _is_step(step):
         st.session_state[STEP] = step
         put_away(part for part in PARTS_OF_STEP if part in below)
@@ -111,7 +105,7 @@ def _is_step(value: object) -> bool:
 
 def _forced() -> None:
     """Force the token that was clicked. Data from a browser are untrusted."""
-    place = _sent("force")
+    place = sent(KEY, "force")
     if isinstance(place, Sequence) and len(place) == 2 and _is_step(place[0]) and isinstance(place[1], str):
         force(place[0], place[1])
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.home.map_elements import MapElements
 from pages.home.map_results import results, run_key, stop
-from pages.home.part_links import Link, kept_query, sidebar_query
+from pages.home.part_links import Link, sidebar_query
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -18,6 +18,7 @@ from pages.ui.caches import RESULTS
 from pages.ui.component import Element
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.limits import MAP_BYTES
+from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import pick_switch
 from pages.ui.text import language, text
 from transformer import Trace
@@ -44,7 +45,7 @@ def show_map(view: View, trace: Trace) -> None:
     st.caption(words["map_says" if len(view.pipeline.stacks) > 1 else "map_says_one"])
     shown = pick_words(trace)
     say_joined(shown)
-    base = {**kept_query(), **sidebar_query()}
+    base = {**kept_in_links(), **sidebar_query()}
     depends_on = (language(), json.dumps(base), numbered, shown is trace, *run_key(view))
     _mount(key="map", data=RESULTS.result((_parcel, *depends_on), lambda: _parcel(view, trace, shown, base, numbered)))
 

@@ -47,9 +47,8 @@ def show_numbers(view: View, trace: Trace) -> None:
     if view.pipeline.note:
         st.caption(view.pipeline.note)
     if card.tested_on:
-        st.caption(
-            literal(words["card"].format(description=description(view.model), tested=card.tested_on, command=card.command))
-        )
+        values = {"description": description(view.model), "tested": whole(card.tested_on), "command": card.command}
+        st.caption(literal(words["card"].format(**values)))
     if doubt := card.measures.get("doubt"):
         shares = {name: share(doubt[name]) for name in ("marked", "poor_of_marked", "poor_of_others")}
         st.caption(words["card_doubt"].format(poor=whole(POOR), **shares))

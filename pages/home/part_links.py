@@ -11,7 +11,6 @@ import streamlit as st
 from pages.shell.frame.navigation import name_of, page_files
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.view import sizes_of
-from pages.ui.link_values import kept_in_links
 
 
 class Link(NamedTuple):
@@ -28,11 +27,6 @@ class Link(NamedTuple):
     query: dict[str, str]
     part: str = ""
 
-    @property
-    def exists(self) -> bool:
-        """Whether the page exists."""
-        return any(name_of(file) == self.page for file in page_files())
-
 
 def sidebar_query() -> dict[str, Any]:
     """The sidebar's values by their names in a link. Empty boxes are included, because they may be filled before the link is
@@ -41,18 +35,13 @@ def sidebar_query() -> dict[str, Any]:
     return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
 
-def kept_query() -> dict[str, Any]:
-    """The parameters that keep the language and the lesson. Read them once for all links of a component: the map has forty."""
-    return kept_in_links()
-
-
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link in the form that a component reads, or None if its page does not exist.
 
     Args:
-        base: further parameters of its address: `kept_query()`. If the link has no model and texts of its own, also
-            `sidebar_query()`.
+        base: further parameters of its address: those of `kept_in_links`, read once for all links of a component. If the link
+            has no model and texts of its own, also `sidebar_query()`.
     """
-    if not link.exists:
+    if all(name_of(file) != link.page for file in page_files()):
         return None
     return {"page": link.page, "query": link.query, "part": link.part, "base": base}

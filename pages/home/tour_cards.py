@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pages.home.part_links import Link, kept_query, packed
+from pages.home.part_links import Link, packed
 from pages.ui.component import Element, mounted
+from pages.ui.link_values import kept_in_links
 from pages.ui.prose import inline
 
 _mount = mounted(Path(__file__).with_name("cards"))
@@ -32,10 +33,10 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
     Args:
         label: the name of the list of cards for screen readers.
-        base: parameters that every card's address has, besides the card's own parameters and `kept_query()`.
+        base: parameters that every card's address has, besides the card's own parameters and `kept_in_links()`.
         first: the number of the first card; 0 if the cards have no numbers.
     """
-    base = {**kept_query(), **base}
+    base = {**kept_in_links(), **base}
     shown = [(card, link) for card in cards if (link := packed(card.link, base))]
     items = [["li", {}, _element(card, place, first + place if first else 0)] for place, (card, _) in enumerate(shown)]
     listed = ["ol", {"aria-label": label, "start": first}, *items] if first else ["ul", {"aria-label": label}, *items]

@@ -12,7 +12,7 @@ from pages.layers.walk_part import SHOWN, STOP
 from pages.shell.frame.parts import scroll_to
 from pages.shell.view.head_links import training_address
 from pages.shell.view.view import View
-from pages.ui.chart import event
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import figure_labels, text
@@ -23,6 +23,7 @@ from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.tracing.paths import TensorPath
 
 KEY = "film"
+WIDTH, NARROW_WIDTH = 720, 560  # px: width of the figure, and on a page that is narrower than the first
 
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
@@ -46,13 +47,15 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None
     frames = [frame for part in parts for frame in part.views]
     titles = ", ".join(f"{frame.title} {frame.shape}" for frame in frames)
     paths = {*(stop.path for stop in members), *(source.path for part in parts for source in part.sources)}
+    width = NARROW_WIDTH if narrowness(KEY) else WIDTH
     show(
-        chart(layer_figure, parts, labels=figure_labels(), selected=st.session_state.get(STOP)),
+        chart(layer_figure, parts, width, labels=figure_labels(), selected=st.session_state.get(STOP)),
         KEY,
         words["says"].format(where=group_title(group), titles=titles),
         f"{view.model}-{group}",
         asks={"click": lambda: _open(paths)},
         tells=True,
+        narrow=[WIDTH],
         table=lambda: all_numbers(frames),
     )
     st.caption(words["caption"].format(count=len(members)))

@@ -95,8 +95,8 @@ def show_picked(
     head: int | None,
     go: Callable[[str], None],
 ) -> None:
-    """Draw how a number of a view was computed. If the view is an input of the current stop, also draw a button that goes to the
-    stop at which it was made.
+    """Draw how a number of a view was computed. If the view is an input of the current stop, also draw a button that goes to
+    the stop at which it was made.
 
     Args:
         at: the tile, the row and the column of the number.

@@ -1,7 +1,6 @@
 """The residual stream: measures of each token through all layers of a stack."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from transformer.tracing.paths import STACK_SIDES
 LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
 
-def show_stream(trace: Trace, measures: Mapping[str, Any] = MappingProxyType({})) -> None:
+def show_stream(trace: Trace, measures: Mapping[str, Any]) -> None:
     """Show a measure of the residual stream as one line for each token. The line of one picked token is highlighted. `measures`
     are the measures of the model's card."""
     words, parts = text("residual"), text("walk")["parts"]

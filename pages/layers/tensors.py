@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.ui.chart import event, is_narrow
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, described, show
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
@@ -21,8 +21,8 @@ from transformer.figures.walk_figures import cell_frame, number_at
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
 # Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
-WIDTH, NARROW_WIDTH = 720, 330
-NARROW = 520  # px; on a narrower page, the figure of `NARROW_WIDTH` is drawn
+# Widths of the figure in px, and the widths of the page below which the next one is drawn.
+WIDTHS, NARROW = (720, 560, 330), (720, 520)
 # Session key. Its value: (key of a picture, path of a tensor in it), and (first, last) of the columns that are opened.
 OPENED = "opened_columns"
 AROUND = 32  # columns that are opened on each side of a clicked cell that stands for several numbers
@@ -55,9 +55,9 @@ def picture(
     opened = _opened(key, views) if zooms else None
     # Opened columns are drawn alone, because cells of the common size of all tensors would be too small to point at.
     shown = views if opened is None else [opened]
-    width = NARROW_WIDTH if is_narrow(key) else WIDTH
+    width = WIDTHS[min(narrowness(key), len(NARROW))]
     figure = chart(stop_figure, shown[:-1], operation, shown[-1], width, labels=figure_labels())
-    told = " ".join(f"{view.title} {view.shape}: {_told(view, MOST_SAID)}" for view in shown)
+    told = " ".join(f"{view.title} {view.shape}: {_told(view)}" for view in shown)
     asks: dict[str, Callable[[], None]] = {}
     if zooms and (opened is not None or binned(shown)):
         asks["zoom"] = lambda: open_zoomed(key, shown)
@@ -194,13 +194,8 @@ def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], select
     tree(lines, selected, text("walk")["outline"], key, on_pick, open_levels=0, only_leaves=True)
 
 
-def _tokens(drawn: TensorView, axis: str, count: int) -> list[str] | None:
-    tokens = drawn.tokens.get(axis)
-    return [str(token) for token in tokens] if tokens is not None and len(tokens) == count else None
-
-
-def _told(drawn: TensorView, most: int) -> str:
-    """The description of a panel for screen readers: at most `most` rows with the largest numbers."""
+def _told(drawn: TensorView) -> str:
+    """The description of a panel for screen readers: at most `MOST_SAID` rows with the largest numbers."""
     words, panel = text("tensors")["told"], drawn.panel
     if panel.scale == "ids":
         return words["ids"].format(ids=", ".join(str(int(value)) for value in panel.values.ravel()[:MOST_IDS]))
@@ -209,6 +204,6 @@ def _told(drawn: TensorView, most: int) -> str:
         return words["mask"].format(open=panel.values.size - hidden, count=panel.values.size)
     seen = panel.values if panel.hidden is None else np.where(panel.hidden, np.nan, panel.values)
     tiles, rows, columns = seen.shape
-    tokens = _tokens(drawn, panel.axes[2], columns)
+    tokens = drawn.labels(2)
     across = numbered_tokens(tokens) if tokens else [str(drawn.first_column + at) for at in range(columns)]
-    return described(list(largest_cells(seen.reshape(tiles * rows, columns), _row_names(drawn), across))[:most])
+    return described(list(largest_cells(seen.reshape(tiles * rows, columns), _row_names(drawn), across))[:MOST_SAID])

@@ -322,8 +322,6 @@ def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
 
 
 def test_a_link_exists_if_its_page_does() -> None:
-    assert Link("attention", {}).exists
-    assert not Link("nowhere", {}).exists
     assert links.packed(Link("nowhere", {}), {}) is None
     assert links.packed(Link("home", {}), {"source": "a b&c"}) == {
         "page": "home",

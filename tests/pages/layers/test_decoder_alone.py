@@ -33,7 +33,7 @@ def decoder_alone_page() -> None:
     view = View("vanilla", ("a b c", "b"), ("a b", "c c c"), key)
     part = st.session_state["part"]
     if part == "residual-stream":
-        show_stream(trace)
+        show_stream(trace, {})
     else:
         shown = {"walk": show_walk, "filmstrip": show_filmstrip, "arithmetic": show_arithmetic, "ledger": show_ledger}
         (shown | {"calls": show_calls})[part](view, trace)
