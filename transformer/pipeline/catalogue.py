@@ -13,11 +13,12 @@ SUFFIX = ".safetensors"
 LOG = logging.getLogger("headlight")
 
 
-def available() -> dict[str, str]:
-    """The shipped models, as name → description. A file that is truncated, is not one of ours or has no card is left out with a
-    warning in the log, so that the other models stay usable. Only `Pipeline.load` checks the tensors."""
+def available(folder: Path = CHECKPOINTS) -> dict[str, str]:
+    """The models in a folder, by default the shipped ones, as name → description. A file that is truncated, is not one of ours
+    or has no card is left out with a warning in the log, so that the other models stay usable. Only `Pipeline.load` checks the
+    tensors."""
     descriptions = {}
-    for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}")):
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             descriptions[path.stem] = read_card(path).description
         except CheckpointError as error:
@@ -30,17 +31,17 @@ def snapshots(name: object) -> tuple[int, ...]:
     return saved_steps(CHECKPOINTS, name) if isinstance(name, str) and name in available() else ()
 
 
-def model_file(name: object) -> Path:
-    """The file of a shipped model, or of a snapshot such as `reverse@000316`.
+def model_file(name: object, folder: Path = CHECKPOINTS) -> Path:
+    """The file of a model in a folder, by default of a shipped one, or of a snapshot such as `reverse@000316`.
 
     Raises:
         InputError: there is no such model or snapshot; the message lists those that exist.
     """
-    shipped = available()
+    shipped = available(folder)
     if isinstance(name, str) and name in shipped:
-        return CHECKPOINTS / f"{name}{SUFFIX}"
+        return folder / f"{name}{SUFFIX}"
     if isinstance(name, str) and SIGN in name:
-        return _snapshot(name, shipped)
+        return _snapshot(name, shipped, folder)
     raise InputError(
         "There is no model {name!r}; shipped are {shipped}. No file has this name; `Pipeline.load` takes a path as a Path.",
         name=name,
@@ -48,12 +49,12 @@ def model_file(name: object) -> Path:
     )
 
 
-def _snapshot(name: str, shipped: dict[str, str]) -> Path:
+def _snapshot(name: str, shipped: dict[str, str], folder: Path) -> Path:
     """The file of a snapshot. Raises `InputError` if there is no such snapshot."""
     model, step = parse_snapshot_name(name) or (name.partition(SIGN)[0], None)
-    steps = saved_steps(CHECKPOINTS, model) if model in shipped else ()
+    steps = saved_steps(folder, model) if model in shipped else ()
     if step is not None and step in steps:
-        return snapshot_file(CHECKPOINTS, model, step)
+        return snapshot_file(folder, model, step)
     if steps:
         raise InputError(
             "There is no snapshot {name!r}. Those of {model!r} were saved after these steps: {steps}; their names have six "
@@ -66,5 +67,5 @@ def _snapshot(name: str, shipped: dict[str, str]) -> Path:
     raise InputError(
         "There is no snapshot {name!r}; shipped models with snapshots are {models}.",
         name=name,
-        models=", ".join(each for each in shipped if saved_steps(CHECKPOINTS, each)) or "none",
+        models=", ".join(each for each in shipped if saved_steps(folder, each)) or "none",
     )

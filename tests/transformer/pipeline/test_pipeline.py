@@ -1,5 +1,6 @@
 """Tests of the pipeline: reading, answers and traces of texts."""
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Callable
@@ -13,11 +14,10 @@ from tests.transformer.small import small
 from transformer.errors import CheckpointError, HeadlightError, InputError, PathError
 from transformer.network.config import PRESETS
 from transformer.pipeline import catalogue
-from transformer.pipeline import pipeline as pipeline_module
 from transformer.pipeline.pipeline import Answer, Pipeline
 from transformer.tasks import TASKS
 from transformer.text.vocabulary import Unknown, Vocabulary
-from transformer.tracing.interventions import Ablate, Block, Patch, Scale
+from transformer.tracing.interventions import Ablate, Block, Change, Patch, Scale
 from transformer.training.corpus import ACCEPTS, LONGEST
 
 CROSS = "decoder.layers.0.cross_attention"
@@ -212,22 +212,29 @@ def test_edits_of_positions_beyond_the_answer_so_far_apply_later(reverse: Pipeli
     assert (trace[f"{CROSS}.output"].values[:, 6] == 0).all()
 
 
-def test_a_text_is_read_once_and_decoded_once(reverse: Pipeline, monkeypatch: pytest.MonkeyPatch):
-    calls = Counter()
+def with_split(pipeline: Pipeline, split: Callable[[Vocabulary, str], list[str]]) -> Pipeline:
+    """The same pipeline, whose vocabularies split a text by a function."""
 
-    def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*args: object, **values: object) -> object:
-            calls[name] += 1
-            return function(*args, **values)
+    class OwnSplit(Vocabulary):
+        def split(self, text: str) -> list[str]:
+            return split(super(), text)
 
-        return call
+    source, target = (
+        OwnSplit(each.tokens, each.tokenizer_name) for each in (pipeline.source_vocabulary, pipeline.target_vocabulary)
+    )
+    return dataclasses.replace(pipeline, source_vocabulary=source, target_vocabulary=target)
 
-    monkeypatch.setattr(Vocabulary, "split", counted("split", Vocabulary.split))
-    monkeypatch.setattr(pipeline_module, "greedy", counted("greedy", pipeline_module.greedy))
-    encodings = [reverse.encode(text) for text in ("headlight", "ab")]
-    answers = reverse.answers(encodings)
-    trace = reverse.trace(encodings, answers)
-    assert calls == {"split": 2, "greedy": 1}
+
+def test_a_text_is_read_once_and_decoded_once(reverse: Pipeline):
+    texts: list[str] = []
+    passes: list[int] = []
+    counting = with_split(reverse, lambda vocabulary, text: texts.append(text) or vocabulary.split(text))
+    count = Change("encoder.output", lambda values: passes.append(len(values)) or values)
+    encodings = [counting.encode(text) for text in ("headlight", "ab")]
+    answers = counting.answers(encodings, [count])
+    trace = counting.trace(encodings, answers, [count])
+    assert texts == ["headlight", "ab"]
+    assert passes == [2, 2]  # one to write both answers, and one to trace them
     assert trace.target_tokens == reverse.trace(["headlight", "ab"]).target_tokens
     assert torch.equal(trace.logits, reverse.trace(["headlight", "ab"]).logits)
 
@@ -244,9 +251,9 @@ def test_readings_and_answers_can_replace_their_texts(reverse: Pipeline, text: s
 
 
 @pytest.mark.parametrize("piece", ["a-", "a ", "\u200d", "-", "é"])
-def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, piece: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Vocabulary, "split", lambda *_: pytest.fail("all of it was split"))
-    for pipeline in (reverse, Pipeline.load("english-french")):
+def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, piece: str):
+    for original in (reverse, Pipeline.load("english-french")):
+        pipeline = with_split(original, lambda *_: pytest.fail("all of it was split"))
         for call in (pipeline.encode, pipeline.answer, pipeline.trace, lambda text: pipeline.encode(text, "target")):  # noqa: B023
             with pytest.raises(InputError, match=r"has 1000000 characters; texts of more than \d+ are not read\."):
                 call(piece * (1_000_000 // len(piece)))
@@ -329,28 +336,24 @@ def test_a_path_without_a_file_is_refused(tmp_path: Path):
         Pipeline.load(tmp_path / "none.safetensors")
 
 
-def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
-    assert Pipeline.available() == {}
+def test_an_empty_folder_of_models_is_named_in_the_error(tmp_path: Path):
+    assert catalogue.available(tmp_path) == {}
     with pytest.raises(HeadlightError, match="shipped are none"):
-        Pipeline.load("reverse")
+        catalogue.model_file("reverse", tmp_path)
 
 
-def test_a_damaged_file_is_left_out_of_the_list_and_logged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+def test_a_damaged_file_is_left_out_of_the_list_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     whole = (catalogue.CHECKPOINTS / "reverse.safetensors").read_bytes()
     (tmp_path / "reverse.safetensors").write_bytes(whole)
     (tmp_path / "cut.safetensors").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "empty.safetensors").write_bytes(b"")
-    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
-    assert list(Pipeline.available()) == ["reverse"]
-    assert Pipeline.load("reverse").name == "reverse"
+    assert list(catalogue.available(tmp_path)) == ["reverse"]
+    assert Pipeline.load(catalogue.model_file("reverse", tmp_path)).name == "reverse"
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("cut.safetensors" in line for line in warnings)
     assert any("empty.safetensors" in line for line in warnings)
     with pytest.raises(InputError, match="shipped are reverse"):
-        Pipeline.load("cut")
+        catalogue.model_file("cut", tmp_path)
 
 
 def test_edits_leave_no_state_in_the_pipeline(reverse: Pipeline):

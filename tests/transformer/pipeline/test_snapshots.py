@@ -60,7 +60,6 @@ def test_a_snapshot_of_a_model_without_any_is_refused(name: str):
         Pipeline.load(name)
 
 
-def test_an_empty_folder_has_no_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(catalogue, "CHECKPOINTS", tmp_path)
+def test_an_empty_folder_has_no_snapshots(tmp_path: Path):
     with pytest.raises(InputError, match="snapshots are none"):
-        Pipeline.load("reverse@000316")
+        catalogue.model_file("reverse@000316", tmp_path)
