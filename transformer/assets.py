@@ -1,4 +1,4 @@
-"""Where the files of the project are that are not code: checkpoints, texts, lessons, styles."""
+"""The folder with the checkpoints, texts, lessons and styles of the project."""
 
 from pathlib import Path
 

@@ -8,7 +8,7 @@ MOST = 2**31 - 1
 
 
 def switch(name: str) -> bool:
-    """Whether the environment variable of a choice is 1; False if the variable is not set.
+    """Whether the environment variable `HEADLIGHT_` + `name` is 1; False if it is not set.
 
     Raises:
         ValueError: the variable is set to anything but 0 and 1.
@@ -20,10 +20,10 @@ def switch(name: str) -> bool:
 
 
 def setting(name: str, value: int, most: int = MOST, least: int = 1) -> int:
-    """The whole number from `least` to `most` in the environment variable of a limit; `value` if the variable is not set.
+    """The number in the environment variable `HEADLIGHT_` + `name`; `value` if the variable is not set.
 
     Raises:
-        ValueError: the variable is set to anything else.
+        ValueError: the variable is set to anything but a whole number from `least` to `most`.
     """
     written = os.environ.get(PREFIX + name)
     if written is None:

@@ -10,9 +10,9 @@ class Sentence:
     """A sentence with values in it, which can be written in another language.
 
     Args:
-        template: the English sentence with named places. It must be a literal, because it is the key of its translations.
-            `{name!r}` stands for the value's `repr`, shortened.
-        values: the value for each place, by name. A value may be another sentence, which is inserted.
+        template: the English sentence with placeholders such as `{count}`; `{name!r}` stands for the value's `repr`, shortened.
+            It must be a string literal, because it is the key of its translations.
+        values: the value of each placeholder, by name. A value may be another sentence, which is inserted.
 
     Attributes:
         template, values: as given.
@@ -29,8 +29,8 @@ class Sentence:
 
         Args:
             translations: English template → the same sentence in another language. The sentence stays English if its template
-                is missing, or if the translation names a place that the sentence does not have.
-            clauses: values that are words, in the language of `translations`; each replaces the value of the same name.
+                is missing, or if its translation has another placeholder or is malformed.
+            clauses: translated words, by the name of the value that each replaces.
         """
         translations = translations or {}
         values = {
@@ -44,10 +44,10 @@ class Sentence:
 
 
 class HeadlightError(Sentence, ValueError):
-    """An input is invalid. The message is a sentence that tells a person how to correct it.
+    """The error for an invalid input. Its message says what is wrong and what is allowed, in a sentence for people.
 
-    Every error that the library raises on purpose is of this class, so a page catches one class and shows the message. The
-    sentence says what is wrong and what is allowed:
+    Apart from invalid environment variables, every invalid input raises this class, so a page catches one class and shows its
+    message:
 
         raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
     """
@@ -57,8 +57,8 @@ class HeadlightError(Sentence, ValueError):
         ValueError.__init__(self, self.sentence())
 
     def anew(self) -> Self:
-        """A copy of the error, to raise it another time. A raised error keeps the frames that it passed, with all their values,
-        and each time it is raised adds more."""
+        """A copy of the error without traceback, to raise it again. A traceback keeps all values of its frames in memory, and
+        grows each time the error is raised."""
         return type(self)(self.template, **self.values)
 
 
@@ -67,7 +67,7 @@ class Remark(Sentence):
 
 
 class _Shortening(string.Formatter):
-    """Fills the places of a template. A `repr` is cut to 60 characters, any other value to 1000."""
+    """Fills the placeholders of a template. A `repr` is cut to 60 characters, any other value to 1000."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         return shortened(value) if conversion == "r" else super().convert_field(value, conversion)
@@ -105,7 +105,7 @@ def shortened(value: object, limit: int = 60) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """At most `limit` characters of a text. Half of a surrogate pair is replaced by its escape sequence, because it has no
+    """A text, cut to `limit` characters. Half of a surrogate pair is replaced by its escape sequence, because it has no
     UTF-8 encoding."""
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"

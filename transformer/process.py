@@ -15,9 +15,9 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
     """Let glibc's `malloc` keep freed memory for the next trace instead of returning it to the kernel.
 
     A trace is hundreds of large tensors that are freed together. By default glibc returns such blocks to the kernel and gets
-    fresh pages for the next trace: 1.26 × the time at 32 tokens, 3 × at 512 (`benchmarks/`). With this setting the process
-    stays as large as its peak; a bounded cache of traces keeps it near its peak anyway. Does nothing if the C library is not
-    glibc.
+    fresh pages for the next trace, which then takes 1.26 times as long at 32 tokens, 3 times at 512 (`benchmarks/`). With this
+    setting the process stays as large as its peak; a bounded cache of traces keeps it near its peak anyway. Does nothing if the
+    C library is not glibc.
 
     Args:
         largest: blocks of at least this many bytes are still returned at once; glibc allows up to 32 MB.
@@ -60,10 +60,11 @@ def use_threads(count: int) -> None:
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the limit on open files and connections to this number, or as far as this process may. The limit is never lowered.
+    """Raise the limit on open files and connections to `count`, or to the most that the system lets this process set. The limit
+    is never lowered.
 
-    Each session of a server needs four of them, and many systems allow only 1,024 until a program asks for more. Does nothing
-    on Windows, which has no such limit.
+    Each session of a server needs four open files, and many systems allow only 1,024 until a program asks for more. Does
+    nothing on Windows, which has no such limit.
     """
     if sys.platform == "win32":
         return

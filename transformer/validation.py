@@ -13,8 +13,8 @@ Settings = TypeVar("Settings")
 
 
 def by_name(settings: type[Settings]) -> type[Settings]:
-    """The dataclass with a constructor that raises `ConfigError` for unknown fields, missing fields and positional values.
-    Python's own `TypeError` would not list the fields.
+    """A decorator of dataclasses: the constructor raises `ConfigError`, with the list of fields, for unknown fields, missing
+    fields and positional values.
     """
     declared: Any = settings
     known = [field.name for field in fields(declared)]
@@ -41,14 +41,14 @@ def by_name(settings: type[Settings]) -> type[Settings]:
 
 
 def checked(name: str, value: Any, hint: Any) -> Any:
-    """The value of a field as the Python type of its hint: NumPy's numbers become Python's.
+    """The value of a field, checked against the type hint of the field. NumPy's numbers become Python's.
 
     Args:
         name: name of the field.
         hint: `int`, `float`, `bool`, `str` or a `Literal` of texts. Values of any other hint are returned unchecked.
 
     Raises:
-        ConfigError: the value has another type, or is NaN.
+        ConfigError: the value has another type, is NaN, or is not one of the texts of the `Literal`.
     """
     if get_origin(hint) is Literal:
         one_of(name, value, get_args(hint))
@@ -69,7 +69,7 @@ def checked(name: str, value: Any, hint: Any) -> Any:
 
 
 def as_list(given: Any) -> list[Any] | None:
-    """The items of a list, tuple, array, generator, or anything else with an order; a text counts as its characters.
+    """The items of a list, tuple, array, generator, or any other ordered collection; of a text, its characters.
 
     None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order.
     """

@@ -26,8 +26,8 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of two tensors of logits. Raises `InputError` if their shapes differ, because they are then of two
-        models."""
+        """The comparison of two tensors of logits. Raises `InputError` if their shapes differ, as those of different models
+        do."""
         if one.shape != other.shape:
             template = "The trace is of another model: its result has the shape {given}; this model's has {own}."
             raise InputError(template, given=tuple(other.shape), own=tuple(one.shape))
@@ -35,13 +35,13 @@ class Agreement(NamedTuple):
 
 
 def check_sides(trace: Any, stacks: Sequence[str]) -> None:
-    """Check that a value is a trace of a model that reads the sides of these stacks.
+    """Check that a value is a trace of a model with these stacks.
 
     Args:
         stacks: `encoder`, `decoder`, or both.
 
     Raises:
-        InputError: `trace` is not such a trace.
+        InputError: `trace` is not a trace, or its model has other stacks.
     """
     sides = tuple(STACK_SIDES[stack] for stack in stacks)
     if not isinstance(trace, Trace):

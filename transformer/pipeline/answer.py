@@ -39,7 +39,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
 
     The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words; if an unknown word has
     letters of a script that the target vocabulary lacks, because such a word cannot be right in an answer; or if the new text
-    would be read as other tokens.
+    would be split into other tokens.
 
     Args:
         encoding: the source.
@@ -58,7 +58,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
 
 
 def listed_texts(sources: Any) -> list[Any]:
-    """The sources of `answers`.
+    """The argument `sources` of `Pipeline.answers`, as a list.
 
     Raises:
         InputError: `sources` is not a list, or is empty.

@@ -1,4 +1,4 @@
-"""The record in a checkpoint of its model's training and accuracy."""
+"""`Card`: the record of a model's training and accuracy, which its checkpoint contains."""
 
 import dataclasses
 import json
@@ -66,10 +66,11 @@ class Card:
 
     @classmethod
     def from_json(cls, text: str) -> "Card":
-        """The inverse of `to_json`.
+        """The card in a JSON text of `to_json`.
 
         Raises:
-            CheckpointError: `text` is not a card, or a number on it is negative, not finite, or a share above 1.
+            CheckpointError: `text` is not the JSON of a card; a field has another type; or a number is negative, not finite, or
+                an accuracy above 1.
         """
         try:
             values = _with_task(json.loads(text))
@@ -88,7 +89,7 @@ class Card:
 
 
 def _with_task(values: Any) -> Any:
-    """The fields of a card. In the files of the shipped models, the field `task` has its old name, `world`."""
+    """The fields of a card with the present name `task` of the field that the files of the shipped models call `world`."""
     if not isinstance(values, dict):
         return values
     renamed = values if "task" in values else {"task" if name == "world" else name: value for name, value in values.items()}

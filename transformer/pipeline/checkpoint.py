@@ -50,7 +50,7 @@ class Checkpoint(NamedTuple):
 
     Attributes:
         model: the network, in evaluation mode if it was read from a file.
-        source_vocabulary, target_vocabulary: their sizes are those in the model's configuration.
+        source_vocabulary, target_vocabulary: the tokens of each side, as many as the model's configuration says.
         card: the record of its training and accuracy.
     """
 
@@ -64,8 +64,8 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint, dtype: torch.dtype
     """Write a checkpoint file with the parameters stored as `dtype`. No incomplete file is left if this fails.
 
     Raises:
-        CheckpointError: the file cannot be written; or it could not be loaded again, because a number is not finite in
-            `dtype`, a vocabulary does not fit the model, or a field of the card is invalid.
+        CheckpointError: an argument is invalid (as for `checkpoint_bytes`); the file cannot be written; or `load_checkpoint`
+            would refuse it, for example because a number is not finite in `dtype` or a vocabulary does not fit the model.
     """
     path = as_path(path)
     # The temporary file is read back before it is renamed, so that no file is left that `load_checkpoint` would refuse.
@@ -77,7 +77,7 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each group of 64 (`transformer.pipeline.packed`).
 
     Raises:
-        CheckpointError: the value is not a checkpoint, or `dtype` is none of these types.
+        CheckpointError: the value is not a checkpoint, `dtype` is another type, or JSON cannot represent the card.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
@@ -102,8 +102,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     """Read a checkpoint into a model in evaluation mode.
 
     Raises:
-        CheckpointError: the file is missing, truncated, damaged or not one of ours, or its weights are so large that a forward
-            pass could overflow.
+        CheckpointError: the file is missing, truncated, damaged or not one of ours; its parts do not fit together; or its
+            weights are so large that a forward pass could overflow.
     """
     path = as_path(path)
     return _read(path, path.name)
@@ -121,7 +121,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call the file `name`.
 
     Raises:
-        CheckpointError: the data is truncated, damaged, not one of our files, or its model could overflow.
+        CheckpointError: as for `load_checkpoint`; or an argument has another type.
     """
     if not isinstance(name, str):
         raise CheckpointError("The name of a file must be a text, not {name!r}.", name=name)
@@ -133,7 +133,7 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     """The metadata and the tensors in the contents of a safetensors file.
 
     Raises:
-        CheckpointError: the data is not a whole safetensors file; the message calls the file `name`.
+        CheckpointError: the data is not a whole safetensors file, or not bytes; the message calls the file `name`.
     """
     if not isinstance(data, bytes):
         raise CheckpointError("The contents of a file must be bytes, not {data!r}.", data=data)
@@ -206,7 +206,7 @@ def read_card(path: str | Path) -> Card:
     """The card of a file. This is fast, because tensors are not read. Unlike `load_checkpoint` it does not compare the digest.
 
     Raises:
-        CheckpointError: the file is missing, truncated or not one of ours, or its card is invalid.
+        CheckpointError: the file is missing, truncated or not one of ours, or its card is missing or invalid.
     """
     metadata = read_metadata(path)
     if "card" not in metadata:
@@ -215,7 +215,7 @@ def read_card(path: str | Path) -> Card:
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """The metadata of one of our files: `PARTS`, `headlight` (the format) and `digest`, which is not verified here.
+    """The metadata of one of our files, name → text: the `PARTS`, `headlight` (the format) and `digest`, which is not verified.
 
     Raises:
         CheckpointError: the file is missing, truncated or not one of ours.
@@ -288,9 +288,9 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
 
 
 class _Undrawn(TorchFunctionMode):
-    """A context in which, for this thread only, initialisation draws no random numbers and leaves weights uninitialised.
+    """A context in which, for this thread only, initialisation samples no random numbers and leaves weights uninitialised.
 
-    The weights are overwritten afterwards. Drawing would change the random numbers of another thread that is training,
+    The weights are overwritten afterwards. Sampling would change the random numbers of another thread that is training,
     because all threads share PyTorch's generator.
     """
 
@@ -349,7 +349,7 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
 
 
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
-    """SHA-256 over the names and the values of all tensors and texts, in hexadecimal."""
+    """SHA-256 over the names and values of the tensors and of the texts in the metadata (`parts`), in hexadecimal."""
     sha = hashlib.sha256()
     for name in sorted(parts):
         sha.update(f"{name}\0{parts[name]}\0".encode())

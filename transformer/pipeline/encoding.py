@@ -26,7 +26,7 @@ class Encoding:
         tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
             the decoder's input, which has no `<eos>`: the last position must predict it.
         ids: the id of each of `tokens`.
-        unknown: each unknown token, with the known tokens nearest to it.
+        unknown: each unknown token, with the known tokens of the most similar spelling.
         typed: the tokens of the text itself, known or unknown, without special tokens.
         side: `source` or `target`.
         words: if tokens are pieces of words, the number of the word of each token, counted from 0; None for special tokens,
@@ -52,7 +52,8 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
         accepts: what a person may type, for errors.
 
     Raises:
-        InputError: the value is not a text, has no tokens, or has more than `most` tokens.
+        InputError: the value is not a text; it has no tokens, unless it is a target that starts with `<sos>`; or it has more
+            than `most` tokens, or `CHARACTERS_PER_TOKEN` times as many characters.
     """
     most_characters = CHARACTERS_PER_TOKEN * (most + 1)
     if len(a_text(text)) > most_characters:

@@ -21,15 +21,15 @@ class ForeignFile:
     what: str
 
     def refused(self, problem: str) -> CheckpointError:
-        """The error that says why the file is refused. `problem` is a clause."""
+        """The error to raise, which says why the file is refused. `problem` is a clause: "its axes cannot be read"."""
         template = "The file {name!r} is not {what}: {problem}."
         return CheckpointError(template, name=self.name, what=self.what, problem=problem)
 
     def need(self, condition: bool, part: str) -> None:
-        """Refuse the file unless a condition holds.
+        """Refuse the file if `condition` is False.
 
         Raises:
-            CheckpointError: the condition does not hold; the message names the part.
+            CheckpointError: `condition` is False; the message says that this part cannot be right.
         """
         if not condition:
             raise self.refused(f"its {part} cannot be right")

@@ -21,7 +21,7 @@ SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest
 
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Tensors as they are stored.
+    """The tensors that a file stores for these tensors: whole numbers and their scales, or numbers of half precision.
 
     Args:
         tensors: tensors of floating-point numbers, by name.
@@ -37,7 +37,7 @@ def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tenso
 
 
 def unpacked(stored: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
-    """The tensors of a file whose parts were made by `packed`. Other tensors are returned unchanged.
+    """The tensors that `packed` stored in a file, as floating-point numbers. Tensors without scales are returned unchanged.
 
     Args:
         stored: the tensors of the file.

@@ -109,7 +109,7 @@ class Pipeline(TextPipeline):
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """The stacks of the model."""
+        """The names of the model's stacks: `encoder` and `decoder`."""
         return ("encoder", "decoder")
 
     @property
@@ -119,7 +119,7 @@ class Pipeline(TextPipeline):
 
     @property
     def readout(self) -> Readout:
-        """How logits are read from the residual stream."""
+        """How logits are computed from the residual stream: the last norm, the output layer and where they read."""
         return readout_of(self.model)
 
     @property
@@ -168,7 +168,8 @@ class Pipeline(TextPipeline):
         return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
 
     def longest(self, side: Side) -> int:
-        """The most tokens a typed text may have: `max_len` minus `<sos>` and, in a source, `<eos>`."""
+        """The most tokens a typed text may have: `max_len` minus those for `<sos>` and, in a source, `<eos>`; for an untrained
+        model at most `card.longest`."""
         framed = self.vocabulary(side).framed
         frame = (2 if side == "source" else 1) * framed
         most = max(0, self.config.max_len - frame)
@@ -178,7 +179,8 @@ class Pipeline(TextPipeline):
         """A text as tokens and ids.
 
         Raises:
-            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
+            InputError: the value is not a text; it has no tokens, unless it is a target that starts with `<sos>`; or it has
+                more than `longest(side)` tokens.
         """
         return encode(text, side, self.vocabulary(side), self.longest(side), self.card.accepts)
 
@@ -188,10 +190,11 @@ class Pipeline(TextPipeline):
         Args:
             sources: texts, or encodings of them from `encode`.
             edits: interventions applied while the answers are written.
-            max_new_tokens: stop each output after this many tokens; by default, twice the length of the source plus 8.
+            max_new_tokens: the most tokens of each output. Without it, and never more: twice the number of ids of the source
+                plus 8; for an untrained model as `trained` says.
 
         Raises:
-            InputError: the model cannot read a text.
+            InputError: the model cannot read a text, or `sources` is not a list of at least one text.
             ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
@@ -208,8 +211,9 @@ class Pipeline(TextPipeline):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, at most as many as `answer` allows. Each is computed when the iterator reaches it. Arguments
-        and errors as for `transformer.pipeline.decoding.generate.generate`.
+        """The steps of an answer, each computed when the iterator reaches it; at most as many as `answers` takes by default.
+        Raises `InputError` for a source that the model cannot read; other arguments and errors are those of
+        `transformer.pipeline.decoding.generate.generate`.
 
             generation = Generation.of(pipeline.generate("the cat sleeps .", Beam(width=3)))
         """
@@ -294,8 +298,8 @@ class Pipeline(TextPipeline):
         )
 
     def check(self, trace: Trace) -> Agreement:
-        """Compare the logits of a trace without edits with the logits of the model without tracing. This takes one forward
-        pass.
+        """The comparison of the logits of an unedited trace with the logits of the model without tracing. This takes one
+        forward pass.
 
         Raises:
             InputError: the value is not a trace, or it is a trace of a model with other stacks or another vocabulary.
@@ -309,7 +313,7 @@ class Pipeline(TextPipeline):
         """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
 
         Raises:
-            InputError: there are no rows, or a row is not a list of ids of the vocabulary.
+            InputError: there are no rows, or a row is empty or not a list of ids of the vocabulary.
         """
         return padded(rows, self.vocabulary(side))
 
@@ -362,8 +366,8 @@ class Pipeline(TextPipeline):
         return answers
 
     def _max_new_tokens(self, row: Sequence[int]) -> int:
-        """The most tokens of an answer to a source. Any correct answer is shorter; a model that never writes `<eos>` stops
-        there."""
+        """The most tokens of an answer to a source. Correct answers are shorter; the limit is for a model that never writes
+        `<eos>`."""
         return 2 * len(row) + 8 if self.trained else min(len(row) - 2 * self.target_vocabulary.framed, MAX_UNTRAINED_TOKENS)
 
     @property

@@ -35,8 +35,8 @@ class TextPipeline(ABC):
         card: the record of its training; an empty card for a model that Headlight did not train.
         note: how the network differs from our own, in a sentence or two; may be empty.
         network: the network, which encodes, decodes and has taps.
-        model: our own network, in which every step can be computed again; None for any other network, which has only recorded
-            tensors.
+        model: our own network, whose every operation can be computed again; None for any other network, of which only recorded
+            tensors are known.
         readout: how the logits of its decoder are read from the residual stream; None for an encoder alone, or if this
             is unknown.
         mask_token: the token that stands for a word which the model fills in; empty for a model that fills in none.
@@ -88,7 +88,7 @@ class TextPipeline(ABC):
 
     @abstractmethod
     def longest(self, side: Side) -> int:
-        """The most tokens of a text."""
+        """The most tokens that a text of this side may have."""
 
     @abstractmethod
     def encode(self, text: str, side: Side = "source") -> Encoding:
@@ -128,5 +128,5 @@ class TextPipeline(ABC):
 
     @abstractmethod
     def check(self, trace: Trace) -> Agreement:
-        """Compare the logits of a trace without edits with the logits of the same weights without taps. This takes one forward
-        pass."""
+        """The comparison of the logits of an unedited trace with the logits of the same weights without taps. This takes one
+        forward pass."""

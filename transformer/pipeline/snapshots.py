@@ -25,6 +25,6 @@ def snapshot_file(checkpoints: Path, model: str, step: int) -> Path:
 
 
 def saved_steps(checkpoints: Path, model: str) -> tuple[int, ...]:
-    """The steps of the snapshots of a model that are on disk, in order."""
+    """The steps after which snapshots of a model were saved in the folder `checkpoints`, in order."""
     names = (path.stem for path in (checkpoints / FOLDER / model).glob("*.safetensors"))
     return tuple(sorted(int(name) for name in names if re.fullmatch(rf"[0-9]{{{DIGITS}}}", name)))

@@ -100,10 +100,10 @@ class Ids(Vocabulary):
         )
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The tokens as numbers.
+        """The id of each token: the token as a number.
 
         Raises:
-            InputError: a token is not a whole number, or is greater than the last id.
+            InputError: a token is not a whole number from 0 to the last id, or `tokens` is not a list of texts.
         """
         listed = as_tokens(tokens)
         for token in listed:
@@ -120,10 +120,10 @@ class Ids(Vocabulary):
 
 @dataclass(frozen=True)
 class Untrained:
-    """A complete description of an untrained model. It is a cache key: equal descriptions build equal weights.
+    """A complete description of an untrained model. It can be a cache key: equal descriptions build equal weights.
 
     Attributes:
-        preset: the variant.
+        preset: the name of the variant, one of `transformer.network.config.PRESETS`.
         source, target: the words of each side in the order of their ids, without the special tokens; if the texts are ids, the
             number of ids.
         sizes: the fields of the configuration that differ from the preset, with their values.
@@ -141,14 +141,16 @@ class Untrained:
         """The description of a model for some texts. Target words come from the typed targets, or else from the sources.
 
         Args:
-            preset: the variant.
+            preset: the name of the variant, one of `transformer.network.config.PRESETS`.
             sources: texts.
             targets: texts; None for each target that is not typed.
             sizes: the fields of the configuration that differ from the preset, with their values.
 
         Raises:
-            InputError: a value is not a list of texts, a text is far too long, or a number in it is not the id of a token.
-            ConfigError: there is no preset of that name, or `sizes` does not map fields to values.
+            InputError: a value is not a list of texts; a text has more than 6,500 characters; or all words are whole numbers,
+                but not all are from 0 to 999.
+            ConfigError: there is no preset of that name, or `sizes` does not map names of fields to values. `config` checks
+                the fields.
         """
         if isinstance(sources, str):
             raise InputError("Sources must be a list of texts, not the text {text!r}.", text=sources)
@@ -199,7 +201,7 @@ class Weights:
     """The random weights that models of one preset and sizes share, numbered in the order in which they are initialised.
 
     Such models differ only in their vocabularies, so their weights are equal, except those whose shape depends on a vocabulary.
-    Drawing 44 million weights takes half a second; building another model from drawn weights takes 0.02 s.
+    Sampling 44 million weights takes half a second; building another model from sampled weights takes 0.02 s.
     """
 
     def __init__(self) -> None:
@@ -211,8 +213,8 @@ class Weights:
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:
-        """Let a tensor use the memory of the weights of this number. If there are no such weights, or they have another shape,
-        draw new ones."""
+        """Let a tensor use the memory of the weights with this number. If there are none, or they have another shape, `draw`
+        samples the weights of the tensor."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known
@@ -222,15 +224,15 @@ class Weights:
 
 
 class _Drawn(TorchFunctionMode):
-    """A context in which, for this thread only, initialisation draws from its own generator.
+    """A context in which, for this thread only, initialisation samples from its own generator.
 
     PyTorch's global generator is shared by all threads, so seeding it and restoring its state would change the numbers that
-    another thread draws meanwhile. The seed of each tensor is its number in the order of drawing, so one more word in an
-    embedding table leaves the weights of the layers unchanged.
+    another thread samples meanwhile. The seed of each tensor is its number in the order of initialisation, so one more word in
+    an embedding table leaves the weights of the layers unchanged.
 
     Args:
-        weights: the weights that were drawn before.
-        xavier: whether every matrix is drawn again at the end, so that PyTorch's own draw of it can be left out.
+        weights: the weights that were sampled before.
+        xavier: whether every matrix is sampled a second time at the end, so that PyTorch's own sampling of it is skipped.
     """
 
     def __init__(self, weights: Weights, xavier: bool) -> None:

@@ -27,8 +27,8 @@ PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F
 
 
 def readable(piece: str) -> str:
-    """A piece of a byte-level tokenizer as text, with `▁` for a space before it. In other pieces only control characters are
-    replaced."""
+    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; unchanged if it is only part of a character.
+    In other pieces only control characters are replaced."""
     starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
     encoded = starts_word or any(ord(letter) > 127 for letter in letters)
     if not encoded or any(letter not in BYTES for letter in letters):
@@ -49,7 +49,7 @@ def joined_label(pieces: Sequence[str]) -> str:
 
 
 def text_of_pieces(pieces: Sequence[str]) -> str:
-    """The text of pieces that mark a space before a word with `▁`. Bytes become characters again."""
+    """The text of pieces, without the first space. `▁` becomes a space, and bytes such as `<0xF0>` become characters again."""
     written = bytearray()
     for piece in pieces:
         byte = BYTE.fullmatch(piece)
@@ -58,8 +58,8 @@ def text_of_pieces(pieces: Sequence[str]) -> str:
 
 
 def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tuple[int | None, ...]:
-    """The number of the word that each piece belongs to, counted from 0, in a vocabulary that marks a space with `▁`. A sign of
-    punctuation is a word of its own.
+    """For each piece, the number of the word that it belongs to, counted from 0; None for a special token. Words start with
+    `▁`. A sign of punctuation is a word of its own.
 
     Args:
         pieces: the pieces of a text; None for a special token, which belongs to no word.

@@ -33,8 +33,8 @@ LONGEST_RUN = 100  # characters; the time to join a run grows with the square of
 
 
 def typed(text: str) -> str:
-    """A text with composed accents, straight apostrophes and single spaces, and without `CONTROLS` and `DIVIDERS`. Upper case
-    stays. The result is empty if the text is invisible.
+    """A text with composed accents, straight apostrophes and single spaces, and without control characters and invisible
+    dividers. Upper case stays. The result is empty if the text is invisible.
 
     Raises:
         InputError: `text` is not a text.
@@ -47,7 +47,7 @@ def typed(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Subwords(Vocabulary):
-    """The pieces of a model in the order of their ids: `MARKS`, a piece for each byte, characters, then joined pieces.
+    """The pieces of a model in the order of their ids: special tokens, a piece for each byte, characters, then joined pieces.
 
     A piece that starts a word begins with `▁`, which stands for the space before it.
 
@@ -160,7 +160,7 @@ class Subwords(Vocabulary):
 
     @cached_property
     def _ranks(self) -> dict[str, int]:
-        """The place of each character and each joined piece in the vocabulary."""
+        """Character or joined piece → its place in the vocabulary."""
         return {token: index for index, token in enumerate(self.tokens) if index >= len(FIRST)}
 
 
@@ -183,7 +183,7 @@ def is_run(run: str) -> bool:
 
 
 def read_vocabulary(text: str) -> Vocabulary:
-    """The vocabulary of words or of pieces in a JSON text of `to_json`.
+    """The vocabulary, of words or of pieces, whose `to_json` returned this text.
 
     Raises:
         ConfigError: `text` is not the JSON of a vocabulary.

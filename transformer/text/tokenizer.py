@@ -84,10 +84,10 @@ CHARACTERS = re.compile(rf"\S(?:[{JOINERS}]\S)*")
 
 
 class Tokenizer(NamedTuple):
-    """A named pair of functions: text → tokens, and tokens → text.
+    """A pair of functions, text → tokens and tokens → text, and the errors for texts that are too long.
 
     Attributes:
-        split: function from text to tokens. It calls `plain` first, and takes time linear in the length of the text.
+        split: function from text to tokens. It takes time linear in the length of the text.
         join: function from tokens to text in its usual spelling.
         source_too_long, target_too_long: the error for a text with too many tokens, with the placeholders `count` and `most`.
     """
@@ -124,35 +124,34 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def unseen(text: str) -> bool:
-    """Whether a text is invisible on a screen, because it has only blanks, characters without width, and halves of surrogate
-    pairs."""
+    """Whether a text is invisible on a screen: empty, or only blanks, characters without width, halves of surrogate pairs."""
     return UNSEEN.fullmatch(a_text(text)) is not None
 
 
 def sentence(text: str) -> str:
-    """A `plain` text in which a period replaces every mark that ends a sentence, except the question mark. Commas, quotes and
+    """`plain(text)` with a period in place of the marks that end a sentence, except the question mark. Commas, quotes and
     brackets are removed, because the word tasks have none."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
-    """The characters of a `plain` text without white space: `A b!` → `a` `b` `!`. Joined characters are one token."""
+    """The characters of `plain(text)` except white space: `A b!` → `a` `b` `!`. Joined characters are one token."""
     return CHARACTERS.findall(plain(text))
 
 
 def split_english(text: str) -> list[str]:
-    """Words, numbers and marks of a `sentence`: `It didn't.` → `it` `did` `not` `.`, `Anna's 9` → `anna` `'s` `nine`."""
+    """Words, numbers and marks of `sentence(text)`: `It didn't.` → `it` `did` `not` `.`, `Anna's 9` → `anna` `'s` `nine`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
 def split_french(text: str) -> list[str]:
-    """Words, digits and marks of a `sentence`, with elided words split off: `L'animal dort.` → `l'` `animal` `dort` `.`."""
+    """Words, digits and marks of `sentence(text)`, with elided words split off: `L'animal dort.` → `l'` `animal` `dort` `.`."""
     return FRENCH.findall(sentence(text))
 
 
 def split_words_and_digits(text: str) -> list[str]:
-    """Words, digits and marks of a `plain` text: `March 27!` → `march` `2` `7` `!`."""
+    """Words, digits and marks of `plain(text)`: `March 27!` → `march` `2` `7` `!`."""
     return WORDS_AND_DIGITS.findall(plain(text))
 
 

@@ -168,7 +168,7 @@ class Vocabulary:
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """If tokens are pieces of words, the number of the word of each id (`transformer.text.subwords`); else empty."""
+        """Empty, because each token is a word or a character. `Subwords` returns the number of the word of each id."""
         return ()
 
     def text_of(self, ids: Iterable[int]) -> str:
@@ -176,7 +176,7 @@ class Vocabulary:
         return self.text(self.tokens_of(ids))
 
     def closest_to(self, token: str) -> tuple[str, ...]:
-        """Known tokens with a similar spelling. Empty if `token` itself is known."""
+        """At most three known tokens with a similar spelling, the most similar first. Empty if `token` itself is known."""
         unknown = self.unknown([token])
         return unknown[0].closest if unknown else ()
 
@@ -213,7 +213,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str) -> "Vocabulary":
-        """The vocabulary in a JSON text of `to_json`.
+        """The vocabulary whose `to_json` returned this text.
 
         Raises:
             ConfigError: `text` is not the JSON of a vocabulary.
