@@ -36,9 +36,8 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     stages = np.stack([with_rest(values, top) for values in distributions])
     figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
-    sentences = [*(_effects(run, titles, distributions) if isinstance(method, Sample) else ()), *forced]
-    if sentences:
-        st.caption(" ".join(sentences))
+    says = _effects(run, titles, distributions) if isinstance(method, Sample) else [words["stages_allowed"]]
+    st.caption(" ".join([*says, *forced]))
     if isinstance(method, Sample):
         _show_draws(run, made, method, tokens, stages[-1])
 

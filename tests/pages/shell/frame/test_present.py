@@ -38,7 +38,7 @@ def test_a_link_presents_all_pages_of_the_session() -> None:
     assert not [button for button in app.button if button.label == text("present")["start"]]
     assert [each.value for each in app.header][:2] == [
         "Cross-attention, layer 2, head 2",
-        "Every head at once: 2 layers × 4 heads",
+        "Every head at once, layers × heads: 2 × 4",
     ]
     app.switch_page("pages/tokens/page.py").run()
     assert app.query_params[PRESENT] == "1"
