@@ -32,7 +32,7 @@ def compare(
 
 
 def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference | Comparison:
-    """The difference of two things.
+    """Compare two runs, or somebody's module with our network, and return the difference.
 
         compare(trace_a, trace_b)                       # two runs: a Difference, with B − A of every tensor
         compare(my_transformer, ours, source, target)   # two networks: a Comparison, with the first difference and its reason
@@ -41,8 +41,8 @@ def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference |
     those of `transformer.watching.compare.compare`.
 
     Raises:
-        InputError: only one of the two is a Trace, more arguments follow two runs, or `Difference.of` or
-            `watching.compare.compare` raises it.
+        InputError: only one of the two is a Trace; two runs are given with further arguments, or a module without ids; or as
+            in `Difference.of` and `watching.compare.compare`.
     """
     if isinstance(mine, nn.Module) and len(arguments) + len({"source", "target"} & {*named}) < 2:
         raise InputError("Two networks are compared on ids that both read: compare(module, ours, source, target).")

@@ -36,7 +36,7 @@ class AblationScores(NamedTuple):
         tokens: number of tokens in the texts measured so far. All means are over these tokens.
         before: mean log-probability of a token without an ablation, in nats.
         drops: kind → mean drop in log-probability, in nats, for each layer and head. A positive drop means that the tokens are
-            less probable without the head. Each report has its own arrays.
+            less probable without the head. The arrays do not change when the next scores are computed.
     """
 
     done: int
@@ -54,7 +54,7 @@ class _Ids(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """The number of tokens of both sides."""
+        """The number of tokens of the source, and of the target."""
         return len(self.source), len(self.target)
 
 
@@ -64,7 +64,7 @@ class _Predictions(NamedTuple):
     Attributes:
         source, target: the ids; None for a side that the network does not have.
         copies, rows: the copy and the row of the logits that predict each token.
-        wanted: the id of each token.
+        wanted: the id of each predicted token.
     """
 
     source: Int[Tensor, "copy source"] | None
@@ -87,9 +87,9 @@ class _Predictions(NamedTuple):
 
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
-    """The mean drop of the log-probability of the texts' own tokens for every head, reported text by text. A decoder reads the
-    right tokens (teacher forcing), not its own answer. For an encoder alone, each token except the special tokens is masked in
-    turn, and predicted from all other tokens (Salazar et al. 2020).
+    """Yield, after each text, how much the log-probability of a token drops without each head: the mean over all tokens of the
+    texts so far. The decoder reads the text's own tokens (teacher forcing). For an encoder alone, each token except the special
+    tokens is masked in turn, and predicted from all other tokens (Salazar et al. 2020).
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])
@@ -104,8 +104,9 @@ def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "ze
         seed: for `resampled`, chooses the partner of each text.
 
     Raises:
-        InputError: an argument has a wrong type, there are no texts, the model cannot read a text or has no language head, or a
-            text has no token to predict. For `resampled`, also if no two different texts have equally many tokens.
+        InputError: an argument has a wrong type; there are no texts; the model cannot read a text, or has no language head; the
+            tokenizer of an encoder alone has no mask token; or a text has no token to predict. For `resampled`, also if no two
+            different texts have equally many tokens.
         ConfigError: `by` is not one of `METHODS`.
     """
     check_texts(pipeline, texts)
@@ -189,7 +190,7 @@ def _maskable(pipeline: TextPipeline, ids: _Ids) -> list[int]:
 
 
 def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
-    """The predictions of all tokens of a text, in several parts if their logits are too many for one pass (`MOST_LOGITS`)."""
+    """Yield the inputs that predict all tokens of a text: several if the logits are too many for one pass (`MOST_LOGITS`)."""
     if ids.target:
         source, target = torch.tensor([ids.source]) if ids.source else None, torch.tensor([ids.target])
         rows = torch.arange(len(ids.target) - 1)
@@ -208,8 +209,8 @@ def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
 def _drops(
     network: Network, part: _Predictions, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The drop in the log-probability of all tokens together for each head. Each head is ablated in its own items of a batch:
-    one item for each copy of the text."""
+    """Kind → how much the summed log-probability of the tokens drops without each head, in nats. Many heads are ablated in one
+    batch, each in its own items: one item for each copy of the text."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
@@ -223,7 +224,7 @@ def _drops(
 
 
 def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, ...]) -> Edit:
-    """The edit that replaces the output of a head in some items: by zeros if `outputs` is empty."""
+    """The edit that replaces the output of a head in some items: by its values in `outputs`, or by zeros if that is empty."""
     path = str(Kind.of(kind).path(layer) / "head_output")
     if not outputs:
         return Ablate(path, heads=(head,), items=items)
@@ -232,7 +233,8 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
 
 @torch.inference_mode()
 def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """The log-probability of all tokens together, for each of `times` repetitions of the copies in one batch."""
+    """The sum of the tokens' log-probabilities, in nats, `times` times: all copies are repeated so often in one batch, and an
+    edit can change one repetition only."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
         logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]

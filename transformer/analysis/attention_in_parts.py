@@ -105,7 +105,7 @@ def attention_in_parts(
 
 
 def _parts(pipeline: TextPipeline, text: _Text, places: Sequence[tuple[str, int]], size: int) -> Iterator[AttentionPart]:
-    """The weights of the layers at these places. One pass for each group of `size` layers."""
+    """Yield the weights of each layer in `places`, a list of (kind, layer). The model runs once for each `size` layers."""
     for start in range(0, len(places), size):
         group = {place: str(Kind.of(place[0]).path(place[1]) / "weights") for place in places[start : start + size]}
         stored = _recorded(pipeline, text, [*group.values()]).stored
@@ -120,7 +120,7 @@ def _parts(pipeline: TextPipeline, text: _Text, places: Sequence[tuple[str, int]
 
 @torch.inference_mode()
 def _recorded(pipeline: TextPipeline, text: _Text, paths: Sequence[str]) -> Recording:
-    """A pass that keeps the tensors at these paths."""
+    """Run the model, and return the tensors at these paths."""
     network = pipeline.network
     with tracing(network, keep=paths) as values:
         if text.target is None and text.source is not None and "decoder" in pipeline.stacks:

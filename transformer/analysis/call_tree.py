@@ -44,7 +44,7 @@ class Call:
         inputs: name and value of each argument, as text. A tensor is its shape, with its dtype unless that is float32.
             Arguments equal to their defaults are left out.
         output: the returned value as text, in the same form; "" for a constructor.
-        parameters: number of trainable numbers of the module and all modules in it; 0 for a function.
+        parameters: number of parameters of the module and all modules in it; 0 for a function.
         count: number of successive equal calls, of numbered modules such as `layers.0` and `layers.1`, that this call stands
             for. This call is the first of them.
         calls: the calls that this call made, in order.
@@ -91,7 +91,7 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
         source, target: token ids, as in `Transformer.forward`.
 
     Raises:
-        InputError: `model` is not a Transformer, or it has no row for an id or a position.
+        InputError: `model` is not a Transformer, or it cannot read these ids.
     """
     check_model(model)
     with torch.inference_mode(), _Recorder("forward") as recorder:

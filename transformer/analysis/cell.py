@@ -46,7 +46,8 @@ class Explanation:
     """The computation of one number.
 
     Attributes:
-        step, row, column: the step of the number, or the kind of its stop in the walk, and its place in the matrix.
+        step: the kind of tensor that has the number: `AttentionStep.name`, or outside the heads `Stop.kind`.
+        row, column: place of the number in the matrix of one text.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
             `sum of products`: Σ left · right over `terms`, plus the `bias` in `extra`, if there is one.
@@ -59,7 +60,7 @@ class Explanation:
             `recorded`: computed by the code of another network, which is not repeated here.
             `biased`: the sum of the `score` and the `bias`.
             `sum`: the sum of the values of `terms`, each a number of another tensor.
-            `made from`: a number computed from the only term, by the operation that the stop of the walk names.
+            `made from`: a number computed from the only term, by the operation that `Stop.operation` names.
             `LayerNorm`: the only term's number, minus the `mean`, divided by the root of `variance` plus `eps`, times `gamma`,
                 plus `beta`.
         terms: the terms of the operation; empty for `given`, `kept`, `replaced`, `joined`, `recorded` and `biased`.
@@ -119,7 +120,8 @@ def explain(
         item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: there is no such kind, the decoder ran alone and has no cross-attention, or the trace is of another model.
+        InputError: `model` is not a Transformer; `trace` is not a Trace, or is of another model; there is no such kind; or the
+            decoder ran alone and has no cross-attention.
         PathError: there is no such layer, head, step, row, column or batch item.
     """
     if model is not None:
@@ -280,7 +282,7 @@ RECORDED = {
 
 
 def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
-    """One number of the softmax of some scores. `axis` is the name of their axis."""
+    """The computation of number `column` of the softmax of some scores. `axis` names their axis in `Term.label`."""
     largest = float(scores.max())
     if largest == -math.inf:
         terms = tuple(Term(f"{axis} {index}", -math.inf, -math.inf, 0.0) for index in range(len(scores)))
@@ -294,7 +296,7 @@ def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
 
 
 def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
-    """One output of a linear map."""
+    """The computation of number `output` of a linear map's output. `axis` names the axis of its input in `Term.label`."""
     terms = products(vector, as_array(linear.weight[output]), axis)
     extra = () if linear.bias is None else (("bias", float(linear.bias[output].detach())),)
     return "sum of products", terms, extra, sum_of_values(terms) + sum(value for _, value in extra)

@@ -31,15 +31,15 @@ def check_model(model: object) -> None:
 
 
 def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
-    """The readout of a model and the tensors of a pass, from which logits are read.
+    """A model and a pass in the two forms that the computation of logits needs.
 
     Returns:
-        The readout: `model` itself if it is a Readout, else the readout of our own network. And path → tensor of the pass: the
-        tensors of the trace, or `values` itself.
+        The Readout: `model` itself, or made from our own network. And path → tensor of the pass: those of the trace, or
+        `values` itself.
 
     Raises:
-        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping, or its vectors
-            have another length than the model's vectors.
+        InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping, or a vector of
+            the residual stream in `values` does not have the length d_model.
     """
     readout = model if isinstance(model, Readout) else readout_of(model)
     if isinstance(values, Trace):

@@ -1,4 +1,4 @@
-"""The tensors of a part of the network as a flow: rows of chains of tensors, and the lines that follow from `Stop.inputs`."""
+"""The tensors of a part of the network as a diagram: rows of chains of tensors, and the lines that `Stop.inputs` gives."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,14 +11,14 @@ MASKS = ("source_mask", "target_mask")
 
 
 class Flow(NamedTuple):
-    """The places of the tensors of a part, and the lines between them.
+    """A diagram of one part of the network, such as a sub-layer: where its tensors stand, and the lines between them.
 
     Attributes:
-        sources: the paths of the tensors of other parts that this part is computed from: the residual stream, the memory.
-        rows: the rows from top to bottom. Each row has chains side by side. In a chain, each stop is computed only from the
-            stop before it. Queries, keys and values are three chains of one row.
-        lines: (from, to) paths: all inputs except those within a chain. Token ids and masks are left out.
-        residual: the (from, to) paths from a source to a sum, which are the residual connections around the sub-layer.
+        sources: the paths of the tensors outside the part that it reads: the residual stream, the encoder's output.
+        rows: the rows from top to bottom. Each row has chains side by side. In a chain, each tensor is computed only from the
+            tensor before it. Queries, keys and values are three chains of one row.
+        lines: pairs of paths (from, to): all inputs except those within a chain, token ids and masks.
+        residual: the pairs (from, to) that are residual connections: from a source to a sum. They are not in `lines`.
     """
 
     sources: list[str]
@@ -28,7 +28,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The flow through the tensors of one part. `stops` is in the order of computation."""
+    """The diagram of one part of the network. `stops` has its tensors, in the order of computation."""
     inside = {stop.path for stop in stops}
     rows: list[list[list[Stop]]] = []
     lines: list[tuple[str, str]] = []
@@ -51,8 +51,8 @@ def flow_of(stops: Sequence[Stop]) -> Flow:
 
 
 def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
-    """The chain in the last row whose end is the only input of a stop. The stop continues this chain. None without such a
-    chain."""
+    """The chain in the last row that a stop continues: the chain's last tensor is the stop's only input, and both belong to the
+    same branch of an attention, or to none. None if there is no such chain."""
     for chain in rows[-1] if rows else []:
         if inputs == [chain[-1].path] and TensorPath.parse(chain[-1].path).branch == TensorPath.parse(stop.path).branch:
             return chain
@@ -60,8 +60,8 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
-    """Whether a stop begins a new chain in this row. It does if it belongs to another branch of the same attention, or if it is
-    computed from no other tensor, as position vectors are."""
+    """Whether a stop begins a new chain in this row. It does if it and the whole row belong to branches of an attention (query,
+    key, value), or if no branch is involved and it is computed from no other tensor, as position vectors are."""
     branches = [TensorPath.parse(chain[0].path).branch for chain in row]
     branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

@@ -21,7 +21,7 @@ class Forcing(NamedTuple):
         ids: the predicted tokens of the target, then the token that ends an answer, if the vocabulary has one.
         losses: −log of the probability of each of these tokens, in nats.
         probabilities: the probability of each of these tokens.
-        best: the most probable token of each row.
+        best: the id of the most probable token in each row.
     """
 
     ids: tuple[int, ...]
@@ -36,7 +36,7 @@ class Forcing(NamedTuple):
 
 
 def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
-    """The losses of the first text of a traced pass.
+    """The probabilities and losses of the target's tokens, for the first text of a trace.
 
     Args:
         pipeline: the pipeline that was traced.

@@ -69,8 +69,8 @@ def input_gradients(
     token vectors. Position vectors get no share.
 
     With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
-    (Sundararajan et al. 2017): the mean gradient on the way from a baseline to the token vectors, times the way. These shares
-    sum to the difference between the log-probabilities at both ends. The mean is computed by Gauss–Legendre quadrature, and
+    (Sundararajan et al. 2017): the mean gradient on the line from a baseline to the token vectors, times the difference between
+    the two. The shares sum to the difference between the log-probabilities at both ends. The mean is computed by Gauss–Legendre quadrature, and
     `gap` is its error. Some models normalise the input of the first layer and add no position vectors (Llama, Gemma, T5). Their
     log-probability jumps near zero vectors, so the shares do not reach this sum; use the baseline `mean` for these models.
 
@@ -86,8 +86,9 @@ def input_gradients(
             vocabulary.
 
     Raises:
-        InputError: an argument has a wrong type, the trace is of another model or of words, the trace has no such position, the
-            vocabulary has no such token, or the baseline is `mean` although `steps` is 0.
+        InputError: an argument has a wrong type; the trace is of another model, or is a WordTrace; the model has no language
+            head, or was built within `torch.inference_mode`; there is no such position or token; `steps` is outside its limits;
+            an edit has `items`; or the baseline is `mean` although `steps` is 0.
         ConfigError: there is no such baseline.
         PathError: an edit does not fit the model.
     """
@@ -178,7 +179,7 @@ def _embeddings(trace: Trace) -> Embeddings:
 
 
 def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddings:
-    """For each token vector, the mean of all token vectors of its vocabulary, in the same scale."""
+    """For each token vector, the mean of all rows of its embedding table, multiplied by the factor of the embedding."""
     means = {}
     for path, vectors in inputs.items():
         side: Side = "source" if path.startswith("source") else "target"

@@ -134,12 +134,12 @@ def shift(
     first: int,
     second: int,
 ) -> PerHead:
-    """How much attention of each head moves from one key to another when the sentence changes: ½[(a₁ − a₂) − (b₁ − b₂)], from
-    −1 to 1.
+    """How much more each head attends to one key than to another in sentence a, compared with sentence b: −1 to 1. It is
+    ½[(a₁ − a₂) − (b₁ − b₂)], where a₁ is the weight of key `first` in sentence a.
 
     Args:
         weights_a, weights_b: the weights of one query in two sentences that differ in a word.
-        first, second: index of the key that belongs to sentence a, and index of the key that belongs to sentence b.
+        first, second: index of the right key in sentence a, and of the right key in sentence b.
 
     Raises:
         InputError: the weights are not arrays of numbers with the axes layer, head and key, or have different numbers of layers
@@ -183,8 +183,8 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
 def reachable(
     allowed: Bool[np.ndarray, "layer head query key"],
 ) -> Bool[np.ndarray, "layer query key"]:
-    """Whether content of each input token can come to each position through the layers up to this one: by the residual
-    connections, and by heads that may attend there. Raises the same errors as `rollout`."""
+    """True where content of an input token (key) can have come to a position (query) after a layer: by residual connections
+    and by heads. `allowed` is True where a query may attend to a key. Raises the same errors as `rollout`."""
     return rollout(allowed.astype(np.float32)) > 0
 
 

@@ -26,7 +26,7 @@ class HeadScores(NamedTuple):
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
         means: measure → mean over the texts, for each layer and head. A text without the measure is not counted; a measure that
-            no text has had is missing. Each report has its own arrays.
+            no text has had is missing. The arrays do not change when the next text is read.
     """
 
     done: int
@@ -37,7 +37,8 @@ class HeadScores(NamedTuple):
 def head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> Iterator[HeadScores]:
-    """The mean of each measure of every head over texts, reported text by text. `head_measures.measure` defines the measures.
+    """Yield, after each text, the mean of each measure over the texts so far, for every head. `head_measures.measure` defines
+    the measures.
 
         for scores in head_scores(pipeline, texts, "encoder", ["previous"]):
             print(scores.done, scores.means["previous"])
@@ -64,10 +65,11 @@ def head_scores(
 def mean_head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> dict[str, PerHead]:
-    """Measure → its mean over all texts, for each layer and head: the last report of `head_scores`.
+    """Measure → its mean over all texts, for each layer and head: `means` of the last result of `head_scores`.
 
     Raises:
-        InputError, ConfigError: `head_scores` raises it; or no text has a measure that `measures` names.
+        InputError: as in `head_scores`, or no text has a measure that `measures` names.
+        ConfigError: there is no such measure.
     """
     means: dict[str, PerHead] = {}
     for scores in head_scores(pipeline, texts, kind, measures):

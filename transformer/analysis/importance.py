@@ -25,7 +25,7 @@ class Progress(NamedTuple):
         done, total: number of heads that have been silenced so far, and number of all heads.
         before: log-probability of the token without a silenced head, in nats.
         drops: kind → drop in log-probability, in nats, for each layer and head; NaN for heads that have not been silenced yet.
-            A positive drop means that the token is less probable without the head. Each report has its own arrays.
+            A positive drop means that the token is less probable without the head. The arrays do not change later.
     """
 
     done: int
@@ -50,7 +50,7 @@ class Predictions(NamedTuple):
 
     Attributes:
         given: the probability of each wanted token.
-        best: the most probable token of each row.
+        best: the id of the most probable token in each row.
     """
 
     given: Float[np.ndarray, " row"]
@@ -65,8 +65,7 @@ def predictions(
     wanted: Sequence[int],
     edits: Sequence[Edit] = (),
 ) -> Predictions:
-    """The probabilities of wanted tokens under edits. The function runs one forward pass, and keeps only the tensors that the
-    edits read.
+    """Run one forward pass with edits, and return the probabilities of the wanted tokens.
 
     Args:
         model: our own network, or another network with taps, in evaluation mode. It is not changed.
@@ -75,7 +74,7 @@ def predictions(
         edits: interventions.
 
     Raises:
-        InputError: `model` is not a network, or has no language head.
+        InputError: `model` is not a network, has no language head, or cannot read the ids.
         PathError: an edit does not fit the model.
     """
     check_language_head(model)
@@ -93,7 +92,8 @@ def head_importance(
     token: int,
     edits: Sequence[Edit] = (),
 ) -> Iterator[Progress]:
-    """The drop in log-probability for every head of every attention, reported batch by batch.
+    """Silence each head of the model in turn, and measure how much the log-probability of a token drops. Yields all drops so
+    far after each batch of up to `BATCH_SIZE` heads.
 
     Args:
         model: our own network, or another network with taps, in evaluation mode. It is not changed.
@@ -105,6 +105,7 @@ def head_importance(
     Raises:
         InputError: `model` is not a network, or has no language head; the model cannot read the ids; a side does not have
             exactly one text; the target has no such position; or the target vocabulary has no such token.
+        PathError: an edit does not fit the model.
     """
     check_language_head(model)
     config = model.config

@@ -62,7 +62,7 @@ class Leak:
 def change_later(
     pipeline: TextPipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()
 ) -> Leak:
-    """The predictions of the rows before a position of the decoder's input, when the token at this position is replaced.
+    """The predictions before a position of the decoder's input, before and after the token at this position is replaced.
 
     Row `t` reads the tokens up to `t` and predicts the next token. So rows 0 to `position − 1` should not change, and the last
     of these rows must predict the token that was replaced.
@@ -74,8 +74,8 @@ def change_later(
         edits: interventions in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network, the ids are not lists, the target has no such position, or the
-            vocabulary has no such token.
+        InputError: `pipeline` does not run our own network; the ids are not lists; the target has one token only, or no such
+            position; or the vocabulary has no such token.
     """
     check_own_network(pipeline)
     _check_sides(source, target)
@@ -95,7 +95,7 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
     Args:
         source, target: ids as the model reads them.
-        count: number of `<pad>` to append.
+        count: number of tokens `<pad>` to append.
         edits: interventions in both runs.
 
     Raises:
@@ -110,8 +110,8 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """All predictions, before and after the padding of the source is replaced by other tokens. The mask still hides these
-    positions.
+    """All predictions for a source with `count` tokens `<pad>` at its end, before and after these are replaced by other tokens.
+    The mask still hides their positions.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
     `append_padding`.
@@ -130,7 +130,7 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
 
 
 def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The answer of the model to a source with padding. The arguments and errors are those of `append_padding`."""
+    """The text of the model's answer to a source with padding. Arguments and errors are those of `append_padding`."""
     check_own_network(pipeline)
     check_ids("source", source)
     vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])

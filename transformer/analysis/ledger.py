@@ -35,15 +35,15 @@ class Row(NamedTuple):
     """One tensor of a forward pass, and what it costs to compute.
 
     Attributes:
-        path: path of the step's tensor.
+        path: path of the tensor's tap.
         group: the part of the network, as in `walk.Stop`: `encoder 1`.
         work: the kind of work, one of `cost.WORK`.
         operation: the operation that computed the tensor, one of `provenance.OPERATIONS`.
         inputs: path and shape of each tensor that the tensor was computed from, including token ids.
         axes, shape: name and size of each axis of the tensor.
-        parameters: number of trainable numbers that the step used. Each parameter of the model belongs to exactly one step. A
-            tied parameter belongs to the first step that uses it.
-        flops: FLOPs of the step, counted as in `transformer.network.cost`.
+        parameters: number of parameters that the tensor was computed with. Each parameter of the model is counted once: a tied
+            parameter for the first tensor that is computed with it.
+        flops: FLOPs that computed the tensor, counted as in `transformer.network.cost`.
         bytes: size of the tensor.
         held: bytes of memory that the trace keeps for this tensor; 0 if it shares memory with an earlier tensor.
         shares: path of the earlier tensor that has the same memory; "" if the tensor has its own memory.
@@ -75,7 +75,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
         model: the model that was traced. Only the sizes of its parameters are read.
 
     Raises:
-        InputError: the trace is of another model.
+        InputError: `model` is not a Transformer; or `trace` is not a Trace, or is of a model with another configuration.
     """
     check_traced(model, trace)
     lengths = lengths_of(trace)
@@ -116,7 +116,7 @@ def lengths_of(trace: Trace) -> Lengths:
 
 
 def _memory(activation: Activation, owners: dict[int, str]) -> tuple[int, str]:
-    """`held` and `shares` of a step. Adds the step to `owners` (memory address → path of the first step that uses it)."""
+    """`Row.held` and `Row.shares` of a tensor. Adds it to `owners` (memory address → path of the first tensor there)."""
     owner = owners.setdefault(activation.values.untyped_storage().data_ptr(), activation.path)
     return (activation.values.nbytes, "") if owner == activation.path else (0, owner)
 
@@ -144,7 +144,8 @@ def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
 def counted(
     model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
 ) -> dict[str, int]:
-    """Path → FLOPs of the step, as `torch.utils.flop_counter` counts them in a forward pass. Steps without FLOPs are left out.
+    """Path → FLOPs that compute the tensor, as `torch.utils.flop_counter` counts them in a forward pass. Tensors without FLOPs
+    are left out.
 
     PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to know which module runs. This function uses the same
     formulas in the calling thread only. It adds the FLOPs of each operation to the next tensor that a tap records.
@@ -154,7 +155,7 @@ def counted(
         source, target: token ids, as in `Transformer.forward`.
 
     Raises:
-        InputError: an id or a length is too large for the model.
+        InputError: `model` is not a Transformer, or it cannot read the ids.
     """
     check_model(model)
     with torch.no_grad(), tracing(model) as values, _FlopCounter(values) as counter:
@@ -191,7 +192,7 @@ class _FlopCounter(TorchDispatchMode):
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as Markdown, with columns of numbers aligned to the right.
+    """A table as Markdown, with columns of whole numbers aligned to the right.
 
     Args:
         columns: headings of the columns.
@@ -212,8 +213,7 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _listed(name: str, given: Any) -> list[Any]:
-    """The items of a list, a tuple or another ordered collection. A text raises InputError, although Python can iterate over
-    its characters."""
+    """The items of a list or another iterable. A text raises InputError, although Python can iterate over its characters."""
     listed = None if isinstance(given, str) else as_list(given)
     if listed is None:
         raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)

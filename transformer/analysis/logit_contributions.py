@@ -33,7 +33,7 @@ class Part(NamedTuple):
     """One summand of a logit: what one part of the model adds to it.
 
     Attributes:
-        name: a kind of attention (`decoder`, `cross`), or one of the names above.
+        name: a kind of attention (`decoder`, `cross`), or one of this module's names, such as `TOKEN` and `FEED_FORWARD`.
         layer: number of the layer, counted from 0. None outside the layers, and for biases, which are summed over all layers.
         head: number of the head, counted from 0; None for a part that is not a head.
     """
@@ -62,7 +62,7 @@ class Contributions(NamedTuple):
 def logit_contributions(
     model: Readout | Transformer, values: Trace | Mapping[str, Tensor], token: int, against: int | None = None, row: int = 0
 ) -> Contributions:
-    """The contributions at the last position of a pass.
+    """What each part of the model adds to the logit of a token at the last position of a pass.
 
     Args:
         model: `pipeline.readout` of the model that ran, or our own network. The run may have edits that remove a residual
@@ -154,7 +154,7 @@ def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[
 
 
 def _normalize(norm: Norm | None, values: Mapping[str, Tensor], row: int, parts: dict[Part, Tensor]) -> None:
-    """Apply a norm to every part, with the spread of the whole sum."""
+    """Apply a norm to every vector of `parts`, in place. Each is divided by the number that the whole sum is divided by."""
     if norm is None:
         return
     carried, bias = norm.held(values[norm.reads][row, -1], torch.stack([*parts.values()]))

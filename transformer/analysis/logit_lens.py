@@ -47,7 +47,7 @@ class AnswerLens(NamedTuple):
     """The logit lens at every step of an answer, at the position whose logits chose the token of the step.
 
     Attributes:
-        top: the most probable token at each point of the stream.
+        top: the id of the most probable token at each point of the stream.
         shares: the probability of this token at the same point.
         ranks: how many tokens are more probable at this point than the token that was written.
     """
@@ -58,7 +58,7 @@ class AnswerLens(NamedTuple):
 
 
 def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerLens:
-    """The logit lens of the steps that wrote an answer. The model and the errors are those of `logit_lens`."""
+    """The logit lens at each step that wrote the best answer. The model and the errors are those of `logit_lens`."""
     chain = generation.chain(generation.best)
     columns = [logit_lens(model, generation.steps[made.step].values)[:, made.row, -1:] for made in chain]
     logits = torch.cat(columns, dim=1).double()

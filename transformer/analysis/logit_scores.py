@@ -18,8 +18,8 @@ from transformer.tracing.trace import Trace
 
 
 class LogitScores(NamedTuple):
-    """Means of the logit lens and of the contributions for the next token after each text, over the texts that have been read
-    so far.
+    """Two means over the texts that have been read so far: of the logit lens and of the contributions to a logit, both for the
+    next token after each text.
 
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
@@ -34,8 +34,8 @@ class LogitScores(NamedTuple):
 
 
 def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[LogitScores]:
-    """The means of the logit lens and of the contributions over texts, reported text by text. Both are computed for the most
-    probable token after the last token of the decoder's input.
+    """Yield, after each text, the means of the logit lens and of the contributions over the texts so far. Both are computed for
+    the token that the model finds most probable after the decoder's input.
 
         for scores in logit_scores(pipeline, [("the cat sleeps .", "le chat")]):
             print(scores.done, scores.lens)

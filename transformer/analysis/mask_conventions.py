@@ -60,7 +60,7 @@ class Convention:
 
     Attributes:
         name: name of the preset that has this convention.
-        config: the configuration of the model, with the four fields of the convention.
+        config: the configuration of the model, with the convention's values of the four `FIELDS`.
         keep: True where a query may attend to a key, as everywhere in this project.
         true_means: the meaning of True in the original implementation.
         before: the scores before the mask; already divided if the convention divides before it masks.

@@ -18,9 +18,9 @@ class CaughtAttention(NamedTuple):
         share: share of the marked cells.
         even: share of the marked cells if every query attended equally to the keys that it may attend to.
         most: the largest share that `count` cells can have.
-        lead: the largest sum of differences between weights and equal weights, over at most `count` cells of one row; 0 if all
-            weights are equal.
-        missed: (query, key) of the allowed cell with the largest weight among those that are not marked; None if every allowed
+        lead: the largest sum of (weight − equal weight) over at most `count` cells of one row; 0 if all weights are equal. A
+            row's equal weight is 1 divided by the number of keys that its query may attend to.
+        missed: (query, key) of the cell with the largest weight among the allowed cells without a mark; None if every allowed
             cell is marked.
         missed_weight: the weight of `missed`, as a share of its row; 0 if nothing is missed.
     """
@@ -58,7 +58,8 @@ class Likeness(NamedTuple):
     Attributes:
         values: cosine of the angle to each vector, −1 to 1; 0 if one of the two vectors is zero.
         best: the positions of the most similar other vectors; several if their cosines are equal up to rounding.
-        rank: rank of the guess among the other vectors, 1 for the most similar; equal values have the same rank.
+        rank: rank of the guess among the other vectors, 1 for the most similar; equal values have the same rank. 0 if there is
+            no guess.
     """
 
     values: Float[np.ndarray, " position"]
@@ -96,7 +97,8 @@ def caught_attention(
         marked: True where the learner expects attention. Marks on cells that are not allowed are ignored.
 
     Raises:
-        InputError: the arrays do not have these axes, or their shapes differ.
+        InputError: the weights are not an array of numbers with these axes, another array is not of truth values, or their
+            shapes differ.
     """
     check_filled_array("weights", weights, "query key")
     for name, values in (("allowed", allowed), ("marked", marked)):
@@ -133,7 +135,7 @@ def drawn_mask(
         real: False for keys that are padding.
 
     Raises:
-        InputError: the arrays do not have these axes, or their shapes do not fit together.
+        InputError: the arrays are not of truth values, do not have these axes, or do not fit together.
     """
     check_array("allowed", allowed, "query key")
     _check_truth("allowed", allowed, allowed.shape)

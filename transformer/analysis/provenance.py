@@ -31,7 +31,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class TapContext:
-    """A tap and its surroundings. A rule needs nothing else to name the inputs of the tap's tensor.
+    """A tap and its surroundings: all that a rule of `ORIGIN_RULES` needs to name the inputs of the tap's tensor.
 
     Attributes:
         path: path of the tap.

@@ -68,7 +68,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: there is no such stack, or the stack did not run.
+        InputError: `trace` is not a Trace, there is no such stack, or the stack did not run.
         PathError: there is no such text.
     """
     if stack not in stacks(trace):

@@ -1,5 +1,5 @@
-"""The computation of any single number of a stop of the walk outside the heads: embeddings, residual sums, LayerNorms,
-feed-forward, logits and probabilities. `cell.py` explains the numbers of attention heads.
+"""The computation of any single number of a tensor outside the heads: embeddings, residual sums, LayerNorms, feed-forward,
+logits and probabilities. `cell.py` explains the numbers of attention heads.
 
     explanation = explain_stop(model, trace, stop, row=3, column=5)
     explanation.operation, explanation.terms, explanation.result
@@ -23,21 +23,21 @@ OUTER = ("batch", "1")
 
 
 def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column: int, item: int = 0) -> Explanation | None:
-    """The computation of one number of a stop.
+    """The computation of one number of a tensor outside the heads.
 
     Args:
         model: the model that was traced. Its weights are read.
         trace: a trace of the model in evaluation mode.
-        stop: a stop of `walk(trace)`.
-        row, column: place of the number in the stop's matrix, counted from 0.
+        stop: the tensor: one of `walk(trace)`.
+        row, column: place of the number in the tensor's matrix for this text, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Returns:
-        None if the tensor has heads, or if its numbers are not computed from other numbers of the trace: ids, masks, rows of a
-        table, waves.
+        None if the tensor has heads, or if its numbers are only copied, or not computed from other numbers of the trace: masks,
+        rows of a table, waves.
 
     Raises:
-        InputError: the trace is of another model.
+        InputError: `model` is not a Transformer; or `trace` is not a Trace, or is of another model.
         PathError: there is no such row, column or batch item.
     """
     check_traced(model, trace)

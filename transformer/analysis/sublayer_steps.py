@@ -63,7 +63,8 @@ class Norm(Recomputed):
 
     Attributes:
         x: the input.
-        standard: the input with mean 0 and variance 1.
+        mean, variance, eps: the numbers of the formula.
+        standard: the input shifted and scaled to mean 0 and variance 1.
         gamma, beta: the weight and the bias of the LayerNorm.
     """
 
@@ -136,7 +137,7 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
         model: the model that was traced. Its weights are read.
 
     Raises:
-        InputError: the trace is of another model.
+        InputError: `model` is not a Transformer, or the trace is of another model.
     """
     check_traced(model, trace)
     stop = _stop(trace, sublayer, "_add_norm.normalized")

@@ -45,8 +45,7 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
             decoder alone reads only the text, and does not continue it.
 
     Raises:
-        InputError: `check_texts` raises it, the list of texts is empty, or the model cannot read a text (the message has its
-            number).
+        InputError: as in `check_texts`, or there is no text, or the model cannot read a text (the message has its number).
     """
     check_texts(pipeline, texts)
     number = 0

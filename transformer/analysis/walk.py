@@ -37,7 +37,7 @@ SIDE_PREFIXES = ("source_", "target_")
 
 @dataclass(frozen=True)
 class Stop:
-    """One tensor of the walk.
+    """One tensor of a forward pass, and how it was computed.
 
     Attributes:
         path: path of the tensor's tap.
@@ -90,8 +90,8 @@ def taps(trace: Trace) -> Taps:
 
 
 def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
-    """The same stops as `walk`, computed from a model's configuration and the taps of a trace. Both can be hashed, so they can
-    be the key of a cache."""
+    """The same as `walk`, computed from a model's configuration and `taps(trace)`. Both arguments can be hashed, so they can be
+    the key of a cache."""
     if not isinstance(config, TransformerConfig):
         return _recorded(taps)
     decoder_only = all(path != "source_mask" for path, _, _ in taps)
@@ -160,6 +160,7 @@ def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
     """The method that computes the tensor of a tap, and the line number in the source file where the method calls the tap.
 
     Raises:
+        InputError: `model` is not a Transformer.
         PathError: the model has no such tap, or no method of the tap's module calls the tap.
     """
     check_model(model)

@@ -76,7 +76,7 @@ def _aligned(line: str, number: int, name: str) -> Aligned:
 
 
 def words(text: str) -> list[str]:
-    """The words and punctuation marks of a text. Links count both as words.
+    """The words and punctuation marks of a text. The numbers in links count both.
 
     Raises:
         InputError: `text` is not a text.
@@ -97,7 +97,7 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
         layer, head: numbers of the layer and the head, counted from 0.
 
     Raises:
-        InputError: `trace` is not a trace, or its model has no cross-attention.
+        InputError: `trace` has no cross-attention, or has more than one text.
         PathError: there is no such layer or head.
     """
     return links_of(trace, trace.head("cross", layer, head).numpy())
@@ -138,8 +138,8 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
     links in `made`, S the set of sure links, and P the set of possible links.
 
     Raises:
-        InputError: there are no sentences, the numbers of sentences and of sets of links differ, or one of them is not such a
-            value.
+        InputError: there are no sentences, `made` and `sentences` have different lengths, an item of `made` is not a set, or an
+            item of `sentences` is not an `Aligned`.
     """
     for links in made:
         if not isinstance(links, frozenset | set):

@@ -30,7 +30,10 @@ FILLER, FILLER_ID = "<pad>", -1
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
-    """The positions of each word, in order. Each special token, whose word is None, is a group of its own.
+    """The positions of each word's tokens, in order. Each special token is a group of its own.
+
+    Args:
+        words: for each token, the number of its word, or None for a special token.
 
     Raises:
         InputError: `words` is not a sequence.
@@ -72,7 +75,7 @@ def join(
 def join_allowed(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[Group], keys: Sequence[Group]
 ) -> Bool[np.ndarray, "query_word key_word"]:
-    """True where at least one piece of a word may attend to at least one piece of another word."""
+    """True where at least one piece of the query word may attend to at least one piece of the key word."""
     return _merged(_merged(allowed, keys, 1, False), queries, 0, False)
 
 
@@ -141,7 +144,7 @@ class WordTrace(Trace):
         )
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where no piece of a word may attend to any piece of another word. Raises the same errors as `Trace.hidden`."""
+        """True where no piece of the query word may attend to any piece of the key word. Errors are those of `Trace.hidden`."""
         return ~self.used_masks[str(self._attention(attention))]
 
 
@@ -173,8 +176,8 @@ def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
 
 
 def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
-    """The positions of each word of a text with this number of tokens. If the words are not known (`Tokens.words_of`), each
-    position is a group of its own."""
+    """The positions of each word of a text with `count` tokens. `words` has the number of each token's word; if it is empty,
+    the words are not known, and each position is a group of its own."""
     return groups(words) if len(words) == count else tuple((place,) for place in range(count))
 
 

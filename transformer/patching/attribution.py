@@ -22,13 +22,14 @@ def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
     """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the base run,
-    times the change that patching would make (Nanda 2023). It is exact where the network is linear in the place, and fails
-    where softmax, a norm or an activation function bends: compare it with `patch_everywhere` on the places that matter.
+    times the change that patching would make (Nanda 2023). It is exact only if the logits depend linearly on the place. Softmax,
+    norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
 
-    Arguments and errors are those of `patch_everywhere`, and:
+    Arguments are those of `patch_everywhere`; so are the errors, and one more:
 
     Raises:
-        InputError: the model was built within `torch.inference_mode`, so it has no gradients.
+        InputError: the model was built within `torch.inference_mode`, or its token vectors are not recorded, so it has no
+            gradients.
 
     Returns:
         Grid → the estimate for each place, as in `Patched.moved`.
@@ -60,7 +61,7 @@ def agreement(estimated: Grids, patched: Patched) -> float:
 
     Args:
         estimated: what `attribute_everywhere` returned.
-        patched: the last report of `patch_everywhere`, for the same arguments.
+        patched: the last result of `patch_everywhere`, for the same arguments.
 
     Raises:
         InputError: the two are not of the same places, or not all places have been patched.

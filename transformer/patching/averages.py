@@ -40,13 +40,13 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class AverageNeeds:
-    """Needed against enough over the pairs that have been measured so far.
+    """What the answer loses without each head, and what each head alone restores, for every pair that has been measured so far.
 
     Attributes:
         done, total: number of pairs that have been read so far, and of all pairs.
         left_out: number of read pairs that are not in the averages, because their runs barely differ, prefer the same token, or
             differ in length.
-        lost, restored: measure → the shares of each pair, an array [pair, layer, head] for each kind (`need.role`).
+        lost, restored: measure → kind → the shares of each head (`need.role`) in each pair, [pair, layer, head].
     """
 
     done: int
@@ -61,10 +61,10 @@ class AverageNeeds:
         return self.done - self.left_out
 
     def needs(self, metric: str = "logit") -> Needs:
-        """The mean shares; without heads if there is no pair yet.
+        """The means of `lost` and of `restored` over the pairs; without heads if there is no pair yet.
 
         Raises:
-            ConfigError: the measure was not kept.
+            ConfigError: `metric` is not a measure in `lost`.
         """
         one_of("metric", metric, self.lost)
         return Needs(*({kind: of.mean(0) for kind, of in shares[metric].items()} for shares in (self.lost, self.restored)))
@@ -74,7 +74,7 @@ class AverageNeeds:
         same interval.
 
         Raises:
-            ConfigError: there are no such shares, or the measure was not kept.
+            ConfigError: `which` is neither `lost` nor `restored`, or `metric` is not a measure in them.
             InputError: the seed is not a whole number of at least 0.
         """
         check_number("seed", seed, 0)
@@ -97,7 +97,8 @@ def average_needs(
     steps: str = "all",
     metrics: Sequence[str] = ("logit", "probability"),
 ) -> Generator[AverageNeeds, None, None]:
-    """Patch every head in both directions for every pair of texts, reported pair by pair.
+    """Patch every head in both directions, for one pair of texts after another. Yields the shares of all pairs so far after each
+    pair.
 
     Args:
         pipeline: the pipeline of a model.
@@ -192,7 +193,7 @@ def _stacked(parts: Sequence[OfHeads]) -> dict[str, Float[np.ndarray, "pair laye
 
 
 def _means(values: Float[np.ndarray, "pair ..."], chosen: np.ndarray) -> Float[np.ndarray, "resample ..."]:
-    """The mean of each resampled list of pairs, computed from how often each pair was drawn."""
+    """The mean of each resampled list of pairs, computed from how often each pair is in it."""
     counts = np.stack([np.bincount(row, minlength=len(values)) for row in chosen])
     flat = counts @ values.reshape(len(values), -1) / len(values)
     return flat.reshape(len(chosen), *values.shape[1:])

@@ -73,15 +73,15 @@ class Bench:
         return values, logits[:, -rows:]
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
-        """The tensors and measures of the base run with places of the other run, for each item its own list of places. Items
-        without places are the base run itself, so that all batches have the same size."""
+        """Run the base run with places taken from the other run, and return its tensors and measures. `places` has a list for
+        each item of the batch. The items that are left are the base run itself, so that all batches have the same size."""
         rest = [()] * (self.items - len(places))
         of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
         values, logits = self.run(self.base, keep, self._taken(of_items), first)
         return values, scores(self.pair, logits, self.clean)
 
     def changes(self, places: Sequence[Place]) -> Iterator[tuple[list[Place], Scores]]:
-        """Patch each place in a run of its own: pass by pass, the places and how much each changes the measures."""
+        """Patch each place in a run of its own. Yields, for each pass, its places and how much each changes the measures."""
         if self.shares_prefix:
             places = sorted(places, key=lambda place: place.position or 0)
         first, base = 0, self.base_scores
@@ -125,7 +125,7 @@ def paths_of(pair: RunPair, swap: Swap) -> list[str]:
 
 
 def batch_size(pair: RunPair, places: int) -> int:
-    """The number of runs in one pass, so that the passes are equally large."""
+    """The number of places to patch in one pass: few enough for memory, and about equally many in all passes."""
     config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
     rows = pair.rows if pair.sides == ("target",) else length
     most = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))

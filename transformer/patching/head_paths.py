@@ -17,9 +17,9 @@ BRANCHES = ("query", "key", "value")
 def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The share of the difference that moves if a head is taken from the other run, but only one receiving head sees this, and
-    only in its query, key or value. One number for each receiving head; 0 for heads that do not read the sender's output. A
-    path that carries the clean answer has a positive share if it is denoised, and a negative share if it is noised.
+    """Kind → for each receiving head, the share of the logit difference that moves if another head (the sender) is taken from
+    the other run, but only the receiver reads the change, and only in its query, key or value. 0 for heads that do not read the
+    sender's output. If a path carries the clean answer, its share is positive for `denoise` and negative for `noise`.
 
     This takes three steps (Wang et al. 2022). First, the sender is taken from the other run while all other heads keep their
     output of the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks.

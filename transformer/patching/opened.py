@@ -18,8 +18,8 @@ MOST_TOKENS = 4  # most probable tokens of each run that are compared
 def patched_logits(
     pair: RunPair, places: Sequence[Place], what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Float[Tensor, "row vocab"]:
-    """The logits of the base run with these places of the other run, from the compared row on. Arguments and errors are those
-    of `patch_everywhere`."""
+    """The logits, from `pair.row` on, of a run in which all these places are taken from the other run of the pair. Arguments and
+    errors are those of `patch_everywhere`."""
     check_pair(pair)
     swap = Swap(what, steps)
     shapes, _ = all_places(pair, swap, each=False)
@@ -32,6 +32,6 @@ def patched_logits(
 def most_probable(
     tokens: Sequence[int], probabilities: Sequence[Float[np.ndarray, " vocab"]], most: int = MOST_TOKENS
 ) -> list[int]:
-    """The given tokens, then the most probable tokens of each run, each token once; at most twice `most` of them."""
+    """The ids `tokens`, then those of the `most` most probable tokens of each run; each id once, at most 2 · `most` in all."""
     listed = [*tokens, *(int(token) for of in probabilities for token in np.argsort(-of)[:most])]
     return list(dict.fromkeys(listed))[: 2 * most]

@@ -138,8 +138,8 @@ def run_pair(
         row, tokens: as in `RunPair.of`. For an encoder alone, the default row is the row of the first masked word.
 
     Raises:
-        InputError: the errors of `RunPair.of`, the model cannot read a text, or the clean text of an encoder alone has no
-            masked word.
+        InputError: as in `RunPair.of`; or the model cannot read a text; the clean text of an encoder alone has no masked word;
+            or a `target` is given to a model without an encoder or without a decoder.
     """
     check_text_pipeline(pipeline)
     check_language_head(pipeline.network)

@@ -38,7 +38,7 @@ STEPS = ("all", "this")
 
 
 class Head(NamedTuple):
-    """A head; layer and head counted from 0."""
+    """A head: its kind of attention, and its layer and head counted from 0."""
 
     kind: str
     layer: int
@@ -136,7 +136,8 @@ class Swap:
         return next(((path,) for name in names if (path := prefix + name) in network.taps), ())
 
     def grids(self, network: Any, sides: Collection[str] = SIDES) -> dict[str, tuple[int, int]]:
-        """Grid → its layers, and heads in each, for a run with these sides. A decoder that runs alone has no `cross`."""
+        """Grid → its number of layers, and of heads in each, for a run with these sides. A decoder that runs alone has no
+        `cross`."""
         config, grids = network.config, {}
         for kind in Kind:
             if not {kind.queries, kind.keys} <= {*sides}:
@@ -162,7 +163,7 @@ class Swap:
 
 
 def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> Head:
-    """The head, if the network has it in a run with these sides.
+    """`head` as a `Head`, after a check that the network has it in a run with these sides.
 
     Raises:
         InputError: `head` is not a kind, a layer and a head of this network.
@@ -181,11 +182,11 @@ def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> He
 
 
 def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], lengths: Mapping[str, int]) -> tuple[Place, ...]:
-    """The places, if the grids have them.
+    """`places` as a tuple, after a check that the grids have them.
 
     Args:
         places: a list of places.
-        shapes: grid → its layers, heads, and positions.
+        shapes: grid → its number of layers, of heads in each, and of positions (not checked here).
         lengths: grid → number of positions.
 
     Raises:

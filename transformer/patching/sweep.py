@@ -82,7 +82,11 @@ class Patched:
         return {grid: (self.base[metric] - corrupt) / gap + values / gap for grid, values in self.moved[metric].items()}
 
     def values(self, metric: str = "logit") -> Grids:
-        """Grid → the measure itself in the patched run."""
+        """Grid → the measure itself in the run in which a place is patched.
+
+        Raises:
+            ConfigError: there is no such measure.
+        """
         base = self.base[one_of("metric", metric, METRICS)]
         return {grid: base + values for grid, values in self.moved[metric].items()}
 
@@ -95,7 +99,8 @@ def patch_everywhere(
     steps: str = "all",
     also: Sequence[Place] = (),
 ) -> Generator[Patched, None, None]:
-    """Take every place of a kind from the other run, one at a time, reported pass by pass.
+    """Take one place after another from the other run, and measure each patched run. Yields the results so far after each pass,
+    in which several places are patched.
 
         for patched in patch_everywhere(pair):
             print(patched.done, patched.total)
@@ -130,7 +135,7 @@ def patch_everywhere(
 
 
 def all_places(pair: RunPair, swap: Swap, each: bool) -> tuple[dict[str, tuple[int, int, int]], list[Place]]:
-    """Grid → its shape [layer, head, position], and every place of the grids.
+    """The shape [layer, head, position] of each grid (`Place.grid`), and all places of the grids.
 
     Raises:
         InputError: the network has no such tensors.
