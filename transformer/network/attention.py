@@ -32,7 +32,7 @@ class PerHeadProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head. With `cache`, also the vectors of the positions before `x`."""
+        """The vectors of each head: of the positions in `x`, or with `cache` of those that `AttentionCache.project` returns."""
         projected = self.projected(cache.project(self.projection, x) if cache is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, nothing is copied
@@ -61,7 +61,7 @@ class SharedProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head. With `cache`, also the vectors of the positions before `x`."""
+        """The vectors of each head: of the positions in `x`, or with `cache` of those that `AttentionCache.project` returns."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(cache.project(self.projection, split) if cache is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
@@ -118,12 +118,12 @@ class MultiHeadAttention(nn.Module):
         return self.output(self.output_projection(joined))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-        """The scores, divided. A sum of d_head products has a spread of √d_head, so without the division softmax would
-        saturate (section 3.2.1)."""
+        """The scores divided by √d_head, or by √d_model in a variant. A sum of d_head products has a standard deviation of
+        about √d_head, so without the division softmax would saturate (section 3.2.1)."""
         return self.scaled_scores(scores / self.divisor)
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
-        """The scores, with hidden scores so low that softmax gives them no weight (section 3.2.3)."""
+        """The scores, with the configuration's `mask_fill` in place of every score that the mask hides (section 3.2.3)."""
         if mask.hidden is not None:
             scores = torch.where(mask.hidden, self.fill, scores)
         return self.masked_scores(scores)

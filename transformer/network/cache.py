@@ -20,7 +20,7 @@ ROOM = 64
 
 
 class AttentionCache:
-    """The projected vectors of one kind of attention: projection → [batch, position, …].
+    """The keys and values of self-attention, or of cross-attention, in all layers: linear layer → [batch, position, …].
 
     The vectors of self-attention are written into a tensor with room for later positions, because a new tensor for each token
     would copy all earlier vectors. Tensors that `project` returned earlier do not change.
@@ -36,7 +36,8 @@ class AttentionCache:
         self._lengths: dict[nn.Linear, int] = {}  # projection → number of positions that are written in its tensor
 
     def project(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        """The projections of all positions so far. For self-attention, `x` contains only the new positions."""
+        """The projected vectors of all positions so far, [batch, position, …]. For self-attention, `x` contains only the new
+        positions. For cross-attention, `x` is projected in the first call, and later calls return the same vectors."""
         if self.grows:
             return self._added(projection, projection(x))
         if projection not in self._values:
@@ -44,7 +45,7 @@ class AttentionCache:
         return self._values[projection]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Continue with these rows of the batch only, in this order."""
+        """Keep these rows of the batch only, in this order; a row may be named several times."""
         for projection, values in self._values.items():
             self._values[projection] = values[list(rows)]
 
@@ -75,6 +76,6 @@ class KeyValueCache:
         self.target, self.memory = AttentionCache(grows=True), AttentionCache(grows=False)
 
     def select(self, rows: Sequence[int]) -> None:
-        """Continue with these rows of the batch only, in this order; a row may be named several times, as in beam search."""
+        """Keep these rows of the batch only, in this order; a row may be named several times, as in beam search."""
         for kept in (self.target, self.memory):
             kept.select(rows)

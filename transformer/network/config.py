@@ -40,7 +40,7 @@ class NetworkConfig:
         max_len: the largest number of tokens in a sequence.
         mask_before_scaling: whether scores are hidden before they are scaled.
         mask_fill: the value that replaces a hidden score.
-        target_padding: what padding in a target hides.
+        target_padding: what padding in a target hides: the padded `queries`, the padded `keys`, or `nothing`.
     """
 
     target_vocab: int
@@ -62,7 +62,7 @@ class NetworkConfig:
     target_padding: str
 
     def to_json(self) -> str:
-        """Every field as JSON."""
+        """Every field as JSON. Each derived class defines it."""
         raise NotImplementedError(f"{type(self).__name__} does not define `to_json`")
 
 
@@ -71,8 +71,8 @@ class NetworkConfig:
 class TransformerConfig(NetworkConfig):
     """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
 
-    The defaults are the preset `vanilla`; `TransformerConfig.preset` returns the other presets. No field contains the name of a
-    preset: a variant is only a set of values, and any value may be combined with any other.
+    The defaults are the preset `vanilla`; `TransformerConfig.preset` returns the other presets. A preset is only a set of
+    values: no field contains its name, and choices of different presets may be combined.
 
     Attributes:
         source_vocab, target_vocab: number of tokens in each vocabulary.
@@ -97,7 +97,7 @@ class TransformerConfig(NetworkConfig):
         output_bias: whether the map after the heads are joined has a bias.
         score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
         mask_before_scaling: hide masked scores before dividing instead of after.
-        mask_fill: the value that replaces a hidden score: a large negative number, or −∞.
+        mask_fill: the value that replaces a hidden score: −1000 or lower, or −∞.
         target_padding: what padding in the target hides, in addition to the causal mask: the padded `queries` (whole rows), the
             padded `keys` (whole columns), or `nothing`.
         decoder_alone: the decoder may run without an encoder; its cross-attention is then skipped.
@@ -203,8 +203,8 @@ class TransformerConfig(NetworkConfig):
 
     @classmethod
     def preset(cls, name: str, /, **values: Any) -> "TransformerConfig":
-        """The variant `name`, with `values` in place of the preset's own values. Vocabulary sizes default to 10, as in the
-        worked example.
+        """The configuration of the preset `name` (`vanilla`, `pytorch` or `shared_heads`), with `values` in place of the
+        preset's own values. Vocabulary sizes default to 10.
 
         Raises:
             ConfigError: there is no preset `name`, a field in `values` does not exist, or a value is not allowed.
@@ -227,10 +227,10 @@ class TransformerConfig(NetworkConfig):
 
     @classmethod
     def from_json(cls, text: str) -> "TransformerConfig":
-        """The configuration in a JSON text of `to_json`.
+        """The configuration that `to_json` wrote as `text`.
 
         Raises:
-            ConfigError: `text` is not a JSON object of fields, or a value is not allowed.
+            ConfigError: `text` is not a JSON object, a field is unknown or missing, or a value is not allowed.
         """
         try:
             values = json.loads(text)
@@ -256,10 +256,10 @@ def check_config(config: object) -> None:
 
 
 def check_sizes(config: object) -> None:
-    """Check that `config` has the sizes of a network: our own (TransformerConfig) or another (NetworkConfig).
+    """Check that `config` is a NetworkConfig, such as a TransformerConfig or the configuration of another network.
 
     Raises:
-        ConfigError: `config` is neither a TransformerConfig nor another NetworkConfig.
+        ConfigError: `config` is not a NetworkConfig.
     """
     if not isinstance(config, NetworkConfig):
         check_config(config)

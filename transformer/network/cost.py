@@ -58,7 +58,8 @@ def total(costs: Iterable[Cost]) -> Cost:
 
 
 def parameters(config: TransformerConfig) -> int:
-    """Trainable numbers of the model: `sum(p.numel() for p in Transformer(config).parameters())`, without building it."""
+    """How many trainable numbers the model has: `sum(p.numel() for p in Transformer(config).parameters())`, but without
+    building the model."""
     return sum(_parameters(config).values())
 
 
@@ -132,8 +133,8 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
 
 
 def crossing(config: TransformerConfig, batch: int) -> int:
-    """The smallest length, the same for source and target, at which scores and weights take more FLOPs than the feed-forward
-    networks."""
+    """The smallest length in tokens, the same for source and target, at which the scores and weighted averages of all
+    attentions take more FLOPs than all feed-forward networks."""
 
     def over(length: int) -> bool:
         costs = cost(config, Lengths(batch, length, length))
@@ -171,8 +172,8 @@ def work_of(stack: str, sublayer: str, name: str) -> str:
 
 
 def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
-    """FLOPs that compute the tensor of a tap: 2 × numbers in the result × products in the sum for each number. 0 if the step
-    multiplies no matrices.
+    """FLOPs of the product of matrices whose result is the tensor of a tap: 2 × numbers in the tensor × terms in the sum for
+    each number. 0 if the tensor is not a product of matrices.
 
     Args:
         stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
@@ -257,7 +258,7 @@ class _Tensor(NamedTuple):
 
 
 def _variant(config: TransformerConfig) -> TransformerConfig:
-    """The smallest configuration whose model has the same taps in each layer."""
+    """The smallest configuration whose model has the same taps in each layer as the model of `config`."""
     vocabularies = {"source_vocab": 4, "target_vocab": 4, "source_pad": 0, "target_pad": 0}
     sizes = {"d_model": 2, "heads": 1, "d_ff": 1, "max_len": 1, "encoder_layers": 1, "decoder_layers": 1}
     return config.replace(**vocabularies, **sizes, dropout=0.0)

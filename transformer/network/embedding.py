@@ -42,7 +42,7 @@ _TABLES: WeakValueDictionary[tuple[object, ...], Tensor] = WeakValueDictionary()
 
 class Sinusoidal(nn.Module):
     """Positions as waves of falling frequency: fixed, and different for every position. Never write to the table, because
-    models of the same form share it."""
+    models with equal tables share it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

@@ -4,14 +4,14 @@ FORMER = {"feed_forward.up_projection": "feed_forward.expand", "feed_forward.dow
 
 
 def present_name(name: str) -> str:
-    """The name of a parameter or a module in the network, for its name in the file of a shipped model or in a link."""
+    """The present name of a parameter or module, given its name in a shipped model's file or in a link, which may be older."""
     for present, former in FORMER.items():
         name = name.replace(former, present)
     return name
 
 
 def former_name(name: str) -> str:
-    """The inverse of `present_name`."""
+    """The name of a parameter or module in a shipped model's file or in a link, given its present name."""
     for present, former in FORMER.items():
         name = name.replace(present, former)
     return name

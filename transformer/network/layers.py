@@ -20,7 +20,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dropout(nn.Dropout):
-    """`nn.Dropout` that returns at once if it drops nothing, because its calls take 5 % of a small forward pass."""
+    """`nn.Dropout` that returns its input at once if it drops nothing, because calls of `nn.Dropout` that drop nothing take 5 %
+    of a small model's forward pass."""
 
     def __call__(self, values: Tensor) -> Tensor:
         return super().__call__(values) if self.training and self.p else values

@@ -43,8 +43,8 @@ class Mask(NamedTuple):
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
         """The mask for a run with edits, which may allow fewer keys and may change the scores.
 
-        A hidden key is closed, unless the mask before the edits already hides every key of the query. For such a query the
-        variant decides: no attention if the fill is −∞, equal attention to all keys if it is a number.
+        A hidden key gets the weight 0 (`closed`), unless the mask before the edits already hides every key of the query. Such a
+        query attends to no key if `mask_fill` is −∞, and equally to all keys if it is a finite number.
 
         Args:
             keep: `self.keep` after the edits.
@@ -100,7 +100,7 @@ def target_mask(
 def attention_softmax(
     scores: Float[Tensor, "batch head query key"], may_be_empty: bool
 ) -> Float[Tensor, "batch head query key"]:
-    """Softmax over the keys. A row in which every score is −∞ becomes zeros; softmax alone would return NaN for it.
+    """Softmax over the keys. With `may_be_empty`, a row in which every score is −∞ becomes zeros; softmax alone returns NaN.
 
     The scores of such a row are also set to 0 *before* the softmax, because the gradient of a NaN is NaN, even if the NaN
     itself is replaced afterwards.

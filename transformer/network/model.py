@@ -83,14 +83,15 @@ class Transformer(nn.Module):
         self.initialize()
 
     def tie(self) -> None:
-        """Use one matrix for the tables and the output if the configuration says so (section 3.4)."""
+        """Let the tables of tokens and the output share one matrix, as `config.tied_weights` says (section 3.4)."""
         if self.config.tied_weights == "all":
             self.target_embedding.table.weight = self.source_embedding.table.weight
         if self.config.tied_weights != "nothing":
             self.output_projection.weight = self.target_embedding.table.weight
 
     def initialize(self) -> None:
-        """Initialize every matrix with Xavier uniform if the configuration says so. Else PyTorch's own defaults stay."""
+        """If the configuration says `xavier`, initialize every matrix with Xavier uniform, and the padding rows that
+        `zero_pad_row` keeps at zero with 0. Else PyTorch's own defaults stay."""
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
@@ -109,7 +110,8 @@ class Transformer(nn.Module):
             target: token ids of the decoder's input.
 
         Raises:
-            InputError: the model has no row for an id or a position, the batches have different sizes, or a source is missing.
+            InputError: an argument is not a tensor of ids; the model has no row for an id or a position; the batches have
+                different sizes; or the source is missing and `config.decoder_alone` is False.
         """
         if source is None:
             return self.decode(target, None, None)
@@ -121,7 +123,7 @@ class Transformer(nn.Module):
         """The encoder's output (the memory), and the mask of the source keys that may be attended to.
 
         Raises:
-            InputError: the model has no row for an id or a position.
+            InputError: `source` is not a tensor of ids, or the model has no row for an id or a position.
         """
         self.source_embedding.check(source)  # before the mask is made from the ids; the embedding checks them again
         mask = Mask.of(self.source_mask(source_mask(source, self.config)))
@@ -143,12 +145,12 @@ class Transformer(nn.Module):
             memory, mask: what `encode` returned for the same number of rows; None for both to run the decoder alone.
             cache: keys and values of the first `cache.length` positions; the decoder adds the keys and values of the other
                 positions.
-            rows: the number of last positions whose logits are computed; None for all.
+            rows: for how many positions the logits are computed, counted from the last; None for all.
 
         Raises:
-            InputError: the model has no row for an id or a position, the batches have different sizes, the source is missing,
-                the memory and the mask do not fit this model or each other, the cache already has all positions, or `rows` is
-                not a positive number.
+            InputError: `target` is not a tensor of ids; the model has no row for an id or a position; the batches have
+                different sizes; the memory is missing and `config.decoder_alone` is False; the memory and the mask do not fit
+                this model or each other; the cache already has all positions; or `rows` is not a positive whole number.
         """
         if rows is not None and (not isinstance(rows, int) or rows < 1):
             raise InputError("rows is {rows!r}; it must be a whole number of at least 1, or None.", rows=rows)
@@ -208,7 +210,7 @@ def embedding_of(model: Transformer, side: str) -> Embedding:
 
 
 def _check_rows(memory: Tensor, target: object) -> None:
-    """Check that target and memory have the same number of rows. `Embedding.check` checks everything else about the target."""
+    """Check that target and memory have the same number of rows, else raise InputError. `Embedding.check` checks the rest."""
     if isinstance(target, Tensor) and target.dim() == 2 and memory.shape[0] != target.shape[0]:
         raise InputError(
             "The source has {source} rows and the target {target}; they must have the same number.",

@@ -173,7 +173,7 @@ class Edit(ABC):
 
     @abstractmethod
     def needs(self, model: Traceable) -> Iterable[str]:
-        """The paths of the tensors that `apply` may read in the scope. A scope keeps these tensors even if it keeps no
+        """The paths of the tensors that `apply` may read from `scope.values`. A scope keeps these tensors even if it keeps no
         others."""
 
     @abstractmethod
@@ -209,11 +209,11 @@ class Scope:
                 self.kept.update(edit.needs(model))
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
-        """The tensor after the edits for this tap. The scope checks its shape and keeps the tensor by reference, because
-        copying every tensor would make a pass a fifth longer. With `again` and without an edit, it keeps only `again`.
+        """The tensor after the edits for this tap. The scope keeps a reference to the tensor, because copying every tensor
+        would make a pass a fifth longer. With `again` and without an edit, it keeps only `again`.
 
         Raises:
-            PathError: the tensor does not have the axes of its tap, or an edit changed its shape.
+            PathError: the tensor does not have as many axes as its tap, or an edit changed its shape.
         """
         path = tap.path
         if tap.taps is not self.taps:  # the tap belongs to another model, which runs inside the scope of this model
@@ -232,7 +232,7 @@ class Scope:
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
-        """The mask of an attention after the edits for it. The scope keeps the mask too. Raises the same errors as `see`."""
+        """The mask of an attention after the edits for it. The scope keeps the mask too."""
         if tap.taps is not self.taps:
             return mask
         if self.edits:
@@ -243,8 +243,8 @@ class Scope:
 
     @contextmanager
     def entered(self) -> Iterator[Recording]:
-        """Within this context, taps use this scope. The scope can be entered again for the next step of an answer, because an
-        edit may need tensors of earlier steps, such as the encoder's."""
+        """Within this context, taps use this scope; yields its recording. The scope can be entered again for the next step of
+        an answer, because an edit may need tensors of earlier steps, such as the encoder's."""
         token = _scope.set(self)
         try:
             yield self.values
@@ -291,7 +291,7 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collectio
     Raises:
         PathError: an edit names a path, head or position that the model does not have, `keep` has such a path, or an element of
             `edits` is not an edit. The error is raised before anything runs.
-        InputError: `model` has no taps.
+        InputError: `model` has no taps, or `keep` is not True, False or a list of paths.
     """
     scope = Scope(model, edits, keep)
     try:

@@ -18,7 +18,11 @@ Places = tuple[tuple[int | None, int | None], ...]
 
 
 def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
-    """The aligned rows of all texts of a side."""
+    """For each aligned row of a side, the position of its token in A and in B; None in a text that has no such token.
+
+    Raises:
+        InputError: the texts of the batch are aligned in different ways.
+    """
     aligned = {_rows(one, other) for one, other in zip(a, b, strict=True)}
     if len(aligned) > 1:
         template = "The {side} texts of the batch are aligned in different ways; compare one text at a time."
@@ -27,8 +31,8 @@ def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
 
 
 def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
-    """The aligned rows of two texts. If B has other tokens in place of a stretch of A, the two stretches are paired token by
-    token. Tokens that are left over in the longer stretch stand alone."""
+    """The aligned rows of two texts: by position if they have equally many tokens, else by equal tokens, in order. Where B has
+    other tokens than A between two equal tokens, these are paired one by one, and tokens that are left over stand alone."""
     if len(a) == len(b):
         return tuple((row, row) for row in range(len(a)))
     rows: list[tuple[int | None, int | None]] = []
@@ -63,7 +67,8 @@ def over_rows(values: Shaped[Tensor, "*axes"], rows: Sequence[Sequence[int | Non
 
     Args:
         values: a tensor that has, on some axes, an index for each token.
-        rows: for each axis, the position of the text's token in each aligned row, or None; None for an axis without tokens.
+        rows: for each axis with tokens, a list: the position of the token in each aligned row, None if the text has no token
+            there. For an axis without tokens, None in place of the list.
 
     Raises:
         InputError: an axis with tokens does not have one index for each token.

@@ -45,7 +45,7 @@ class AlignedTrace(Trace):
         return ~self.used_masks[str(self._attention(attention))]
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
-        """The names of `Difference.query_names`."""
+        """A name for each query of a kind of attention, as in `Difference.query_names`."""
         assert self.difference is not None
         return self.difference.query_names(kind, item, end)
 
@@ -70,8 +70,8 @@ class Difference:
         """The difference of two runs. Their models may differ if they have the same layers and heads in a kind of attention.
 
         Raises:
-            InputError: `a` or `b` is not a Trace, they have no kind of attention in common, or they have different numbers of
-                texts; or texts of a batch would be aligned in different ways.
+            InputError: `a` or `b` is not a Trace; they have different numbers of texts; no kind of attention has the same
+                layers and heads in both; or texts of a batch would be aligned in different ways.
         """
         if not isinstance(a, Trace) or not isinstance(b, Trace):
             wrong = b if isinstance(a, Trace) else a
@@ -103,7 +103,8 @@ class Difference:
         """B − A of the tensor at a path, over aligned rows. Truth values and whole numbers count as numbers: True is 1.
 
         Raises:
-            PathError: no tensor of both runs has that path, or an axis without tokens has two sizes.
+            PathError: the runs do not both have a tensor at that path, or its axes are not the same in both. Only axes with
+                tokens may have different sizes.
         """
         return self.change[path]
 
@@ -143,6 +144,8 @@ class Difference:
         Raises:
             InputError: `sides` does not have an item for each axis, or an axis with tokens does not have one index for each
                 token.
+            PathError: `run` is neither 0 nor 1.
+            ConfigError: there is no such side, or it did not run in both.
         """
         check_index("run", run, 2)
         listed = as_list(sides)
@@ -269,8 +272,8 @@ class Difference:
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
-        """B − A of the attention weights of a kind, over aligned rows. NaN where a run has no such token.
-        Raises as `layers`."""
+        """B − A of the weights of a kind of attention. Queries and keys are aligned rows (`places`); NaN where A or B has no
+        such token. Raises as `layers`."""
         return self.change.attention(self._comparable(kind))
 
     def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
@@ -290,7 +293,7 @@ class Difference:
         return self.change.head_allowed(self._comparable(kind), layer, head, item)
 
     def _comparable(self, kind: str) -> Kind:
-        """The kind of attention with this name, if it can be compared."""
+        """The kind of attention with this name. Raises the same errors as `layers`."""
         kind = Kind.of(kind)
         if kind not in self.kinds:
             a, b = (_sizes(run, kind) for run in (self.a, self.b))

@@ -31,6 +31,7 @@ class Intervention(Edit):
 
     Raises:
         PathError: the tap or the head does not exist, or the tensor has no head axis. Raised by `place`, before anything runs.
+            Values that cannot be stored (`plain`) raise it at once.
     """
 
     # The tap of an attention that the edit acts on if `path` is the path of the attention itself.
@@ -49,8 +50,8 @@ class Intervention(Edit):
         """The path of the tap that this edit acts on. Everything that can be checked before the pass runs is checked here.
 
         Raises:
-            PathError: the tap or a head does not exist, or the tensor has no such axis. Subclasses also raise it if one of
-                their own values is invalid.
+            PathError: the tap or a head does not exist, or heads or items are chosen and the tensor has no axis of them.
+                Subclasses also raise it if one of their own values is invalid.
         """
         path = find_tap(model.taps, self.path, self.of_attention)
         tap = model.taps[path]
@@ -163,7 +164,8 @@ def check_row(name: str, given: object) -> tuple[Any, ...]:
 def length_axis(
     tap: Tap, positions: tuple[int, ...] | None, longest: int = MOST_POSITIONS
 ) -> dict[int, tuple[int, ...] | None]:
-    """Number of the axis of positions → the chosen positions. Empty if all positions are chosen.
+    """A mapping with one item: the number of the axis of positions → the chosen positions. Empty if all are chosen. Of an
+    attention's weights and scores, the axis of positions is that of the queries.
 
     Args:
         tap: the tap of the tensor.

@@ -137,9 +137,9 @@ class Patch(Intervention):
     """Replace values by other values, for example by the values of another run.
 
     Attributes:
-        values: numbers, as a tensor, an array or nested sequences; a patch without values is refused. They are stored as nested
-            tuples, so that the edit can be hashed. Their shape is the shape of the selected part, or a shape that broadcasts to
-            it.
+        values: numbers from −10¹² to 10¹², −∞ only for scores, True and False for a mask: as a tensor, an array or nested
+            sequences. `place` raises PathError without values. They are stored as nested tuples, so that the edit can be
+            hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -199,7 +199,8 @@ class Block(Intervention):
     """Forbid single queries to attend to single keys. The attention of such a query goes to its other keys.
 
     A blocked key has weight 0, even if other edits change its score. A query whose keys are all blocked attends to no key.
-    There is one exception: if the mask itself hides every key of a query, the variant decides about the weights of that query.
+    There is one exception: if the mask itself hides every key of a query and `mask_fill` is a finite number, that query attends
+    equally to all keys.
 
     Attributes:
         edges: (query position, key position) pairs, counted from 0.
@@ -296,7 +297,8 @@ class Change(Intervention):
 
     Attributes:
         by: a function that gets a copy of the selected part, with the axes of the tensor, and returns a tensor of the same
-            shape with real numbers. Scores that a mask hides stay hidden.
+            shape with real numbers. Scores that a mask hides stay hidden. If the function fails, or returns another shape, NaN
+            or numbers beyond ±10¹² (−∞ is allowed for scores), the pass raises PathError.
     """
 
     by: Callable[[Tensor], Tensor] | None = None
@@ -329,7 +331,8 @@ class Change(Intervention):
         return new
 
     def _check_form(self, new: Any, values: Tensor, tap: Tap) -> None:
-        """Check that the result of the function has real numbers, and the shape and the device of the values."""
+        """Check that the result of the function has real numbers, and the shape and the device of the values. Raises
+        PathError."""
         if not isinstance(new, Tensor) or new.shape != values.shape:
             raise PathError(
                 "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",

@@ -89,7 +89,7 @@ class TensorPath:
 
     @property
     def whole(self) -> "TensorPath":
-        """The path of the sub-layer `part`: of an attention or a feed-forward network."""
+        """The path of the attention or feed-forward network that the tensor belongs to (`part`)."""
         return TensorPath(self.stack, self.layer, self.part)
 
     @property
@@ -117,7 +117,8 @@ class TensorPath:
         return next((branch for branch in BRANCHES if branch == name), None)
 
     def near(self, other: "TensorPath") -> str:
-        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention."""
+        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention. The whole
+        path, if one of the two is the beginning of the other."""
         mine, others = str(self).split("."), str(other).split(".")
         same = next((index for index, pair in enumerate(zip(mine, others, strict=False)) if pair[0] != pair[1]), 0)
         return ".".join(mine[same:])

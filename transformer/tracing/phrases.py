@@ -171,7 +171,7 @@ def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int]
     """The interventions that a phrase describes.
 
     Args:
-        phrase: one of the forms above.
+        phrase: a phrase in one of `FORMS`, such as `silence cross layer 1 head 2`. Capitals and additional spaces are allowed.
         config: configuration of the model.
         lengths: the number of tokens of `source` and `target`; None to allow any position.
 
@@ -219,8 +219,8 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
-    """A phrase about a head, or about all heads of a layer if `head` is None. `verb` is `silence`, `average` or `block`; layer
-    and head are counted from 0.
+    """A phrase about a head, or about all heads of a layer if `head` is None. `verb` is `silence`, `average` or `block`, which
+    needs a query and a key after it (`block`). The arguments `layer` and `head` are counted from 0.
 
     Raises:
         HeadlightError: there is no such kind of attention, or a number is not a whole number from 0.

@@ -31,7 +31,8 @@ class Norm:
     def held(
         self, values: Float[Tensor, " d_model"], parts: Float[Tensor, "part d_model"]
     ) -> tuple[Float[Tensor, "part d_model"], Float[Tensor, " d_model"]]:
-        """Apply the norm to the parts of a sum, dividing each part by the spread of the whole sum. This makes the norm linear.
+        """The parts of a sum after the norm, each divided by the standard deviation of the whole sum; of an RMSNorm, by the
+        whole sum's root mean square. With this divisor held fixed, the norm is linear.
 
         Args:
             values: the sum that the norm reads.
@@ -122,15 +123,15 @@ class Readout:
         return nn.functional.linear(self.factor * read, self.weight, self.bias)
 
     def direction(self, token: int) -> tuple[Float[Tensor, " d_model"], float]:
-        """A vector and a number: the logit of a token is the product of the vector with the stream after the last norm, plus
-        the number (the bias). In double precision."""
+        """A vector and a number, in double precision: the logit of a token, before the limit `cap`, is the product of the
+        vector with the stream after the last norm, plus the number (the bias)."""
         row = self.weight[token].double()
         row = row if self.smaller is None else row @ self.smaller.double()
         return self.factor * row, 0.0 if self.bias is None else float(self.bias[token])
 
 
 def readout_of(model: object) -> Readout:
-    """The readout of our own network.
+    """The readout of a Transformer of this project: of its decoder.
 
     Raises:
         InputError: `model` is not a Transformer.

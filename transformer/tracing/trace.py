@@ -359,9 +359,9 @@ class Trace:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the trace after all its methods were called: its tensors; a copy of each weight, which `attention`
-        keeps; one byte for each weight, which `allowed` keeps; and, if pieces can be joined to words, the tensors between
-        words."""
+        """Bytes of memory of the trace after all its methods were called: its tensors; a copy of each attention weight, which
+        `attention` keeps; one byte for each weight, which `allowed` keeps; and, if tokens are pieces of words, the tensors of
+        the trace between words (`transformer.analysis.word_trace.WordTrace`)."""
         weights = (activation.values for activation in self if activation.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
 
@@ -384,8 +384,8 @@ class Trace:
 
 
 def unpadded_length(ids: Sequence[int], pad: int | None) -> int:
-    """The number of ids before the padding at the end of a row. The first id always counts, because it can be that of padding,
-    as in T5. Ids below 0 are padding, too: in a vocabulary without padding, and in a trace of words."""
+    """The number of ids before the padding at the end of a row. The first id always counts, because a target of T5 starts with
+    the id of padding. Negative ids are padding, too: in a vocabulary without padding, and in a trace of words."""
     return max((place + 1 for place, token in enumerate(ids) if token >= 0 and token != pad), default=1)
 
 
@@ -409,7 +409,7 @@ def run_traced(
         source_words, target_words: as in `Trace`.
 
     Raises:
-        InputError: the model has no row for an id or a position, or there is not exactly one token for each id.
+        InputError: as in `Transformer.forward`; or there is not exactly one token for each id.
         PathError: an edit does not fit the model. It is raised before anything runs.
     """
     with torch.inference_mode(), tracing(model, edits) as values:
