@@ -45,11 +45,16 @@ def style_of(path: Path, *styles_of_parts: Path) -> str:
     return "\n".join(style.read_text(encoding="utf-8") for style in styles)
 
 
+def sent(key: str, name: str) -> Any:
+    """What the browser sent last under a name from the component with this key; None if nothing. A browser can send anything:
+    check the value."""
+    values = st.session_state.get(key)
+    return values.get(name) if isinstance(values, Mapping) else None
+
+
 def picked(key: str, names: Collection[str]) -> str | None:
-    """The name that was just picked in the component with this key; None if the name is not one of `names`. The check is
-    needed because a browser can send anything."""
-    sent = st.session_state.get(key)
-    name = sent.get("pick") if isinstance(sent, Mapping) else None
+    """The name that was just picked in the component with this key; None if the name is not one of `names`."""
+    name = sent(key, "pick")
     return name if isinstance(name, str) and name in names else None
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.ui.compat import no_callback
-from pages.ui.component import mounted, packed, parcel
+from pages.ui.component import mounted, packed, parcel, sent
 from pages.ui.format import fixed, linked_token
 from pages.ui.text import text
 from transformer.figures.attention_figures import quantized
@@ -39,8 +38,8 @@ def overview(
     on_pick: Callable[[], None] | None = None,
     order: Sequence[Tile] | None = None,
     captions: Sequence[str] | None = None,
-) -> Tile | None:
-    """Draw a small heatmap per head, layers down and heads across; returns the tile picked in this run, or None.
+) -> None:
+    """Draw a small heatmap per head, layers down and heads across.
 
     Hovering needs no rerun; a click, or Enter on the tile reached with the arrow keys, starts a rerun. The page decides which
     head is selected: in `on_pick`, `picked(key)` returns the tile, and the values of widgets may still be set.
@@ -56,31 +55,17 @@ def overview(
         on_pick: called before the rerun at every pick, including a pick of the selected tile.
         order: the tiles to draw instead of the full grid, left to right and top to bottom. It may leave tiles out.
         captions: one per tile of `order`, shown below the tile after its layer and head: "0.97" becomes "L2 H3 · 0.97".
-
-    Raises:
-        ValueError: the shapes, tokens, order or captions do not match.
     """
-    shape = (*weights.shape[:2], len(queries), len(keys))
-    if not weights.shape == allowed.shape == shape:
-        raise ValueError(
-            f"weights {weights.shape} and allowed {allowed.shape} must both be [layer, head, query, key] = {shape}"
-        )
-    tiles = [_tile(pair, shape) for pair in order or ()]
-    if None in tiles:
-        raise ValueError(f"order names a tile that is not among {shape[0]} layers × {shape[1]} heads: {order}")
-    if captions is not None and len(captions) != len(tiles):
-        raise ValueError(f"{len(captions)} captions for {len(tiles)} tiles of an order")
-    tiles = [tile for tile in tiles if tile]
-    words = text("head_grid")
-    labels = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in tiles]
-    if captions is not None:
-        labels = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in zip(labels, captions, strict=True)]
-    data = grid_data(shape, queries, keys, selected, color)
+    data = grid_data(weights.shape, queries, keys, selected, color)
     if order is not None:
-        data |= {"tiles": [list(tile) for tile in tiles], "captions": labels}
+        words = text("head_grid")
+        labels = [words["caption"].format(layer=layer + 1, head=head + 1) for layer, head in order]
+        if captions is not None:
+            pairs = zip(labels, captions, strict=True)
+            labels = [words["captioned"].format(tile=tile, caption=caption) for tile, caption in pairs]
+        data |= {"tiles": [list(tile) for tile in order], "captions": labels}
     levels = quantized(np.nan_to_num(weights, posinf=0, neginf=0), allowed)
-    result = _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or no_callback)
-    return _tile(result.get("pick"), shape)
+    _mount(key=key, data=parcel(data, levels), on_pick_change=on_pick or no_callback)
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
@@ -129,17 +114,14 @@ def strongest_rows(
 def picked(key: str) -> Tile | None:
     """The (layer, head) just picked in the overview with this key, counted from 0; None if nothing was just picked. For use in
     the overview's `on_pick`."""
-    sent = st.session_state.get(key)
-    return _tile(sent.get("pick")) if isinstance(sent, dict) else None
+    return _tile(sent(key, "pick"))
 
 
-def _tile(pair: Any, shape: Sequence[int] | None = None) -> Tile | None:
+def _tile(pair: Any) -> Tile | None:
     """The (layer, head) if the pair is valid, otherwise None. Values from the browser are untrusted."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         return None
-    if any(isinstance(index, bool) or not isinstance(index, (int, np.integer)) or index < 0 for index in pair):
-        return None
-    if shape is not None and not (pair[0] < shape[0] and pair[1] < shape[1]):
+    if any(isinstance(index, bool) or not isinstance(index, int) or index < 0 for index in pair):
         return None
     return int(pair[0]), int(pair[1])
 

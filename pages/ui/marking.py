@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.ui.component import mounted
+from pages.ui.component import mounted, sent
 from pages.ui.format import fixed
 from pages.ui.prediction import answer
 from pages.ui.prediction_codec import Cells, Prediction
@@ -97,18 +96,17 @@ def marking(
 
 def _marked(key: str, count: int, closed: frozenset[int], most: int, take: Callable[[Cells], None]) -> Callable[[], None]:
     def changed() -> None:
-        sent = st.session_state.get(key)
-        cells = cells_sent(sent.get("marks") if isinstance(sent, dict) else None, count, closed)
+        cells = cells_sent(sent(key, "marks"), count, closed)
         if cells is not None and not 0 < most < len(cells):
             take(cells)
 
     return changed
 
 
-def cells_sent(sent: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:
+def cells_sent(cells: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:
     """The cells that a browser sent, ascending; None if they are not a list of cells that can be marked."""
-    if not isinstance(sent, (list, tuple)) or len(sent) > MOST_CELLS:
+    if not isinstance(cells, (list, tuple)) or len(cells) > MOST_CELLS:
         return None
-    if any(isinstance(cell, bool) or not isinstance(cell, int) or not 0 <= cell < count or cell in closed for cell in sent):
+    if any(isinstance(cell, bool) or not isinstance(cell, int) or not 0 <= cell < count or cell in closed for cell in cells):
         return None
-    return tuple(sorted(set(sent)))
+    return tuple(sorted(set(cells)))

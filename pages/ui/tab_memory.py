@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2 import component
 
+from pages.ui.component import sent
 from pages.ui.scripts import importing
 
 # Session keys. SESSION: the name of this session in the storage of its tab. RECALLED and ASKED are followed by the name of a
@@ -36,8 +37,7 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
     def take() -> None:
         if recalled(name):
             return
-        sent = state.get(key)
-        stored = sent.get("recall") if isinstance(sent, Mapping) else None
+        stored = sent(key, "recall")
         text = stored.get("text") if isinstance(stored, Mapping) else None
         state[RECALLED + name] = True
         recall(text if isinstance(text, str) else "")

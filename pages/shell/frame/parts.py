@@ -17,6 +17,7 @@ from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
 from pages.shell.frame.history import Change, change_by_itself
+from pages.ui.component import sent
 from pages.ui.pickers import pick
 from pages.ui.scripts import importing
 from pages.ui.text import text
@@ -138,9 +139,7 @@ def _note() -> None:
     """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
     opened."""
     change_by_itself(Change.REMOVAL)
-    state = st.session_state
-    sent = state.get(WATCH)
-    reported = sent.get("seen") if isinstance(sent, Mapping) else None
+    state, reported = st.session_state, sent(WATCH, "seen")
     if isinstance(reported, list):
         state[SEEN] |= {part for part in state[UNSEEN] if part in reported}
 
@@ -149,9 +148,7 @@ def _open() -> None:
     """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
     opened."""
     change_by_itself()
-    state = st.session_state
-    sent = state.get(ANCHOR)
-    anchor = sent.get("anchor") if isinstance(sent, Mapping) else None
+    state, anchor = st.session_state, sent(ANCHOR, "anchor")
     if state.get(PICKED) and isinstance(anchor, str):
         _, anchors = state[PICKED]
         state[PART] = anchors[anchor][0] if anchor in anchors else state[PART]
