@@ -6,7 +6,7 @@ The folders are read once, when the server starts. Nothing is opened before a vi
 import importlib.util
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -147,53 +147,52 @@ def _open(key: FolderModel) -> TextPipeline:
 _opened = OPEN.cached(_open)
 
 
-def _unreadable(name: str, error: OSError) -> CheckpointError:
-    return CheckpointError("The folder {name!r} cannot be read ({problem}).", name=name, problem=str(error))
-
-
 @cache
 def _folders(written: str) -> dict[str, Folder]:
     """Name → folder, for the folders that the value of the variable lists. If two folders have the same name, the second one
     cannot be opened, and its path is its name."""
     taken: dict[str, Folder] = {}
-    absent = _absent()
     for path in _paths(written):
-        name = path.name
-        try:
-            about = summary(path)
-            if name in (*Pipeline.available(), *PRESETS, *taken):
-                raise CheckpointError("Another model has the name {name!r}; rename the folder.", name=name)
-            if SIGN in name or name.startswith(PREFIX):
-                raise CheckpointError(
-                    "The folder {name!r} has the name of a model of another kind: those with {sign!r} are snapshots, those "
-                    "that begin with {prefix!r} were trained or uploaded here. Rename the folder.",
-                    name=name,
-                    sign=SIGN,
-                    prefix=PREFIX,
-                )
-            if absent:
-                raise CheckpointError(NO_PACKAGE, package=absent[0], command=INSTALL)
-            taken[name] = Folder(FolderModel(name, str(path.resolve()), about))
-        except (CheckpointError, OSError) as error:
-            problem = error if isinstance(error, CheckpointError) else _unreadable(name, error)
-            taken.setdefault(name if name not in taken else str(path), Folder(None, problem))
+        folder = _folder(path.name, path)
+        problem = folder.problem or _refusal(path.name, taken)
+        name = str(path) if path.name in taken else path.name
+        taken.setdefault(name, Folder(None, problem) if problem else folder)
     return taken
+
+
+def _folder(name: str, path: Path) -> Folder:
+    try:
+        return Folder(FolderModel(name, str(path.resolve()), summary(path)))
+    except CheckpointError as error:
+        return Folder(None, error)
+    except OSError as error:
+        return Folder(None, CheckpointError("The folder {name!r} cannot be read ({problem}).", name=name, problem=str(error)))
+
+
+def _refusal(name: str, taken: Collection[str]) -> CheckpointError | None:
+    """Why a folder that can be read cannot be opened under its name."""
+    if name in (*Pipeline.available(), *PRESETS, *taken):
+        return CheckpointError("Another model has the name {name!r}; rename the folder.", name=name)
+    if SIGN in name or name.startswith(PREFIX):
+        return CheckpointError(
+            "The folder {name!r} has the name of a model of another kind: those with {sign!r} are snapshots, those "
+            "that begin with {prefix!r} were trained or uploaded here. Rename the folder.",
+            name=name,
+            sign=SIGN,
+            prefix=PREFIX,
+        )
+    absent = _absent()
+    return CheckpointError(NO_PACKAGE, package=absent[0], command=INSTALL) if absent else None
 
 
 @lru_cache(maxsize=1)
 def _downloaded(store: Path, changed: int) -> dict[str, Folder]:  # noqa: ARG001 (keys of the cache)
     """Name → folder, for the downloaded models in `store`. `changed` is the time of the last change there."""
-    taken: dict[str, Folder] = {}
-    for name, path in hub.downloaded().items():
-        try:
-            taken[name] = Folder(FolderModel(name, str(path), summary(path)))
-        except (CheckpointError, OSError) as error:
-            taken[name] = Folder(None, error if isinstance(error, CheckpointError) else _unreadable(name, error))
-    return taken
+    return {name: _folder(name, path) for name, path in hub.downloaded().items()}
 
 
 def _absent() -> list[str]:
-    return [package for package in PACKAGES if not installed(package)]
+    return [package for package in PACKAGES if importlib.util.find_spec(package) is None]
 
 
 def _paths(written: str) -> list[Path]:
@@ -206,8 +205,3 @@ def _paths(written: str) -> list[Path]:
         else:
             paths.append(given)
     return paths
-
-
-def installed(package: str) -> bool:
-    """Whether a package can be imported."""
-    return importlib.util.find_spec(package) is not None

@@ -74,7 +74,7 @@ def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(m
     read_again()
     monkeypatch.undo()
     monkeypatch.setenv(folders.VARIABLE, str(folder_of("gpt2")))
-    monkeypatch.setattr(folders, "installed", lambda _: False)
+    monkeypatch.setattr(folders, "PACKAGES", ("absent",))
     assert "run `pip install -r requirements-huggingface.txt`" in sentences()["gpt2"]
     assert not folders.folder_models()
     app = on_page("pages/tokens/page.py", model="gpt2")
