@@ -8,13 +8,14 @@ import enum
 import functools
 import hashlib
 import inspect
+import io
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal, TypeVar, cast
 
 import cachetools
-import numpy as np
 import streamlit as st
 from cachetools.keys import hashkey
 
@@ -143,8 +144,7 @@ class Store:
 
     def has(self, function: Callable[..., Any], *arguments: Any) -> bool:
         """Whether the result of a function made by `cached` is in the cache. Pass its arguments without the ignored ones."""
-        key, large = hashkey(inspect.unwrap(function), *arguments), self._large
-        return key in self._cache or (large is not None and large[0] == key)
+        return self.kept(function, *arguments) is not ABSENT
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
         """The result of a function made by `cached`, if it is in the cache; otherwise `ABSENT`. Pass the function's arguments
@@ -221,32 +221,14 @@ def of_session(make: Callable[[], Result], release: Callable[[Result], None]) ->
 
 
 def content_key(*values: Any) -> bytes:
-    """A short key (16 bytes) that is equal for equal values. Values are numbers, texts, arrays, and classes and functions of a
-    module, also inside collections and dataclasses. The key does not keep large values in memory.
+    """A short key (16 bytes) that is equal for equal numbers, texts, arrays, and classes and functions of a module, also inside
+    collections and dataclasses. The key does not keep large values in memory.
 
     Raises:
-        TypeError: a value has another type, such as a function inside a function, whose name does not identify its code.
+        AttributeError, PicklingError: a value is a function inside a function, whose name does not identify its code.
     """
-    digest = hashlib.blake2b(digest_size=16)
-    waiting = [*reversed(values)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            digest.update(f"{value.dtype.str}{value.shape}".encode())
-            digest.update(np.ascontiguousarray(value).data if value.size else b"")
-        elif isinstance(value, str | bytes | int | float | np.number | np.bool_ | enum.Enum | None):
-            digest.update(f"{type(value).__name__} {value!r}\0".encode())
-        elif isinstance(value, Mapping):
-            digest.update(f"mapping {len(value)}\0".encode())
-            waiting += [part for item in value.items() for part in item]
-        elif isinstance(value, list | tuple | range):
-            digest.update(f"sequence {len(value)}\0".encode())
-            waiting += value
-        elif (isinstance(value, type) or callable(value)) and "<" not in getattr(value, "__qualname__", "<"):
-            digest.update(f"{value.__module__}.{value.__qualname__}\0".encode())
-        elif dataclasses.is_dataclass(value):
-            digest.update(f"{type(value).__qualname__}\0".encode())
-            waiting += [getattr(value, field.name) for field in dataclasses.fields(value)]
-        else:
-            raise TypeError(f"{type(value).__name__} has no content key.")
-    return digest.digest()
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # otherwise an object that occurs twice and two equal objects have different bytes
+    pickler.dump(values)
+    return hashlib.blake2b(content.getbuffer(), digest_size=16).digest()

@@ -1,6 +1,6 @@
 """Caches: results have the values of arguments as keys, a limit in bytes, and are computed once for simultaneous requests."""
 
-import functools
+import pickle
 import re
 import threading
 from dataclasses import dataclass
@@ -246,12 +246,12 @@ def test_content_keys_of_equal_values_are_equal() -> None:
         return ([*"ab"], Matrix(np.arange(6.0).reshape(2, 3).T, "".join(["a", "b"])), {"x": (1, 2.5, None)}, range(3), np.mean)
 
     assert content_key(*values()) == content_key(*values())
+    assert content_key(["ab" * 9, "".join(["ab"] * 9)]) == content_key(["ab" * 9] * 2)
 
 
-@pytest.mark.parametrize("value", [object(), lambda: 1, functools.partial(max, 1), np.array([object()])])
-def test_a_value_without_a_content_key_is_refused(value: object) -> None:
-    with pytest.raises(TypeError, match="has no content key"):
-        content_key([value])
+def test_a_function_that_its_name_does_not_identify_has_no_content_key() -> None:
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        content_key([lambda: 1])
 
 
 BUILT: list[str] = []
