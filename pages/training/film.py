@@ -15,7 +15,7 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.body import BODY, draw_alone
 from pages.shell.view.joined_words import pick_words
 from pages.shell.view.map_names import map_names
-from pages.shell.view.turns import turn
+from pages.shell.view.turns import turn, waited
 from pages.shell.view.view import View
 from pages.training import film_curves
 from pages.training.film_curves import show_curves
@@ -30,7 +30,6 @@ from pages.ui.format import fixed
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import read_number
 from pages.ui.text import text
-from pages.ui.waiting import waited
 from pages.ui.weights_table import weights_table
 from transformer import Trace
 from transformer.analysis.label_smoothing import least_loss

@@ -7,6 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.runs import runs
+from pages.shell.view.turns import waited
 from pages.training.films import Film, tests
 from pages.training.frames import SNAPSHOT, Frames
 from pages.ui.caches import cached
@@ -15,7 +16,6 @@ from pages.ui.escaping import quoted
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick
 from pages.ui.text import text
-from pages.ui.waiting import waited
 from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
 from transformer.figures.training_figures import Series, step_lines
 from transformer.tasks import TASKS

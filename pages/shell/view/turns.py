@@ -21,7 +21,6 @@ import streamlit as st
 
 from pages.ui.caches import ABSENT, RESULTS
 from pages.ui.limits import RUNS
-from pages.ui.waiting import waited
 from transformer.process import return_freed_memory
 
 Result = TypeVar("Result")
@@ -111,6 +110,16 @@ def aside() -> Iterator[None]:
         finally:
             _OF_THREAD.heavy = False
             return_freed_memory()
+
+
+def waited(label: str, function: Callable[..., Result], *arguments: object) -> Result:
+    """The result of a function made by `caches.cached`. While the result is computed, a spinner turns beside a label. A result
+    in the cache has no spinner, because a spinner starts a thread and costs a click as much as a widget."""
+    result = RESULTS.kept(function, *arguments)
+    if result is not ABSENT:
+        return result
+    with st.spinner(label):
+        return function(*arguments)
 
 
 def waited_aside(label: str, function: Callable[..., Result], *arguments: object) -> Result:

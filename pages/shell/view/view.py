@@ -9,11 +9,10 @@ import streamlit as st
 
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
-from pages.shell.view.turns import aside, enter_line, waited_aside
+from pages.shell.view.turns import aside, enter_line, waited, waited_aside
 from pages.ui.caches import ABSENT, RESULTS
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
-from pages.ui.waiting import waited
 from transformer import InputError, Trace
 from transformer.analysis.forcing import target_of
 from transformer.analysis.importance import Predictions
