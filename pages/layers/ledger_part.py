@@ -12,7 +12,6 @@ from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
-from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
 from transformer import Trace
@@ -107,7 +106,7 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
     with middle:
         work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
     with right:
-        part = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
+        part = search_box(words["search"], words["search_placeholder"])
     matching = [
         (number, row)
         for number, row in enumerate(rows, 1)

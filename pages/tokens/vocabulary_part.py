@@ -13,7 +13,6 @@ from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens, share
-from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.pickers import pick_or_none, search_box
 from pages.ui.text import figure_labels, text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane
@@ -124,7 +123,7 @@ def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
 def show_table(sentence: Sentence) -> None:
     """Draw a search box and a table of the matching tokens: id, class, count in the sentence, length of the row."""
     words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
-    asked = search_box(words["search"], words["search_placeholder"], SEARCH_CHARACTERS)
+    asked = search_box(words["search"], words["search_placeholder"])
     ids = found_ids(vocabulary, sentence.classes, asked)
     st.caption(words["found"].format(count=len(ids), vocab=len(vocabulary)))
     if len(vocabulary) > LARGE and len(ids) > LARGE_TABLE:

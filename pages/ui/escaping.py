@@ -5,6 +5,7 @@ import string
 import unicodedata
 from collections.abc import Collection, Sequence
 
+from pages.ui.text import text
 from transformer.errors import cut
 from transformer.text.tokenizer import unseen
 
@@ -33,17 +34,12 @@ def quoted(text: str) -> str:
     return literal(" ".join(map(code, text)) if unseen(text) else text)
 
 
-def quoted_token(token: str, invisible: str) -> str:
+def quoted_token(token: str) -> str:
     """A token for a quotation in a sentence of the page: `literal`, shortened if it is too long. An invisible token is written
-    as its Unicode number.
-
-    Args:
-        token: the token as typed.
-        invisible: a template for an invisible token; `{code}` is the place of the Unicode number.
-    """
+    as its Unicode number."""
     parts = [code(sign) if unseen(sign) else sign for sign in cut(token, TOKEN)]
     if unseen(token):
-        return escaped(invisible.format(code=" ".join(parts)))
+        return escaped(text("common")["invisible"].format(code=" ".join(parts)))
     # A combining accent without a letter would be drawn on the quotation mark before it.
     return literal(DOTTED_CIRCLE * bool(unicodedata.combining(parts[0][0])) + "".join(parts))
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages.ui.format import numbered_tokens
+from pages.ui.limits import SEARCH_CHARACTERS
 from pages.ui.link_values import publish, seed
 from pages.ui.text import text
 from transformer import Trace
@@ -39,7 +40,6 @@ def pick(
         first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: labels of options that are missing in `choices.toml`.
-        on_change: called when an option is picked.
         written: converts an option to its id in an address; by default `option_id`.
     """
     first = options[0] if first is None else first
@@ -108,10 +108,8 @@ def pick_position(
 
     Args:
         tokens: all tokens of the text.
-        key: the key in the session and in the address.
         positions: the positions offered; None for all.
         first: the default position.
-        on_change: called when a position is picked.
         as_list: whether to draw a list. Buttons are only for words that a model has written itself, because tokens can be long
             and buttons render Markdown in them.
     """
@@ -129,10 +127,10 @@ def pick_switch(label: str, key: str, help: str | None = None, first: bool = Fal
     return on
 
 
-def search_box(label: str, placeholder: str, max_chars: int) -> str:
+def search_box(label: str, placeholder: str) -> str:
     """The text of a search box. The address has it as `search`."""
-    seed("search", lambda asked: (asked or "")[:max_chars], lambda value: value)
-    value = st.text_input(label, key="search", placeholder=placeholder, max_chars=max_chars)
+    seed("search", lambda asked: (asked or "")[:SEARCH_CHARACTERS], lambda value: value)
+    value = st.text_input(label, key="search", placeholder=placeholder, max_chars=SEARCH_CHARACTERS)
     publish("search", value or None)
     return value
 

@@ -58,8 +58,8 @@ class _Own(NamedTuple):
 
 # Digest → contents. The references are weak: contents that no session keeps are removed.
 _CONTENTS: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
-# Token of a session that has ended → its models, for people who only load the page again. The models of the last 16 sessions are
-# kept, for 300 seconds.
+# Token of a session that has ended → its models, for people who only load the page again. The models of the last 16 sessions
+# are kept, for 300 seconds.
 _LEFT: TTLCache[str, dict[str, _Own]] = TTLCache(16, 300)
 _LEFT_LOCK = threading.Lock()
 

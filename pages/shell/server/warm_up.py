@@ -11,13 +11,11 @@ import numpy as np
 import pages
 from pages.shell.models.catalogue import available
 from pages.shell.models.folders import LOG, folders
+from pages.shell.models.model_examples import starts
 from pages.shell.view.runs import runs
 from pages.ui.charts import chart
 from transformer.figures import head_map
 from transformer.process import ignore_present_objects
-from transformer.tasks import TASKS
-
-ANY_TEXT = "Where are you?"  # for a model whose task has no examples
 
 
 @asynccontextmanager
@@ -34,9 +32,7 @@ def get_ready() -> None:
             importlib.import_module(module.name)
     import_for_folders()
     for name in available():
-        task = TASKS.get(runs().pipeline(name).card.task)
-        first = task.examples[0].source if task else ANY_TEXT
-        runs().trace(name, (first,), (None,), ())
+        runs().trace(name, (starts(name)[0].source,), (None,), ())
     chart(head_map, np.eye(2), np.ones((2, 2), dtype=bool), ("a", "b"), ("a", "b"))
     ignore_present_objects()
 

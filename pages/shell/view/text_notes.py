@@ -99,7 +99,7 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
 
 def _about_unknown(side: Side, unknown: tuple[Unknown, ...], read: str, number: int | None, strange: bool = False) -> Note:
     words = text("common")
-    named = {"token": quoted_token(unknown[0].token, words["invisible"]), "count": str(len(unknown) - 1)}
+    named = {"token": quoted_token(unknown[0].token), "count": str(len(unknown) - 1)}
     short = filled(words["unknown_one" if len(unknown) == 1 else "unknown_several"], **named)
     if side == "target" or number is not None:
         where = _where(side, number)
@@ -118,8 +118,7 @@ def say_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: 
     words, lines, where = text("common"), [], _where(side, number)
     for token in unknown[:MOST_UNKNOWN]:
         closest = filled(words["closest"], tokens=literal(", ".join(token.closest))) if token.closest else ""
-        name = quoted_token(token.token, words["invisible"])
-        lines.append(filled(words["unknown"], side=where, token=name, closest=closest))
+        lines.append(filled(words["unknown"], side=where, token=quoted_token(token.token), closest=closest))
     if len(unknown) > MOST_UNKNOWN:
         lines.append(filled(words["unknown_more"], count=str(len(unknown) - MOST_UNKNOWN)))
     if accepts:

@@ -8,13 +8,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from pages.ui.escaping import TEXT, TOKEN, WORD, filled, literal, quoted, quoted_token
-from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
 from tests.pages.visitor import Visitor, serving
 from transformer.text.tokenizer import unseen
 
 HEBREW, OVERRIDE, ZERO_WIDTH = "שלום", "\u202e", "\u200b"
-INVISIBLE = text("common")["invisible"]
 # Texts that Streamlit's Markdown would turn into links, icons, emoji, a logo, arrows, formulas, code or other markup.
 NASTY = (
     "http://y.com/a_b_c",
@@ -99,7 +97,7 @@ def test_typed_text_is_shown_and_copied_unchanged(known: BrowserContext, tmp_pat
     ],
 )
 def test_quoted_token_shows_invisible_characters_by_number(token: str, named: str) -> None:
-    assert shown(quoted_token(token, INVISIBLE)) == named
+    assert shown(quoted_token(token)) == named
 
 
 def test_quoted_cuts_only_long_words_and_texts() -> None:

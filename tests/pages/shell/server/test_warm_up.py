@@ -11,18 +11,16 @@ from tests.transformer.huggingface.tiny import folder_of
 
 CODE = """
 import sys
-from pages.shell.server.warm_up import ANY_TEXT, get_ready
+from pages.shell.server.warm_up import get_ready
 from pages.shell.models.catalogue import available
+from pages.shell.models.model_examples import starts
 from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
-from transformer.tasks import TASKS
 
 get_ready()
 for name in available():
     assert RESULTS.has(runs()._loaded, name), name
-    task = TASKS.get(runs().pipeline(name).card.task)
-    first = task.examples[0].source if task else ANY_TEXT
-    assert RESULTS.has(runs().trace, name, (first,), (None,), ()), name
+    assert RESULTS.has(runs().trace, name, (starts(name)[0].source,), (None,), ()), name
 imported = [name for name in sys.modules if name.startswith("pages.")]
 assert "pages.attention.all_heads_view" in imported
 assert not [name for name in imported if name.endswith(".page")]
