@@ -18,7 +18,7 @@ class Change(Edit):
 
     Attributes:
         path: path of the tap.
-        function: gets the tensor and the scope, and returns the new tensor.
+        function: called with the tensor and the `Scope` of the pass, which has the other tensors; returns the new tensor.
     """
 
     path: str
@@ -40,7 +40,8 @@ class Alteration:
 
     Attributes:
         edits: edits of tensors.
-        parts: for each replaced part of the network, its module, the name of an attribute, and its value while the pass runs.
+        parts: (module, name, value) for each replaced part of the network: while the pass runs, the attribute or submodule of
+            that name has this value.
         source, target: ids that are read instead; None for the same ids.
         logits: a function whose result replaces the logits; None for the same logits.
     """
@@ -74,7 +75,7 @@ class Candidate:
 def run_altered(
     model: Transformer, source: Tensor, target: Tensor, alterations: Sequence[Alteration]
 ) -> tuple[Tensor, Recording]:
-    """The logits and the tensors of a pass with changes."""
+    """The logits and all tensors of a pass of our network with these changes."""
     for each in alterations:
         source = source if each.source is None else each.source
         target = target if each.target is None else each.target

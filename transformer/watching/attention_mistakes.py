@@ -17,7 +17,7 @@ from transformer.watching.places import Setting
 
 
 def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
-    """Every mistake in an attention, at every place."""
+    """Every mistake to try in an attention, at every place."""
     yield from scalings(setting)
     yield from masks(setting)
     yield from after_softmax(setting)
@@ -29,7 +29,7 @@ def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
 
 
 def scalings(setting: Setting) -> Iterator[Candidate]:
-    """Scores are divided by another number."""
+    """Mistakes to try: scores divided by another number, or not divided."""
     divisor, config = setting.config.score_scale, setting.config
     numbers = {
         "no scaling": ("scores are not divided by √d_head", 1.0),
@@ -60,14 +60,14 @@ def _times(factor: float, values: Tensor, _scope: Scope) -> Tensor:
 def _each(
     setting: Setting, name: str, words: str, tap: str, function: Callable[[Tensor, Scope], Tensor], *kinds: Kind
 ) -> Iterator[Candidate]:
-    """The same change of one tensor in every group of attentions."""
+    """A candidate for each group of attentions: one tensor of each of its attentions is changed by `function`."""
     for where, paths in setting.attention_places(*kinds):
         edits = tuple(Change(f"{path}.{tap}", function) for path in paths)
         yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
 
 
 def projections(setting: Setting) -> Iterator[Candidate]:
-    """Query, key and value exchanged; a projection left out."""
+    """Mistakes to try: query, key and value exchanged, or a projection left out."""
     for order in [*permutations(range(3))][1:]:
         changed = [f"{BRANCHES[place]} by {BRANCHES[other]}" for place, other in enumerate(order) if place != other]
         pair = [BRANCHES[place] for place, other in enumerate(order) if place != other]
@@ -107,7 +107,7 @@ def _applied(function: Callable[[Tensor], Tensor], values: Tensor, _scope: Scope
 
 
 def heads(setting: Setting) -> Iterator[Candidate]:
-    """Heads that are split or joined without a transposition, so that positions are mixed."""
+    """Mistakes to try: heads split or joined without a transposition, so that positions are mixed."""
     for where, paths in setting.attention_places():
         split = [_split(path, branch) for path in paths for branch in BRANCHES]
         joined = [_joined(path) for path in paths]
@@ -131,7 +131,7 @@ def _joined(path: str) -> Change:
 
 
 def memories(setting: Setting) -> Iterator[Candidate]:
-    """Keys and values of cross-attention, or the memory, that come from elsewhere."""
+    """Mistakes to try: the memory, or the keys and values of cross-attention, come from elsewhere."""
     encoder = tuple(path for path in setting.sublayers if path.startswith("encoder"))
     words = "the decoder reads the encoder's input (the embeddings) instead of its output"
     edit = Change("encoder.output", lambda _, scope: scope.values["source_embedding.sum"])
@@ -177,19 +177,20 @@ def _rewired(
 
 
 def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x: Tensor, own: Tensor, *_: object) -> Tensor:
-    """The attention with other inputs."""
+    """The result of an attention that reads other inputs: `query` and `memory` are each `x` (the queries' vectors) or
+    `memory`."""
     given = {"x": x, "memory": own}
     return forward(given[query], given[memory], mask)
 
 
 def _read_own_input(forward: Callable[..., Tensor], mask: Mask, x: Tensor, _memory: Tensor, own: Mask, *_: object) -> Tensor:
-    """A layer of the decoder whose cross-attention reads the input of the layer."""
+    """The result of a layer of the decoder whose cross-attention reads the input of the layer instead of the memory."""
     return forward(x, x, own, mask)
 
 
 def _from_decoder(setting: Setting, path: str, branch: str, layer_input: bool) -> Change:
-    """Keys or values of cross-attention that are made from the decoder: from the vectors that the queries are made from, or,
-    with `layer_input`, from the input of the layer."""
+    """The change with which cross-attention makes its keys or values (`branch`) from the decoder: from the vectors that the
+    queries are made from, or, with `layer_input`, from the input of the layer."""
     first, layer = setting.config.norm_first, path.rpartition(".")[0]
     own = f"{layer}.{'cross' if first else 'self'}_attention_add_norm.normalized"
     read = setting.layer_input(path) if layer_input else own

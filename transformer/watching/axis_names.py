@@ -36,7 +36,7 @@ class Sizes:
     heads: int | None = None
 
     def side(self, origin: frozenset[str]) -> str:
-        """The side of a tensor: the target if it derives from the target in any way."""
+        """The side of a tensor: `target` if it derives from an input of the target, otherwise `source`."""
         sides = {self.sides.get(name) for name in origin}
         return "target" if "target" in sides else "source"
 
@@ -61,7 +61,8 @@ class Sizes:
 
 
 def main_inputs(module: nn.Module, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Name of a parameter of `forward` → its tensor. A tensor that is given twice is listed once."""
+    """The tensors that a module is called with: name of the argument of `forward` → tensor. A tensor that is given twice is
+    listed once."""
     try:
         bound = dict(inspect.signature(module.forward).bind(*given, **named).arguments)
     except (TypeError, ValueError):
@@ -81,7 +82,7 @@ def is_main(name: str, tensor: Tensor) -> bool:
 
 
 def sizes_of(module: nn.Module, inputs: Mapping[str, Tensor], tokens: Mapping[str, Sequence[Sequence[str]]]) -> Sizes:
-    """The sizes of a module and its inputs."""
+    """The sizes by which axes are recognised, found from the layers of a module and from its inputs."""
     sizes = Sizes()
     mains = {name: tensor for name, tensor in inputs.items() if is_main(name, tensor)}
     sizes.sides = _sides([*mains])
@@ -118,7 +119,7 @@ def _sides(names: Sequence[str]) -> dict[str, str]:
 def _measure(
     sizes: Sizes, module: nn.Module, mains: Mapping[str, Tensor], tokens: Mapping[str, Sequence[Sequence[str]]]
 ) -> None:
-    """Find the number of texts and the lengths of both sides."""
+    """Find the number of texts and the lengths of both sides, and set them in `sizes`."""
     shapes = {side: mains[name].shape for name, side in sizes.sides.items() if mains[name].ndim > 1}
     if shapes:
         fitting = [axis for axis in (0, 1) if len({shape[axis] for shape in shapes.values()}) == 1]

@@ -125,8 +125,8 @@ def compare(
 def _explained(
     failure: InputError, mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, *given: Any
 ) -> InputError:
-    """The error of a module that fails. Its message also names the mistakes that are found on as many texts as tokens, because
-    a module that exchanges axes runs there without an error."""
+    """The error to raise for a module that fails. Its message also names the mistakes that are found on as many texts as
+    tokens, because a module that exchanges axes runs there without an error."""
     size = min(source.shape[1], target.shape[1])
     rows = torch.arange(size)[:, None]
     columns = (torch.arange(size) + rows // len(source)) % size  # a repeated text begins at another token
@@ -213,7 +213,7 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
 def _their_pass(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
 ) -> tuple[Pass, Tensor]:
-    """Every tensor of a pass of theirs, and its logits [batch, position, vocab]."""
+    """A recorded pass of `mine`, and its logits [batch, position, vocab]."""
     inputs = {"source": source.clone(), "target": target.clone()}
     recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
     call: Run = run or (lambda module, source, target: module(source, target))
@@ -242,7 +242,7 @@ def _their_pass(
 
 
 def _reasons(found: Found) -> list[Reason]:
-    """The reasons. A mistake that was found at several places, one after the other, is one reason."""
+    """One reason for each mistake that was found, with all the places at which it was found."""
     reasons: dict[str, Reason] = {}
     for step in found.steps:
         for name, words in zip(step.candidate.names, step.candidate.words, strict=True):

@@ -1,4 +1,4 @@
-"""What `compare` returns: whether two networks agree, where they first differ, and why."""
+"""`Comparison`, the result of `compare`: whether two networks agree, where they first differ, and why."""
 
 import math
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ MOST = 1000  # a larger difference is written as “more than 1000 times”
 
 @dataclass(frozen=True)
 class Reason:
-    """A mistake that explains a difference: with this mistake, our network gives their numbers, at least up to the next
-    difference.
+    """A mistake that explains a difference: if our network makes it, our numbers equal those of the other network, at least up
+    to the next difference.
 
     Attributes:
         name: a short name, such as `no scaling`.
         words: the mistake as a clause.
         where: the place in words; empty if the mistake has only one place.
-        remaining: the difference of the logits if ours has this mistake and the mistakes before it, in units of the largest
+        remaining: the difference of the logits if our network makes this mistake and those before it, in units of the largest
             logit.
     """
 
@@ -38,12 +38,13 @@ class Comparison:
     """The first difference of somebody's Transformer from ours, on the same ids and with the same weights.
 
     Attributes:
-        agrees: whether the logits agree, nothing in theirs is random, and no two layers share weights.
+        agrees: whether the logits agree, nothing in theirs is random, and no two layers, sub-layers or projections of theirs
+            share weights.
         difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ, NaN
             if some of theirs are not finite.
         first: path of the first tensor of ours that theirs does not have; None if the logits agree.
-        first_difference: how far the nearest tensor of theirs is from the tensor at `first`, in units of the largest number of
-            that tensor.
+        first_difference: the largest difference between the tensor at `first` and the nearest tensor of theirs, in units of its
+            largest number.
         place: the first difference in words; empty if there is none.
         reasons: the mistakes that were found by trying, in the order of computation.
         explained: whether ours with all these mistakes gives the logits of theirs.

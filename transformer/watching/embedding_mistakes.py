@@ -19,7 +19,7 @@ PAIRED = ("", "embedding scaled", "embedding not scaled", "positions scaled too"
 
 
 def embeddings(setting: Setting) -> Iterator[Candidate]:
-    """Another scale of tokens, other positions, or both."""
+    """Mistakes to try: another scale of the token embedding, other positions, or both."""
     root = math.sqrt(setting.config.d_model)
     usual = root if setting.config.scale_embedding else 1.0
     scales: dict[str, tuple[str, float, float]] = {"": ("", usual, 1.0)}
@@ -47,7 +47,7 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
 
 
 def _multiplied(side: str, scale: float) -> Change:
-    """The product of token and position."""
+    """The change that multiplies token and position instead of adding them."""
 
     def function(_: Tensor, scope: Scope) -> Tensor:
         return scope.values[f"{side}_embedding.token"] * scale * scope.values[f"{side}_embedding.position"]
@@ -56,7 +56,8 @@ def _multiplied(side: str, scale: float) -> Change:
 
 
 def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tensor, Tensor], Tensor]]]:
-    """Name and words of a mistake of positions, and a function of side, positions and ids that returns other positions."""
+    """Mistakes in positions. For each: its name, the mistake in words, and a function of side, positions and ids that returns
+    the wrong positions."""
     yield "positions not added", "positions are not added", lambda _side, positions, _ids: positions * 0
     yield "positions added twice", "positions are added twice", lambda _side, positions, _ids: positions * 2
     config = setting.config
@@ -134,8 +135,9 @@ def _angles(
     length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False, base: int = 10_000
 ) -> Tensor:
     """Positions with other angles or waves. `form` chooses the exponent: 0, the column of the pair's sine, as usual; 1, the
-    column; 2, twice the usual exponent; 3, the usual exponent, but only sines or only cosines; 4, twice the column; 5, for
-    cosines the exponent of the next pair; 6, half the usual exponent; 7, the usual exponent with a minus sign."""
+    column; 2, twice the usual exponent; 3, the usual exponent, but only sines, or only cosines if `cosines`; 4, twice the
+    column; 5, for cosines the exponent of the next pair; 6, half the usual exponent; 7, the usual exponent with a minus sign.
+    `exchanged` exchanges sines and cosines."""
     column = torch.arange(width, dtype=torch.float64)
     pair = column - column % 2
     exponent = (pair, column, 2 * pair, pair, 2 * column, pair + 2 * (column % 2), pair / 2, -pair)[form]
@@ -165,7 +167,7 @@ def _summed(
 
 
 def ids(setting: Setting) -> Iterator[Candidate]:
-    """Other ids of the target or of the source."""
+    """Mistakes to try: the network reads other ids of the target or of the source."""
     source, target, pad = setting.source, setting.target, setting.config.target_pad
     first, fill = target[:, :1], torch.full_like(target[:, :1], pad)
     shifted = {
@@ -216,7 +218,7 @@ def ids(setting: Setting) -> Iterator[Candidate]:
 
 
 def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:
-    """The embedding of other ids, under the masks of the ids that were given."""
+    """The change with which a side embeds other ids, under the masks of the ids that were given."""
     name = "scaled" if setting.config.scale_embedding else "token"
     factor = math.sqrt(setting.config.d_model) if setting.config.scale_embedding else 1.0
     table = setting.module(f"{side}_embedding.table")

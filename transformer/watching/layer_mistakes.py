@@ -19,7 +19,7 @@ Layer = Callable[..., Tensor]
 
 
 def layers(setting: Setting) -> Iterator[Candidate]:
-    """Every mistake in what layers and sub-layers read."""
+    """Every mistake to try in what layers and sub-layers read."""
     yield from skipped_layers(setting)
     yield from stacks(setting)
     yield from memories_by_layer(setting)
@@ -45,7 +45,7 @@ def layers(setting: Setting) -> Iterator[Candidate]:
 def _changed(
     setting: Setting, name: str, words: str, function: Layer, stacks: Sequence[str] = ("encoder", "decoder")
 ) -> Iterator[Candidate]:
-    """The same change of every layer."""
+    """A candidate for each group of stacks: all their layers run `function` instead of their own `forward`."""
     for where, group in STACKS:
         if {*group} <= {*stacks}:
             parts = tuple(
@@ -117,23 +117,24 @@ def _memory_normalised(layer: Any, x: Tensor, memory: Tensor, own: Mask, other: 
 
 
 def _attended(layer: Any, x: Tensor, *given: Any) -> Tensor:
-    """The part of a layer before its feed-forward network, for a layer of the encoder (mask) or of the decoder (memory, its own
-    mask, the mask of the memory)."""
+    """The input of a layer's feed-forward network. `given` is the mask for a layer of the encoder; for one of the decoder, the
+    memory, its own mask and the mask of the memory."""
     own = given[0] if len(given) == 1 else given[1]
     return _crossed(layer, layer.self_attention_add_norm(x, lambda x: layer.self_attention(x, x, own)), *given)
 
 
 def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
-    """The cross-attention of a layer; a layer of the encoder has none."""
+    """`x` after the cross-attention of a layer; unchanged for a layer of the encoder, which has none."""
     if len(given) == 1:
         return x
     return layer.cross_attention_add_norm(x, lambda x: layer.cross_attention(x, given[0], given[2]))
 
 
 def skipped_layers(setting: Setting) -> Iterator[Candidate]:
-    """The mistake that the watched module skips layers: one candidate for each stack in which layers do not run.
+    """Mistakes to try: layers are skipped. One candidate for each stack of which the other network runs fewer layers than ours.
 
-    The weights of the layers that ran are in the first layers of our model, so its last layers stand for the skipped ones."""
+    The weights of the layers that ran are in the first layers of our model, so its last layers stand for the skipped ones.
+    """
     for stack, ran in setting.layers.items():
         skipped = [*setting.module(f"{stack}.layers").children()][ran:]
         if skipped:
@@ -150,7 +151,7 @@ def _identity(x: Tensor, *_: object) -> Tensor:
 
 
 def stacks(setting: Setting) -> Iterator[Candidate]:
-    """Layers that do not read one another; positions in every layer; texts in place of positions."""
+    """Mistakes to try: layers that do not read one another; positions added in every layer; texts taken for positions."""
     forms: dict[str, tuple[str, Layer]] = {
         "layers not chained": ("every layer reads the embeddings, and only the result of the last layer is used", _unchained),
         "batch_first forgotten": (
@@ -182,8 +183,8 @@ def _unchained(stack: Any, x: Tensor, *given: Any) -> Tensor:
 
 
 def _transposed(stack: Any, x: Tensor, *given: Any) -> Tensor:
-    """The stack reads [position, batch] for [batch, position]. A mask of padding keeps its axes; a causal mask fits only if
-    there are as many texts as tokens."""
+    """The result of a stack that takes the axis of the texts for that of the positions. A mask of padding keeps its axes; a
+    causal mask fits only if there are as many texts as tokens."""
     memory = given[:1] if len(given) > 1 else ()
     x, given = x.transpose(0, 1), (*(each.transpose(0, 1) for each in memory), *given[len(memory) :])
     for layer in stack.layers:
@@ -196,7 +197,7 @@ def _with_positions(forward: Callable[..., Tensor], positions: nn.Module, x: Ten
 
 
 def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
-    """Layers of the decoder that read a layer of the encoder other than the last."""
+    """Mistakes to try: layers of the decoder read a layer of the encoder other than the last."""
     config = setting.config
     if config.encoder_layers == 1:
         return
@@ -222,7 +223,7 @@ def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
 
 
 def _from_layer(setting: Setting, path: str, branch: str, layer: int, normed: bool) -> Change:
-    """Keys or values of cross-attention that are made of the output of one layer of the encoder."""
+    """The change with which cross-attention makes its keys or values (`branch`) from the output of one layer of the encoder."""
     read = f"encoder.layers.{layer}.feed_forward_add_norm.{'sum' if setting.config.norm_first else 'normalized'}"
     projection, norm = (
         setting.module(f"{path}.{branch}.projection"),

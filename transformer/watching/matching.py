@@ -1,4 +1,4 @@
-"""Which tensors of our network somebody's module computes too, in whatever order of axes."""
+"""Which tensors of our network somebody's network computes too, in any order of axes."""
 
 import functools
 import hashlib
@@ -30,10 +30,10 @@ FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
 
 
 class Library:
-    """The tensors of one pass of theirs, to be searched by their numbers.
+    """The tensors of one pass of the other network, to be searched by their numbers.
 
     Args:
-        values: every tensor.
+        values: every tensor of that pass.
     """
 
     def __init__(self, values: Sequence[Tensor]) -> None:
@@ -55,8 +55,8 @@ class Library:
     def has(
         self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
     ) -> bool:
-        """Whether `distance` is at most `tolerance`. This is quicker than `distance`: a few numbers tell most tensors apart,
-        and the answer for the same numbers is cached."""
+        """Whether `distance`, with the same arguments, is at most `tolerance`. This is quicker than `distance`: a few numbers
+        tell most tensors apart, and the answer for the same numbers is cached."""
         numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy().tobytes(), digest_size=16).digest()
         form = (axes, values.dtype, values.shape, key, tolerance, numbers)
         if form not in self._known:
@@ -84,8 +84,8 @@ class Library:
         return bool((relative(stack if near is None else stack[near], _counted(values, keep), 1) <= tolerance).any())
 
     def distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None) -> float:
-        """The largest difference of the numbers to the nearest tensor of theirs, in units of the largest number; ∞ if theirs
-        has no tensor of this size.
+        """The largest difference between a tensor of our network and the nearest tensor of this library, in units of the
+        largest number of ours; ∞ if the library has no tensor of this size.
 
         Args:
             values: a tensor of ours.
@@ -106,8 +106,8 @@ class Library:
         return min(relative(stack, flat, 1).tolist()) if flat.numel() else 0.0
 
     def _stack(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object) -> Tensor:
-        """The tensors of theirs that may equal `values`, in our order of axes: a row for each tensor, with the numbers that
-        count."""
+        """The tensors of the library that may equal `values`, in our order of axes: a row for each tensor, with the numbers
+        that count."""
         form = (axes, tuple(values.shape), key)
         if form not in self._stacks:
             found = [each for theirs in self._by_size.get(values.numel(), ()) for each in aligned(theirs, values.shape, axes)]
@@ -121,7 +121,7 @@ class Library:
 
 
 def _counted(values: Tensor, keep: Tensor | None) -> Tensor:
-    """The numbers that count, in a row."""
+    """The numbers that count, as one row."""
     return values.flatten() if keep is None else values[keep.expand(values.shape)]
 
 
@@ -135,8 +135,8 @@ def _heads(
 
 
 def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
-    """The largest difference, in units of the largest number of ours. If a few numbers are far larger than the others, they do
-    not set the unit for the others (`OUTLIER`). A NaN differs from everything but a NaN."""
+    """The largest difference along `axis`, or of all numbers, in units of the largest number of ours. If a few numbers are far
+    larger than the others, they do not set the unit for the others (`OUTLIER`). A NaN differs from everything but a NaN."""
     sizes = ours.abs()
     usual = sizes[sizes.isfinite() & (sizes > 0)]
     unit = torch.minimum(usual.amax(), OUTLIER * usual.median()) if usual.numel() else sizes.new_ones(())
@@ -148,8 +148,8 @@ def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
 
 @functools.lru_cache(256)
 def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """The orders of axes in which theirs may have a tensor. Orders with the keys before the queries are left out, because
-    transposed scores are different scores."""
+    """The orders of axes in which the other network may have a tensor. Orders with the keys before the queries are left out,
+    because transposed scores are different scores."""
     orders = permutations(range(len(axes)))
     if "query" in axes and "key" in axes:
         query, key = axes.index("query"), axes.index("key")
@@ -158,7 +158,8 @@ def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
 
 
 def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iterator[Tensor]:
-    """A tensor of theirs in our order of axes, for each order that its shape allows. Neighbouring axes may be joined to one."""
+    """The tensor `theirs` in our order of axes, for each order that its shape allows. Neighbouring axes of it may be joined to
+    one."""
     for order in _orders(axes):
         sizes = [shape[place] for place in order]
         if _joins(theirs.shape, sizes):
@@ -180,14 +181,15 @@ def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a run of ours agrees with theirs.
+    """How far a run of our network agrees with a run of the other network.
 
     Attributes:
         logits: the largest difference of the logits, in units of the largest logit; ∞ if their shapes differ.
-        place: number of the first tensor of ours that theirs does not have.
+        place: the first tensor of ours that the other network does not have, as an index into `milestones`.
         path: its path; None if the logits agree.
-        difference: how far the nearest tensor of theirs is from this tensor.
-        present: how many of our tensors theirs has.
+        difference: the largest difference between this tensor and the nearest of the other network, in units of its largest
+            number.
+        present: how many of our tensors the other network has.
     """
 
     logits: float
@@ -199,10 +201,10 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Compares runs of ours with theirs.
+    """Compares runs of our network with one run of the other network.
 
     Attributes:
-        library: their tensors.
+        library: the tensors of the other network.
         axes: path of a tensor of ours → its axes.
         tolerance: the largest difference that counts as equal.
         pads: True at padding of the source, [batch, source].
@@ -224,21 +226,22 @@ class Matching:
         return self._regions[form]
 
     def lacks(self, recording: Recording, paths: Sequence[str]) -> bool:
-        """Whether theirs has none of these tensors of ours."""
+        """Whether the other network has none of these tensors of ours."""
         return not any(
             self.library.has(recording[path], self.axes[path], *self.region(recording, path), self.tolerance) for path in paths
         )
 
     def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
-        """Where our run first differs from theirs.
+        """How far our run agrees with the other network.
 
-        A tensor of ours that theirs does not have does not count as a difference if theirs has a later tensor that derives from
-        it: then theirs computes the same in another way.
+        A tensor of ours that the other network lacks does not count as a difference if it has a later tensor that derives from
+        this one: then it computes the same in another way.
 
         Args:
             recording: our run.
             logits: the difference of the logits.
-            reached: the standing without a change; it is returned if theirs still lacks the tensors from its `place` on.
+            reached: the standing without a change; it is returned if the other network still lacks the tensors from its `place`
+                on.
         """
         paths = milestones(recording)
         if logits <= self.tolerance:
@@ -256,17 +259,17 @@ class Matching:
 
 
 def milestones(paths: Iterable[str]) -> list[str]:
-    """The paths of our tensors that are looked for in theirs."""
+    """Those of the paths whose tensors are looked for in the other network."""
     return [path for path in paths if is_milestone(path)]
 
 
 def is_milestone(path: str) -> bool:
-    """Whether a tensor of ours is looked for in theirs."""
+    """Whether a tensor of our network is looked for in the other network."""
     return path.rpartition(".")[2] in MILESTONES or ".".join(path.split(".")[-2:]) in MILESTONES
 
 
 def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bool:
-    """Whether a later tensor of ours is computed from an earlier one."""
+    """Whether the tensor at index `other` of the paths is computed from the earlier one at index `one`."""
     if paths[one].startswith(("target", "decoder")) and paths[other].endswith(
         ("cross_attention.key.heads", "cross_attention.value.heads")
     ):

@@ -30,7 +30,7 @@ def network_like(
     run: Callable[[nn.Module, Tensor, Tensor], Any] | None = None,
     **fields: Any,
 ) -> Transformer:
-    """One of our networks with the sizes of a module, and with weights of its own, to compare the two.
+    """A network of ours with the sizes of a module, to compare the two. Its weights are random.
 
         ours = network_like(my_transformer, source, target)
         print(compare(my_transformer, ours, source, target))
@@ -46,7 +46,8 @@ def network_like(
         fields: fields of `TransformerConfig` that you know better, such as `target_padding="nothing"`.
 
     Raises:
-        InputError: the value is not a module, the module fails, or a size cannot be read; the message names its field.
+        InputError: the value is not a module, `source`, `target` or `run` has another type, the module fails, or a size cannot
+            be read; the message names its field.
         ConfigError: a field does not exist, or its value is not allowed.
     """
     check_module("module", module)
@@ -78,7 +79,7 @@ def _usual(read: dict[str, Any]) -> dict[str, Any]:
 def _recorded(
     module: nn.Module, source: Tensor | None, target: Tensor | None, run: Callable[[nn.Module, Tensor, Tensor], Any] | None
 ) -> tuple[Pass, dict[str, int]]:
-    """A pass, and the number of tokens of each side."""
+    """A recorded pass of the module, and the number of tokens of each side, in all texts together."""
     widths = [each.shape[-1] for each in module.parameters() if each.ndim == 1]
     width = max(set(widths), key=widths.count) if widths else 1
     ids = torch.tensor([[1, 2, 1], [2, 1, 2]])
@@ -109,7 +110,7 @@ def _call(module: nn.Module, source: Tensor, target: Tensor) -> Any:
 
 
 def _read(run: Pass, module: nn.Module, tokens: dict[str, int]) -> dict[str, Any]:
-    """The fields that can be read from a pass."""
+    """The fields of the configuration that can be read from a pass, name → value; 0 or None for those that cannot."""
     tables = [use for use in run.uses if use.kind == "table"]
     norms = [use for use in run.uses if use.kind == "norm"]
     widths = [each.weight.shape[-1] for each in (tables or norms)]
@@ -165,7 +166,7 @@ def _feed_forward(run: Pass, others: Sequence[Use]) -> dict[str, Any]:
 
 
 def _positions(run: Pass, module: nn.Module, width: int) -> dict[str, Any]:
-    """Whether positions are trained, and for how many there is room."""
+    """The fields of the configuration about positions: `position`, and `max_len` if positions are trained."""
     trained = dict(module.named_parameters())
     tables = [
         trained[name].squeeze()

@@ -55,7 +55,7 @@ class OtherNorm(nn.Module):
 
 
 def norms(setting: Setting) -> Iterator[Candidate]:
-    """Norms at another place, left out, or with another formula."""
+    """Mistakes to try: norms at another place, left out, or with another formula."""
     first = setting.config.norm_first
     name, words = (
         ("norm after the sub-layer", "the norm comes after the sub-layer and its residual sum, ours comes before (pre-norm)")
@@ -87,7 +87,7 @@ def norms(setting: Setting) -> Iterator[Candidate]:
 
 
 def _formula(setting: Setting, name: str, words: str, form: str) -> Iterator[Candidate]:
-    """Every norm with another formula."""
+    """Candidates in which every norm has the formula `form` of `OtherNorm`."""
     inner: list[Any] = [setting.module(f"{path}_add_norm") for path in setting.sublayers]
     last: list[Any] = [setting.model.encoder, setting.model.decoder] if setting.config.final_norm else []
     for where, owners in (("every norm", [*inner, *last]), ("every norm but the final ones", inner))[: 1 + len(last)]:
@@ -102,7 +102,7 @@ def _normed_twice(add_norm: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]
 
 
 def _epsilons(setting: Setting) -> Iterator[Candidate]:
-    """Another ε: first, where it is seen, the ε of each norm of theirs; then usual values."""
+    """Mistakes to try: another ε. First the ε of each norm of the other network, if it is known; then usual values."""
     sublayers = [f"{path}_add_norm.norm" for path in setting.sublayers]
     last = [f"{stack}.norm" for stack in ("encoder", "decoder") if setting.config.final_norm]
     own = setting.config.norm_eps
@@ -126,7 +126,7 @@ def _replaced(
 
 
 def residuals(setting: Setting) -> Iterator[Candidate]:
-    """Residual connections that are left out or go elsewhere."""
+    """Mistakes to try: residual connections that are left out or add something else."""
     sums: dict[str, tuple[str, str, Callable[[str, Tensor, Scope], Tensor]]] = {
         "no residual": (
             "the residual connection is left out",
@@ -182,7 +182,8 @@ def residuals(setting: Setting) -> Iterator[Candidate]:
 
 
 def _with_branch(path: str, branch: str, scope: Scope) -> Tensor:
-    """The sum of the result of an attention and its projected queries, keys or values."""
+    """The sum of the result of an attention and its projected queries, keys or values. Raises `ValueError` for a feed-forward
+    network, which has none."""
     if path.endswith("feed_forward"):
         raise ValueError(f"{path} has no {branch}")
     return scope.values[f"{path}.{branch}.projected"] + scope.values[f"{path}.output"]
@@ -194,7 +195,7 @@ def _normed_alone(setting: Setting, path: str, scope: Scope) -> Tensor:
 
 
 def final_norms(setting: Setting) -> Iterator[Candidate]:
-    """A final norm too many or too few; a norm of the embeddings."""
+    """Mistakes to try: a final norm too many or too few; a norm of the embeddings."""
     model, config = setting.model, setting.config
     groups = (("both stacks", ("encoder", "decoder")), ("the encoder", ("encoder",)), ("the decoder", ("decoder",)))
     for where, stacks in groups:
@@ -219,7 +220,8 @@ def final_norms(setting: Setting) -> Iterator[Candidate]:
 
 
 def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
-    """A norm with the weights that theirs has at this place, if it has any."""
+    """A norm for a place where our network has none, with the weights that the other network has there, if any; with
+    `left_out`, the identity."""
     if left_out:
         return nn.Identity()
     norm = nn.LayerNorm(setting.config.d_model, eps=next(iter(setting.eps.values()), 1e-5))

@@ -33,7 +33,7 @@ class Product:
     Attributes:
         query, key: the factors, [.., query, d_head] and [.., key, d_head].
         modules: paths of the modules that were running when the product was computed, from the outermost.
-        axes: for each axis of the tensor, `query`, `key`, or the number of another axis.
+        axes: for each axis of the tensor, `query`, `key`, or a number for another axis.
         exponent: the scores, if the tensor is their exponential; None otherwise.
         weights: the number of the attention whose weights the tensor is; None for scores.
     """
@@ -58,7 +58,7 @@ class Attention:
         applied: the weights that were multiplied with the values, if they differ from `weights`, for example by dropout.
         output: the averages of the values.
         value_axes, output_axes: names of the axes of `value` and `output`, if the module used einsum. None for the usual order:
-            the axes of the weights, with `d_head` in the place of the last.
+            [.., key, d_head] and [.., query, d_head], with the other axes of the weights before.
     """
 
     product: Product
@@ -79,7 +79,7 @@ class Operations(TorchDispatchMode):
         inputs: name → tensor, for the inputs of the module.
 
     Attributes:
-        modules: paths of the modules that are running now; the caller fills it.
+        modules: paths of the modules that are running now; `entered` and `left` update it.
         attentions: every attention so far.
     """
 
@@ -136,7 +136,7 @@ class Operations(TorchDispatchMode):
         """Called after each operation."""
 
     def same(self, view: Tensor, tensor: Tensor) -> None:
-        """Record that a view, which this class made, counts as the tensor that it is a view of."""
+        """Record that a view, which this class made, derives from the same inputs as the tensor that it is a view of."""
         self.origins[view] = self.origin(tensor)
 
     def found(self, attention: Attention) -> None:
@@ -220,7 +220,7 @@ class Operations(TorchDispatchMode):
         self.found(attention)
 
     def _inherit(self, name: str, args: tuple[Any, ...], result: Tensor) -> None:
-        """Scores stay scores when they are scaled, masked, reshaped or transposed."""
+        """If an operation only scales, masks, reshapes or transposes scores, record that its result is scores too."""
         source = next((each for each in tensors_in(args) if each in self.products), None)
         if source is None or name not in POINTWISE | RESHAPES | TRANSPOSES:
             return
@@ -246,7 +246,7 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The equal beginning of two lists."""
+    """The items with which both lists begin."""
     for left, right in zip(one, other, strict=False):
         if left != right:
             return
@@ -254,7 +254,7 @@ def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
 
 
 def default_axes(count: int) -> tuple[str, ...]:
-    """Queries and keys on the last two axes."""
+    """Names for this many axes: numbers, and for the last two `query` and `key`."""
     return (*map(str, range(count - 2)), "query", "key")
 
 
@@ -272,7 +272,7 @@ def moved_axes(name: str, args: tuple[Any, ...], axes: tuple[str, ...]) -> tuple
 
 
 def einsum_product(equation: str, first: Tensor, second: Tensor, modules: tuple[str, ...]) -> Product | None:
-    """The queries and keys of an einsum of the form of scores, such as `bqhd,bkhd->bhqk`; None for any other einsum."""
+    """The product of queries and keys, if an einsum computes scores, such as `bqhd,bkhd->bhqk`; None for any other einsum."""
     one, other, output = einsum_labels(equation, first, second)
     own = [label for label in output if label in one and label not in other]
     others = [label for label in output if label in other and label not in one]

@@ -27,7 +27,7 @@ CONVOLUTIONS = ("conv1d", "convolution")
 
 @dataclass(eq=False)
 class Use:
-    """A use of parameters.
+    """An operation that uses parameters.
 
     Attributes:
         kind: `linear`; `norm`; `table`, a table whose rows are picked by ids of the module's input; `positions`, any other
@@ -36,10 +36,11 @@ class Use:
         bias: the bias; None if there is none.
         names: names of the parameters.
         module: path of the module that ran.
-        order: number of the operation.
+        order: number of the operation, in the order of computation.
         output: the result.
         ids: the ids of a table; None for other kinds.
-        origin: the inputs that the result, or the ids of a table, derive from.
+        origin: names of the inputs of the module that the input of a linear layer, or the ids of a table, derive from; empty
+            for other kinds.
         reads: numbers of the attentions whose averages a linear layer reads.
         eps: ε of a norm, if known.
     """
@@ -80,7 +81,7 @@ class Pass(Operations):
         self._order = 0
 
     def made_by(self, tensor: Tensor | None) -> Use | None:
-        """The linear layer whose result a tensor is, or is a part of."""
+        """The linear layer whose result a tensor is, or is a part of; None if there is none."""
         return None if tensor is None else self._made_by.get(tensor)
 
     def computed(self, name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,7 +166,7 @@ class Pass(Operations):
             self._by_hand(name, args, result)
 
     def _by_hand(self, name: str, args: tuple[Any, ...], result: Tensor) -> None:
-        """A bias, a norm or positions that are multiplied or added as parameters."""
+        """Record a bias, a norm or positions, if the module itself multiplies or adds a parameter."""
         own = [each for each in args[:2] if self._is_parameter(each)]
         others = [each for each in args[:2] if isinstance(each, Tensor) and self.origin(each)]
         if len(own) != 1 or len(others) != 1:

@@ -10,16 +10,16 @@ from transformer.network.config import TransformerConfig
 
 @dataclass
 class Placed:
-    """Tensors of theirs by the names of ours.
+    """Tensors of the other network under the names of ours.
 
     Attributes:
         config: the configuration of a network of ours that has a place for all of these tensors.
         tensors: name of ours → values.
-        names: name of ours → names of theirs.
-        extra_norms: LayerNorms of theirs that ours has no place for: name of the place → weight and bias.
-        eps: path of a norm of ours → ε of theirs, as far as it is seen.
-        layers: stack → how many of its layers theirs ran; they are placed in the first layers of ours.
-        left: names of their parameters without a place.
+        names: name of ours → names in the other network.
+        extra_norms: LayerNorms of the other network that ours has no place for: name of the place → weight and bias.
+        eps: path of a norm of ours → ε in the other network; only norms whose ε is known.
+        layers: stack → how many of its layers the other network ran; they are placed in the first layers of ours.
+        left: names of parameters of the other network without a place.
     """
 
     config: TransformerConfig
@@ -31,14 +31,15 @@ class Placed:
     left: list[str] = field(default_factory=list)
 
     def put(self, name: str, values: Tensor | None, names: Iterable[str]) -> None:
-        """Put a tensor in the place `name`."""
+        """Store a tensor of the other network, and its names there, under the name `name` of ours; None is not stored."""
         if values is not None:
             self.tensors[name] = values
             self.names[name] = frozenset(names)
 
 
 def copy_config(config: TransformerConfig) -> TransformerConfig:
-    """The same network with room for every weight that theirs may have: biases, matrices that are not shared."""
+    """The configuration of the same network with room for every weight that the other network may have: biases, and matrices
+    that are not shared."""
     return config.replace(
         tied_weights="nothing",
         head_projection="per_head",

@@ -1,4 +1,4 @@
-"""What a mistake needs of our network, and the places where it can be made."""
+"""`Setting`: a copy of our network to make mistakes in, and the places where they can be made."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ KIND_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A copy of our network to make mistakes in, and what is known about theirs.
+    """A copy of our network to make mistakes in, and what is known about the other network.
 
     Attributes:
-        model: a copy of our network with the weights of theirs.
+        model: a copy of our network with the weights of the other network.
         source, target: the ids that ours reads.
-        extra_norms: LayerNorms of theirs that ours has no place for.
-        eps: path of a norm of ours → ε of theirs, as far as it is seen.
-        layers: stack → how many of its layers theirs runs.
-        fills: numbers that theirs writes into its weights after softmax.
-        hidden: numbers that theirs writes into its scores before softmax, if they are not low enough to hide a key.
+        extra_norms: LayerNorms of the other network that ours has no place for.
+        eps: path of a norm of ours → ε in the other network; only norms whose ε is known.
+        layers: stack → how many of its layers the other network runs.
+        fills: numbers that the other network writes into its weights after softmax.
+        hidden: numbers that the other network writes into its scores before softmax, if they are not low enough to hide a key.
     """
 
     model: Transformer
@@ -60,7 +60,7 @@ class Setting:
 
     @cached_property
     def sublayers(self) -> list[str]:
-        """The path of every sub-layer, in order."""
+        """The path of every sub-layer, in the order of computation."""
         config = self.config
         listed = [
             f"encoder.layers.{layer}.{part}"
@@ -71,14 +71,14 @@ class Setting:
         return listed + [f"decoder.layers.{layer}.{part}" for layer in range(config.decoder_layers) for part in decoder]
 
     def layer_input(self, path: str) -> str:
-        """The path of the tensor that the layer of a sub-layer reads."""
+        """The path of the tensor that a layer reads; `path` is that of a sub-layer in the layer."""
         stack, _, layer, _ = path.split(".")[:4]
         if int(layer):
             return f"{stack}.layers.{int(layer) - 1}.feed_forward_add_norm.{'sum' if self.config.norm_first else 'normalized'}"
         return f"{'source' if stack == 'encoder' else 'target'}_embedding.sum"
 
     def attention_places(self, *kinds: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Words and paths for each group of attentions in which a mistake may be made, the largest first."""
+        """For each group of attentions in which a mistake may be made: the group in words, and the paths of its attentions."""
         kinds = kinds or tuple(Kind)
         groups: list[tuple[str, tuple[Kind, ...]]] = [("every attention", tuple(Kind))]
         groups += [
@@ -94,7 +94,7 @@ class Setting:
                 yield f"{KIND_WORDS[kind]} of layer {int(path.split('.')[2]) + 1}", (path,)
 
     def sublayer_places(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Words and paths for each group of sub-layers in which a mistake may be made, the largest first."""
+        """For each group of sub-layers in which a mistake may be made: the group in words, and the paths of its sub-layers."""
         yield "every sub-layer", tuple(self.sublayers)
         for stack in ("encoder", "decoder"):
             yield f"every sub-layer of the {stack}", tuple(path for path in self.sublayers if path.startswith(stack))
@@ -122,7 +122,8 @@ class Setting:
                 )
 
     def feed_forward_places(self, all_of_them: bool = False) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Words and paths for groups of feed-forward networks, the largest first."""
+        """For each group of feed-forward networks: the group in words, and their paths. With `all_of_them`, only the group of
+        all."""
         networks = [path for path in self.sublayers if path.endswith("feed_forward")]
         yield "every feed-forward network", tuple(networks)
         for stack in () if all_of_them else ("encoder", "decoder"):

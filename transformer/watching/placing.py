@@ -31,16 +31,17 @@ def place(
     layouts: Mapping[Kind, Layout] | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> Placed:
-    """Place the weights of theirs.
+    """The weights of `mine` under the names of `ours`.
 
     Args:
-        run: a pass of theirs.
+        run: a recorded pass of `mine`.
         mine, ours: both networks.
         layouts: kind of attention → its layout; by default the usual one.
-        mapping: name of theirs → name of ours, where the caller knows better.
+        mapping: name in `mine` → name in `ours`, where the caller knows better.
 
     Raises:
-        InputError: a tensor of ours gets no values, or values of another shape; the message names it.
+        InputError: a tensor of ours gets no values, or values of another shape; `mine` ran other layers than ours has; or a
+            name in `mapping` does not exist. The message names what does not fit.
     """
     placed = Placed(copy_config(ours.config))
     problem = None
@@ -87,10 +88,10 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
 
 
 def _layers(config: TransformerConfig, attentions: int, linear_layers: int) -> dict[str, int]:
-    """How many layers of each stack theirs ran: as many as ours has, or fewer if theirs skips some.
+    """How many layers of each stack the other network ran: as many as ours has, or fewer if it skips some.
 
     Raises:
-        InputError: the attentions and linear layers that theirs ran do not make up such layers.
+        InputError: the attentions and linear layers that it ran do not make up such layers.
     """
     both = (linear_layers - 1) // 2  # two in each layer, and one for the logits
     decoder = attentions - both  # a layer of the decoder has two attentions
@@ -138,14 +139,16 @@ def is_sinusoid(table: Tensor) -> bool:
 
 
 def _is_skipped(placed: Placed, name: str) -> bool:
-    """Whether a tensor of ours belongs to a layer that theirs did not run, or to a stack of which theirs ran no layer."""
+    """Whether a tensor of ours belongs to a layer that the other network did not run, or to a stack of which it ran no
+    layer."""
     path = TensorPath.parse(name)
     ran = placed.layers.get(path.stack)
     return ran == 0 or (ran is not None and path.layer is not None and path.layer >= ran)
 
 
 def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: Any, ours: Any) -> None:
-    """Put one tensor where the caller says."""
+    """Place one tensor of the other network where the caller's `mapping` says. Raises `InputError` for a name that does not
+    exist."""
     if not isinstance(name, str) or name not in theirs:
         raise InputError("mapping has the name {name!r}, which your module does not have.", name=name)
     if not isinstance(ours, str) or ours not in shapes:
@@ -157,7 +160,8 @@ def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tupl
 
 
 def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Module, problem: InputError | None) -> None:
-    """Check that every tensor of ours has values of its shape. Biases that theirs does not have are 0.
+    """Check that every tensor of ours has values of its shape. Biases that the other network does not have become 0; its
+    parameters without a place are listed in `placed.left`.
 
     Raises:
         InputError: a tensor has no values, or values of another shape.

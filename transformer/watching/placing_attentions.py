@@ -35,9 +35,10 @@ USUAL_LAYOUTS: tuple[Layout, ...] = ((("part", "d_head", "head"), JOINS[1]), (("
 
 @dataclass
 class Group:
-    """The linear layers of one attention of several heads.
+    """The linear layers of one attention with all its heads.
 
     Attributes:
+        attentions: numbers of the recorded attentions: one for each head, if the module computes heads one by one.
         branches: `query`, `key`, `value` → the linear layers, one for each head if every head has its own.
         output: the layer that reads the averages of all heads; None if there is none.
     """
@@ -48,7 +49,11 @@ class Group:
 
 
 def attention_groups(run: Pass, width: int) -> list[Group]:
-    """The attentions of theirs. Heads whose averages are read by one linear layer belong together."""
+    """The linear layers of each attention of a pass. Heads whose averages are read by one linear layer are one attention.
+
+    Raises:
+        InputError: two of query, key and value of an attention come from no linear layer that was recorded.
+    """
     readers: dict[int, Use] = {}
     for use in run.uses:
         for number in use.reads:
@@ -96,8 +101,8 @@ def _owner(use: Use) -> frozenset[str]:
 
 
 def _by_name(group: Group) -> None:
-    """Decide by names which layers are query, key and value, if the names tell. If theirs exchanges two of them, the comparison
-    then finds a difference."""
+    """Sort the layers of a group into query, key and value by their names, if the names tell. If the module exchanges two of
+    them, the comparison then finds a difference."""
     if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
         return
     heads = [[group.branches[branch][head] for branch in BRANCHES] for head in range(len(group.attentions))]
@@ -142,7 +147,8 @@ def _branch_of(part: str, parts: Sequence[str]) -> Branch | None:
 def _branch_rows(
     config: TransformerConfig, group: Group, branch: Branch, use: Use, layout: Sequence[str]
 ) -> tuple[Tensor, Tensor | None]:
-    """The rows of one branch in a linear layer that may have the rows of several branches."""
+    """The rows of the weight and of the bias that belong to one branch, in a linear layer that may have the rows of several
+    branches."""
     parts = [other for other in BRANCHES if use in group.branches[other]]
     if len(use.weight) * len(group.branches[branch]) == config.d_model:  # a whole projection, which several branches read
         parts = [branch]

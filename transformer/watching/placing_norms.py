@@ -17,8 +17,8 @@ Unused = dict[str, tuple[Tensor, Tensor | None, frozenset[str]]]
 def place_norms(
     placed: Placed, run: Pass, mine: nn.Module, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> None:
-    """Place the norms. A norm inside the module of a layer is placed by its order in the layer, any other norm by the sub-layer
-    before or after it."""
+    """Place the norms of the other network in `placed`. A norm inside the module of a layer is placed by its order in the
+    layer, any other norm by the sub-layer before or after it."""
     width = placed.config.d_model
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
@@ -95,7 +95,8 @@ def _put_norm(placed: Placed, path: str, use: Use) -> None:
 
 
 def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | None:
-    """The path of their module that corresponds to a layer of ours; None if their layers are not modules of their own."""
+    """The path of the module of the other network that corresponds to a layer of ours; None if its layers are not modules of
+    their own."""
 
     def prefix(path: str) -> str:
         words = [name.split(".") for ours, names in placed.names.items() if ours.startswith(f"{path}.") for name in names]
@@ -113,7 +114,7 @@ def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | Non
 
 
 def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
-    """Modules of theirs that look like norms but did not run."""
+    """Modules of `mine` that look like norms but did not run."""
     used = {name for use in run.uses for name in use.names}
     unused: Unused = {}
     for path, module in mine.named_modules():
@@ -125,8 +126,8 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """Place the weights of a norm of ours that has no counterpart in their pass. They are taken from the next norm of theirs
-    that did not run. If every norm of theirs ran, the weights are 1 and the bias is left out."""
+    """Give a norm of ours that has no counterpart in the pass of the other network the weights of the next of its norms that
+    did not run; if all of them ran, the weight 1 and no bias."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())
     placed.put(f"{path}.weight", weight, names)

@@ -15,8 +15,8 @@ NAMED = 3  # most weights that are named in a sentence
 
 
 def shared_weights(compared: Compared) -> list[Reason]:
-    """The reasons about weights that theirs shares and ours does not: between layers, between sub-layers, or between query, key
-    and value. Empty if there are no such weights.
+    """The reasons about weights that the other network shares and ours does not: between layers, between sub-layers, or between
+    query, key and value. Empty if there are no such weights.
 
     Ours gets a copy of the weights at each place, so the logits agree all the same.
     """
@@ -42,14 +42,15 @@ def shared_weights(compared: Compared) -> list[Reason]:
 
 
 def _has_one_map(compared: Compared, path: str) -> bool:
-    """Whether two of query, key and value of an attention have the same weights."""
+    """Whether two of the projections of an attention (query, key, value) have the same weights."""
     names = [f"{path}.{branch}.projection.weight" for branch in BRANCHES]
     weights = [compared.placed.tensors[name] for name in names if name in compared.placed.tensors]
     return any(torch.equal(one, other) for one, other in combinations(weights, 2))
 
 
 def remarks(mine: nn.Module, compared: Compared) -> Iterator[str]:
-    """Sentences about theirs that help to understand a difference."""
+    """Sentences about `mine` that help to understand a difference: unused weights, another number of heads, another shape of
+    the logits."""
     placed = {name for names in compared.placed.names.values() for name in names}
     unused = [name for name, _ in mine.named_parameters() if name not in placed]
     if unused:

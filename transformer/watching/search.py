@@ -1,4 +1,4 @@
-"""The search of `compare`: which mistakes, made in our network, give the numbers of theirs."""
+"""The search of `compare`: which mistakes, made in our network, give the numbers of somebody's network."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Mistakes, and how far ours agrees with theirs with all of them."""
+    """Mistakes, and how far our network agrees with the other network if it makes all of them."""
 
     steps: tuple[Step, ...]
     reached: Standing
@@ -63,7 +63,19 @@ class Found:
 
 @dataclass
 class Compared:
-    """Both networks with the same weights, and their tensors."""
+    """A copy of our network with the weights of the other network, and a recorded pass of the other network.
+
+    Attributes:
+        model: the copy.
+        source, target: the ids that both networks read.
+        logits, library: the logits of the other network, and all tensors of its pass.
+        placed: its weights, as they are now in the copy.
+        place: layouts of attentions → its weights in these layouts.
+        recorder: its pass.
+        tolerance: the largest difference that counts as equal.
+        report: called with a sentence after every `REPORT_EVERY` runs; None for no reports.
+        tried: the number of runs of the copy so far.
+    """
 
     model: Transformer
     source: Tensor
@@ -90,7 +102,7 @@ class Compared:
         mapping: Mapping[str, str] | None,
         tolerance: float,
     ) -> "Compared":
-        """Our network with the weights of their module. Weights that can be laid out in several ways, such as one matrix for
+        """The copy of `ours` with the weights of `mine`. Weights that can be laid out in several ways, such as one matrix for
         query, key and value, are laid out so that the runs agree furthest."""
 
         def placing(layouts: Mapping[Kind, Layout] | None) -> Placed:
@@ -131,7 +143,8 @@ class Compared:
             parameters[name].copy_(values)
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
-        """How far ours agrees with theirs under these changes. If the changes do not help, `reached` is returned."""
+        """How far our network agrees with the other network under these changes. If the changes do not help, `reached` is
+        returned."""
         self.tried += 1
         if self.report and reached and self.tried % REPORT_EVERY == 0:
             self.report(f"{self.tried} changes of ours were tried. The first difference is at {reached.path}.")
@@ -146,7 +159,7 @@ class Compared:
         return matching.standing(recording, distance, reached)
 
     def _matching(self, source: Tensor) -> Matching:
-        """The comparison with theirs for a source."""
+        """The comparison of runs of the copy on this source with the other network."""
         if self._matched is None or source is not self._matched[0]:
             axes = {path: tap.axes for path, tap in self.model.taps.items()}
             pads = source == self.model.config.source_pad
@@ -189,9 +202,9 @@ class Compared:
         return base, found
 
     def search(self, base: Standing) -> "Found":
-        """The mistakes with which ours gives the numbers of theirs: each step adds the mistake that moves the first difference
-        furthest. If several options move it equally far, the option with the most places is followed first, and the others if
-        this leads nowhere."""
+        """The mistakes with which our network gives the numbers of the other network: each step adds the mistake that moves the
+        first difference furthest. If several options move it equally far, the option with the most places is followed first,
+        and the others if this leads nowhere."""
         first = self._options(Found((), base))
         if first and first[0].reached.path is None:  # one mistake explains everything
             return first[0]
@@ -215,8 +228,8 @@ class Compared:
         return Found(tuple(steps), furthest.reached)
 
     def _settings(self, base: Standing) -> "Found":
-        """The combination of other settings with which ours agrees furthest; no steps if every combination helps little. A
-        difference in a setting, such as pre-norm, is not a mistake, and often several settings differ at once."""
+        """The combination of other settings with which our network agrees furthest; no steps if every combination helps little.
+        A difference in a setting, such as pre-norm, is not a mistake, and often several settings differ at once."""
         whole = {candidate.names[0]: candidate for candidate in self._candidates((), "") if _is_setting(candidate)}
         best = Found((), base)
         for count in range(1, MOST_SETTINGS + 1):
@@ -295,11 +308,12 @@ class Compared:
 
 
 class NoHelpError(Exception):
-    """A change does not help, so that the run of ours need not go on."""
+    """Ends a run of our network early, because its change does not help."""
 
 
 def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alteration:
-    """The change that ends a run `STOP_AHEAD` tensors after the first difference, if theirs has none of these tensors."""
+    """The change that ends a run `STOP_AHEAD` tensors after the first difference, if the other network has none of these
+    tensors."""
     wanted = paths[reached.place : reached.place + STOP_AHEAD]
 
     def check(values: Tensor, scope: Scope) -> Tensor:
@@ -312,8 +326,8 @@ def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alte
 
 
 def _hidden(scores: Tensor) -> Iterator[float]:
-    """The number that theirs writes in place of hidden scores, if the number is not low enough to hide them: the least score,
-    if several scores have it."""
+    """The number that the other network writes in place of hidden scores, if the number is not low enough to hide them: the
+    least score, if several scores have it."""
     least = scores.min()
     if VISIBLE < least < 0 and int((scores == least).sum()) > 1:
         yield float(least)

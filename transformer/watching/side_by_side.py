@@ -13,7 +13,8 @@ from transformer.watching.search import Compared
 
 @torch.no_grad()
 def side_by_side(compared: Compared) -> tuple[ComparedTensor, ...]:
-    """Each tensor of ours that is looked for in theirs, in the order of computation, for the first text."""
+    """Each tensor of our network that is looked for in the other network, beside the nearest tensor there, for the first text,
+    in the order of computation."""
     _, recording = run_altered(compared.model, compared.source, compared.target, ())
     pads, found = compared.source == compared.model.config.source_pad, []
     for path in filter(is_milestone, recording):
@@ -27,11 +28,11 @@ def side_by_side(compared: Compared) -> tuple[ComparedTensor, ...]:
 
 
 def nearest(library: Library, values: Tensor, axes: tuple[str, ...], keep: Bool[Tensor, "..."] | None) -> Tensor | None:
-    """The tensor of theirs that is nearest to one of ours, in our order of axes; None if theirs has none of this size.
+    """The tensor of the other network that is nearest to one of ours, in our order of axes; None if it has none of this size.
 
     Args:
-        library: their tensors.
-        values, axes: the tensor of ours.
+        library: the tensors of the other network.
+        values, axes: the tensor of ours, and the names of its axes.
         keep: True where the numbers count; None for everywhere.
     """
     counted = slice(None) if keep is None else keep.expand(values.shape)

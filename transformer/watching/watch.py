@@ -63,7 +63,7 @@ def check_module(name: str, module: object) -> None:
     """Check that a value is a module whose parameters have values.
 
     Raises:
-        InputError: `module` is not such a module.
+        InputError: `module` is not a module, was compiled by `torch.jit`, is lazy, or is on the device meta.
     """
     if not isinstance(module, nn.Module):
         raise InputError("{name} must be a torch.nn.Module, not {module!r}.", name=name, module=module)
@@ -77,10 +77,10 @@ def check_module(name: str, module: object) -> None:
 
 
 def as_labels(tokens: Any) -> dict[str, Tokens]:
-    """Side → rows of tokens.
+    """The labels of the tokens: side → a row for each text; empty for None.
 
     Raises:
-        InputError: the tokens have another form.
+        InputError: `tokens` has a form that `watch` does not allow.
     """
     if tokens is None:
         return {}
@@ -101,10 +101,10 @@ def _rows(given: Any) -> Tokens:
 
 
 def as_names(names: Any) -> dict[str, tuple[str, ...]]:
-    """Path → names of axes.
+    """Path → names of its axes, from names separated by spaces; empty for None.
 
     Raises:
-        InputError: `names` has another form.
+        InputError: `names` is not a mapping from texts to texts.
     """
     names = {} if names is None else names
     if not isinstance(names, Mapping) or not all(isinstance(text, str) for pair in names.items() for text in pair):
@@ -155,7 +155,8 @@ def _check_lengths(labels: Mapping[str, Tokens], lengths: Mapping[str, int]) -> 
 
 
 def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, recorder: Recorder) -> Watched:
-    """The watched pass, with the axes that the caller named. Axes that end in `query key` make the tensor an attention."""
+    """The watched pass, with the axes that the caller named. Axes that end in `query key` make the tensor the weights of an
+    attention."""
     activation = watched[path]
     if len(axes) != len(activation.shape) or len({*axes}) != len(axes):
         message = "{path} has the shape {shape}; the axes {axes!r} must be one different name for each size."

@@ -70,7 +70,7 @@ class Watched:
         """The path of an attention, from its own path or from the path of its weights.
 
         Raises:
-            PathError: no attention has that path; the message lists the attentions.
+            PathError: no attention has that path; the message lists the nearest ones.
         """
         if isinstance(path, str):
             for known in (path, path.removesuffix("weights").removesuffix(".")):
@@ -90,7 +90,8 @@ class Watched:
         return self._four_axes(self[self.attention(path)])
 
     def allowed(self, path: str) -> Bool[Tensor, "batch head query key"]:
-        """True where a query may attend to a key, so far as the scores tell; True everywhere if there are no scores.
+        """True where a query may attend to a key: where its score is above `HIDDEN`. True everywhere if no scores were
+        recorded.
 
         Raises:
             PathError: no attention has that path.
@@ -102,7 +103,8 @@ class Watched:
         return self._four_axes(scores) > HIDDEN
 
     def labels(self, path: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tokens of the queries and of the keys of an attention, for one text; their numbers if there are no tokens.
+        """The tokens of the queries and of the keys of an attention, for one text; their positions, counted from 0, if there
+        are no tokens.
 
         Raises:
             PathError: no attention has that path, or there is no such text.

@@ -17,7 +17,7 @@ LARGEST_FILE, MOST_TENSORS, LONGEST_TEXT, MOST_AXES = 1 << 30, 50_000, 500, 16
 
 
 def watched_bytes(watched: Watched) -> bytes:
-    """The contents of the file. Tensors that share memory are written separately.
+    """The contents of the safetensors file of a watched pass. Tensors that share memory are written separately.
 
     Raises:
         CheckpointError: a tensor has a type that such a file cannot hold.
@@ -36,10 +36,11 @@ def watched_bytes(watched: Watched) -> bytes:
 
 
 def read_watched(data: bytes, name: str) -> Watched:
-    """The contents of the file, read again. Every part is checked, because the file may come from anybody.
+    """The watched pass in the contents of a file of `watched_bytes`. Every part is checked, because the file may come from
+    anybody.
 
     Raises:
-        CheckpointError: the data is not such a file.
+        CheckpointError: the data is not such a file, or is larger than `LARGEST_FILE`; the message calls the file `name`.
     """
     if not isinstance(name, str):
         raise CheckpointError("The name of a file must be a text, not {name!r}.", name=name)
