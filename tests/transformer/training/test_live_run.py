@@ -10,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import pytest
@@ -47,6 +48,12 @@ def process_of(live: LiveTraining) -> subprocess.Popen[bytes]:
     process = live._process
     assert process is not None
     return process
+
+
+def messages_of(live: LiveTraining) -> IO[bytes]:
+    """The pipe to which the process of a training writes its messages. A test that opens it right after the start writes first:
+    the process imports torch for more than a second."""
+    return Path(f"/proc/{process_of(live).pid}/fd/1").open("wb")
 
 
 @pytest.mark.slow
@@ -118,11 +125,11 @@ def test_a_crash_is_reported_and_a_process_ends_with_the_program_that_started_it
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_message_that_cannot_be_read_ends_the_process(
-    live: LiveTraining, ended: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("transformer.training.live_run.START", "import time; print('nonsense', flush=True); time.sleep(600)")
+def test_a_message_that_cannot_be_read_ends_the_process(live: LiveTraining, ended: threading.Event) -> None:
+    live.settings = dataclasses.replace(TINY, steps=100_000)
     live.start()
+    with messages_of(live) as messages:
+        messages.write(b"nonsense\n")
     assert live.join(SECONDS)
     assert ended.is_set()  # so its place in the queue is free again
     assert (live.progress.status, live.progress.problem) == ("failed", "crashed")
@@ -169,17 +176,24 @@ def test_invalid_settings_are_refused_before_a_process_starts(values: dict[str, 
     assert problem in str(caught.value)
 
 
-def test_a_loss_that_is_not_a_number_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_that_is_not_a_number_ends_the_training() -> None:
     with worker(TINY) as (run, _, messages):
-        advance = run.training.advance
-        monkeypatch.setattr(run.training, "advance", lambda: advance()._replace(loss=math.nan))
+        run.training.model.output_projection.bias.data.fill_(math.nan)
         run.run()
     *_, last = told(messages)
     assert (last.kind, last.values) == ("diverged", {"step": 1})
-    live = LiveTraining(TINY)
-    live.progress = live._after(last)
+
+
+def test_a_training_that_diverged_is_not_resumed(live: LiveTraining) -> None:
+    live.start()
+    process = process_of(live)
+    with messages_of(live) as messages:
+        send(messages, "state", b"state", step=0)
+        send(messages, "diverged", step=1)
+    wait_for(lambda: live.progress.status == "failed")
+    process.kill()
+    assert live.join(SECONDS)
     assert (live.progress.status, live.progress.problem, live.progress.step) == ("failed", "diverged", 1)
-    live._state = b"state"
     assert not live.can_resume
 
 
