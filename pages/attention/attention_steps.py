@@ -12,7 +12,7 @@ from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.cards import card
-from pages.ui.chart import event, is_narrow
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
@@ -37,15 +37,7 @@ NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
 
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show every matrix of one head, from input to output, with pickers and the computation of one picked number.
-
-    Args:
-        view: the view of the page. Of the model, only the parameters are read.
-        trace: the run; the first item of its batch is shown.
-
-    Raises:
-        HeadlightError: the trace has no such attention.
-    """
+    """Show every matrix of one head, from input to output, with pickers and the computation of one picked number."""
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
     model, (queries, keys) = view.pipeline.model, map_names(view, trace, kind)
@@ -131,8 +123,8 @@ def _show_overview(
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
     alt = words["overview_alt"].format(count=len(steps), titles=titles)
-    figure = chart(tensor_maps, matrices, NARROW_ACROSS if is_narrow("steps") else MAPS_ACROSS, labels=figure_labels())
-    show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=MAPS_ACROSS * MAP_WIDTH)
+    figure = chart(tensor_maps, matrices, NARROW_ACROSS if narrowness("steps") else MAPS_ACROSS, labels=figure_labels())
+    show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=[MAPS_ACROSS * MAP_WIDTH])
     st.caption(words["scales"])
 
 

@@ -16,7 +16,7 @@ from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.card_heads import head_title
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
-from pages.ui.chart import event, is_narrow
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import byte_size, linked_token, numbered_tokens
@@ -63,10 +63,10 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
-    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), least=LEAST_WRITTEN, **cells), None
-    written = has_numbers(*weights.shape) and not is_narrow(KEY)
+    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), least=LEAST_WRITTEN, **cells), []
+    written = has_numbers(*weights.shape) and not narrowness(KEY)
     if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
-        narrow = figure.finished.least_width
+        narrow = [figure.finished.least_width or 0]
         figure = figure if written else chart(small_head_map, *drawn, labels=figure_labels(), **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=head_title(kind, layer, head), queries=len(queries), keys=len(keys))

@@ -76,11 +76,7 @@ def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " positio
 
 
 def show_question(question: Question | None, title: str) -> bool:
-    """Draw the question, or the true weights with the marks on them; returns whether the page must still hide the weights.
-
-    Args:
-        question: the open question; None if no question is open.
-    """
+    """Draw the question, or the true weights with the marks on them; returns whether the page must still hide the weights."""
     if question is None:
         return False
     words = text("prediction")["attention"]
@@ -131,14 +127,14 @@ def _ask_about_picked_row() -> None:
 def _draw(question: Question) -> None:
     words, whole = text("prediction")["attention"], question.what == MAP
     label = words["map_alt" if whole else "row_alt"].format(token=question.queries[question.rows[0]])
-    shown = question.prediction.shown
+    truth = weights_truth(question.weights, question.allowed, words["masked"]) if question.prediction.shown else None
     marking(
         question.what,
         label,
         question.queries if whole else [""],
         question.keys,
         question.prediction,
-        weights_truth(question.weights, question.allowed, words["masked"]) if shown else None,
+        truth,
         np.flatnonzero(~question.allowed).tolist(),
         subject=f"{question.rows[0]}|{len(question.rows)}|{len(question.keys)}",
     )
@@ -147,24 +143,19 @@ def _draw(question: Question) -> None:
 def _sentence(question: Question, answer: Cells) -> str:
     """A sentence: how much attention an answer caught, compared with the most that it could catch."""
     words = text("prediction")["attention"]
-    caught = caught_of(question, answer)
+    marked = np.zeros(question.weights.shape, dtype=bool)
+    marked.flat[list(answer)] = True
+    caught = caught_attention(question.weights, question.allowed, marked)
     values = {name: share(value) for name, value in (("share", caught.share), ("even", caught.even), ("most", caught.most))}
     values |= {"weight": share(caught.missed_weight), "where": _where(question, caught)}
     if not caught.count:
         return words["nothing"].format(**values)
-    difference = words["difference"][difference_of(caught)].format(**values)
+    difference = words["difference"][_difference(caught)].format(**values)
     name = "caught" if caught.count > 1 else "caught_one"
     return words[name].format(count=caught.count, difference=difference, **values)
 
 
-def caught_of(question: Question, answer: Cells) -> CaughtAttention:
-    """How much attention the cells of an answer caught."""
-    marked = np.zeros(question.weights.size, dtype=bool)
-    marked[list(answer)] = True
-    return caught_attention(question.weights, question.allowed, marked.reshape(question.weights.shape))
-
-
-def difference_of(caught: CaughtAttention) -> str:
+def _difference(caught: CaughtAttention) -> str:
     """The key of the sentence about the difference between a prediction and the true weights."""
     if caught.missed is None:
         return "all" if caught.count > 1 else "only"

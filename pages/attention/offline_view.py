@@ -27,12 +27,7 @@ BODY = Markup("""<h1>{title}</h1>
 
 
 def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
-    """The HTML of the picked view.
-
-    Args:
-        shown: the trace with the attention of the first text, between tokens or words.
-        state: the locked tokens, the heads that are on, and the threshold.
-    """
+    """The HTML of the picked view. `shown` is the trace, between tokens or words."""
     words = text("attention")
     saved = words["saved_view"]
     queries, keys = map_names(view, shown, kind)

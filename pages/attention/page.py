@@ -17,7 +17,7 @@ from pages.attention.word_alignment_view import show_word_alignment
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
-from pages.shell.view.card_heads import head_title, head_to_show
+from pages.shell.view.card_heads import head_title, head_to_show, pick_head
 from pages.shell.view.joined_words import pick_words, say_joined
 from pages.shell.view.run_banner import show_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
@@ -38,14 +38,10 @@ with explained():
         view, trace = show_run()
     asked = pick_second_run(view, row)
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        # The head that is picked first is one that the model's card names, or an induction head.
-        named = head_to_show(view.pipeline.card.measures, trace.kinds) or induction_head(view, trace)
-        kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first=named.kind if named else None)
-        layers, heads = trace.layers(kind), trace.heads(kind)
-        first_layer, first_head = (named.layer, named.head) if named and named.kind == kind else (1, 1)
-        layer = pick(words["layer"], range(1, layers + 1), "layer", first=first_layer) - 1
-        head = pick(words["head"], range(1, heads + 1), "head", first=first_head) - 1
+    # The head that is picked first is one that the model's card names, or an induction head.
+    named = head_to_show(view.pipeline.card.measures, trace.kinds) or induction_head(view, trace)
+    kind, layer, head = pick_head(trace, named)
+    layer, head = layer - 1, head - 1
     pictures = st.container()  # they come first; the question and the sentences about them are drawn below
     question = head_question(view, trace, kind, layer, head)
     shown = pick_words(trace)

@@ -22,14 +22,11 @@ CLEAR = 0.6
 
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
-    """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes. If
-    the question about the silenced head is open, draw the question instead. While a lesson asks this question, draw nothing.
+    """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
+    Returns whether the page must still hide what happens without the head.
 
-    Args:
-        view, trace: the run shown. For a model that writes no answer, or one that is not trained, draw nothing.
-
-    Returns:
-        Whether the page must still hide what happens without the head.
+    If the question about the silenced head is open, draw the question instead. Draw nothing while a lesson asks this question,
+    and for a model that writes no answer or is not trained.
     """
     if not view.pipeline.trained or not view.writes:
         return False

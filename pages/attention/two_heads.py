@@ -15,11 +15,7 @@ from transformer.tracing.paths import Kind
 
 
 def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head in A and in B, and B − A. `shown` is A's trace, between tokens or words.
-
-    Raises:
-        HeadlightError: B has no such head.
-    """
+    """Draw the weights of a head in A and in B, and B − A. `shown` is A's trace, between tokens or words."""
     of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
     queries, keys = map_names(view, difference, kind)

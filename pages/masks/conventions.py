@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
+from pages.shell.view import card_heads
 from pages.shell.view.head_links import show_training_link
 from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart, show
-from pages.ui.pickers import pick
 from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
@@ -38,15 +38,11 @@ class Head(NamedTuple):
 
 def pick_head(batch: Batch) -> Head:
     """Draw pickers of kind of attention, layer and head; returns the picked head. The choice is kept in the URL."""
-    words = text("masks")
-    kind = pick(words["kind"], [str(kind) for kind in ORDER if kind in batch.trace.kinds], "kind", words["kind_help"])
-    trace = batch.trace
-    with st.container(horizontal=True):
-        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer") - 1
-        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head") - 1
+    kinds = [kind for kind in ORDER if kind in batch.trace.kinds]
+    kind, layer, head = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
     view, item = batch.view, batch.item
-    show_training_link(view.model, view.sources[item], view.targets[item], kind, layer, head)
-    return Head(Kind.of(kind), layer, head)
+    show_training_link(view.model, view.sources[item], view.targets[item], kind, layer - 1, head - 1)
+    return Head(Kind.of(kind), layer - 1, head - 1)
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:

@@ -7,9 +7,10 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.patching.two_runs_to_patch import Runs
+from pages.shell.view import card_heads
+from pages.shell.view.card_heads import CardHead
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
-from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_figures import Grid, patch_grids
 from transformer.patching import Head, Needs
@@ -18,14 +19,9 @@ OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
 
 
 def pick_head(runs: Runs, first: Head) -> Head:
-    """Draw the pickers of a head, which every page shares."""
-    words, trace = text("attention"), runs.clean.trace()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = pick(words["kind"], runs.kinds, "kind", first=first.kind)
-        own = first if first.kind == kind else Head(kind, 0, 0)
-        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=own.layer + 1) - 1
-        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head", first=own.head + 1) - 1
-    return Head(kind, layer, head)
+    """Draw the pickers of a head."""
+    kind, layer, head = card_heads.pick_head(runs.clean.trace(), CardHead(first.kind, first.layer + 1, first.head + 1))
+    return Head(kind, layer - 1, head - 1)
 
 
 def of_head(values: OfHeads, head: Head) -> float:

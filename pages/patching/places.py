@@ -11,7 +11,7 @@ from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
-from pages.ui.chart import event, is_narrow
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number
@@ -113,13 +113,13 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     frame = (place.grid, *_cell(choice, found, place))
     named = words["share"] if ends else words["metrics"][metric]
     noise = choice.direction == "noise" and ends is not None
-    stacked = not each and is_narrow(MAP)
+    stacked = not each and narrowness(MAP) > 0
     figure = chart(
         patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels(), reverse=noise, stacked=stacked
     )
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
     heads = {name: int(of.shape[1]) for name, of in values.items()}
-    narrow = None if each else side_by_side_width(grids)
+    narrow = [] if each else [side_by_side_width(grids)]
     show(figure, MAP, alt, asks={"click": partial(_take_place, choice, heads)}, narrow=narrow)
     st.caption(words["framed"].format(place=literal(place_name(runs, choice, place))))
 

@@ -1,13 +1,16 @@
-"""The attention heads that a model's card names."""
+"""The attention heads that a model's card names, and the pickers of a head."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+import streamlit as st
+
 from pages.shell.models.catalogue import available
 from pages.shell.view.runs import runs
 from pages.ui.link_values import choose
+from pages.ui.pickers import pick
 from pages.ui.text import text
-from transformer import InputError
+from transformer import InputError, Trace
 from transformer.tracing.paths import Kind
 
 
@@ -28,6 +31,23 @@ class CardHead(NamedTuple):
         """Choose the head in the pickers of the page. Call it in a callback, before they are drawn."""
         for name, value in self._asdict().items():
             choose(name, str(value))
+
+
+def pick_head(trace: Trace, first: CardHead | None, kinds: Collection[str] = (), kind_help: str | None = None) -> CardHead:
+    """Draw pickers of kind of attention, layer and head, which every page shares; returns the picked head.
+
+    Args:
+        first: the head that is picked at first.
+        kinds: the kinds that are offered; by default all of the trace.
+    """
+    words = text("attention")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        offered = [str(kind) for kind in kinds or trace.kinds]
+        kind = pick(words["kind"], offered, "kind", kind_help, first.kind if first else None)
+        own = first if first and first.kind == kind else CardHead(kind, 1, 1)
+        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=own.layer)
+        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head", first=own.head)
+    return CardHead(kind, layer, head)
 
 
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
