@@ -51,7 +51,7 @@ class Server(NamedTuple):
 
     @property
     def megabytes(self) -> float:
-        """Resident memory of the server now."""
+        """Resident memory of the server now, in MB."""
         return self.process.memory_info().rss / 1e6
 
 
@@ -79,7 +79,7 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
         base: the path under which the app is put (`server.baseUrlPath`); a part of the server's address.
 
     Raises:
-        RuntimeError: the server did not start within a minute.
+        RuntimeError: the server did not start within a minute, or ended before it had started.
     """
     port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]

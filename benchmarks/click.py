@@ -55,7 +55,7 @@ def views(session: Session) -> list[dict[str, str]]:
 
 
 def new_texts(seed: int, model: str = MODEL) -> Iterator[dict[str, str]]:
-    """Texts that a model reads, all different: eight letters, or a sentence of six words for `everyday`."""
+    """Yields widget values with texts that a model reads, all different: eight letters, or for `everyday` a sentence."""
     choice = random.Random(seed)
     known: set[str] = set()
     while True:
@@ -74,8 +74,8 @@ async def cost(server: Server, session: Session, clicks: list[dict[str, str]]) -
 
 
 async def measure(app: Server, bare: Server, page: str, model: str, clicks: int) -> dict[str, float]:
-    """Kind of click → milliseconds of processor time per click on one page. The key `widgets` has the page's number of
-    widgets."""
+    """Kind of click (`bare`, `seen`, `new`) → milliseconds of processor time per click on one page. The key `widgets` has the
+    page's number of widgets."""
     ours = Session(app, page, {"model": model, "source": "headlight"})
     await ours.open()
     widgets = len(ours.widgets)

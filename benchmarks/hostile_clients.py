@@ -27,7 +27,7 @@ WARM_UP = 150  # websockets opened before the measurement, so that all caches an
 
 
 class Resources(NamedTuple):
-    """The resources that a server uses."""
+    """The memory, threads and open files that a server uses."""
 
     megabytes: float
     threads: int

@@ -30,7 +30,12 @@ TEXT = " ".join(f"w{index}" for index in range(TOKENS - 1))
 
 
 def folder(name: str, path: Path) -> None:
-    """Write a model with random weights and a tokenizer of numbered words."""
+    """Write a model with random weights and a tokenizer of numbered words (`w0`, `w1`, …) to the folder `path`.
+
+    Args:
+        name: `gpt2` for the size of GPT-2 small, anything else for the size of Marian.
+        path: the folder.
+    """
     if name == "gpt2":
         model, vocab = GPT2LMHeadModel(GPT2Config()), 50_257
     else:

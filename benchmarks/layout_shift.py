@@ -68,7 +68,7 @@ def fold(visitor: Visitor) -> None:
 
 
 def spinner(browser: Browser) -> None:
-    """The browser loads the script of spinners when it first draws a spinner. Until then, a placeholder is in its place."""
+    """Show the first spinner of a visit. The browser then loads the script of spinners, and shows a placeholder meanwhile."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "spinner.py")
         script.write_text(SPINNER, encoding="utf-8")

@@ -3,7 +3,7 @@
     python -m benchmarks.link_clicks [--links 2400] [--sessions 100]
 
 Each visitor opens a random page with a random model, text and parameters, many of them nonsense, clicks once, and leaves.
-`--sessions` is the number of visitors at a time. The server's memory and the errors are printed. The links are drawn with a
+`--sessions` is the number of visitors at a time. The server's memory and the errors are printed. The links are sampled with a
 fixed seed.
 """
 

@@ -78,7 +78,7 @@ class Figures:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` per cent of the values lie; NaN if there are no values."""
+    """The value below which `share` per cent (1 to 99) of the values lie, to one decimal; NaN if there are no values."""
     if not values:
         return float("nan")
     if len(values) == 1:
@@ -89,7 +89,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 async def visit(
     number: int, server: Server | Replicas, figures: Figures, pages: Sequence[str], clicks: int, think: float
 ) -> None:
-    """One session: it arrives, clicks with pauses, and leaves."""
+    """Run one session: it arrives, clicks with pauses, and leaves. Its times and errors are added to `figures`."""
     dice = random.Random(number)
     texts = new_texts(number)
     await asyncio.sleep(dice.uniform(0, SECONDS_TO_ARRIVE))
@@ -124,7 +124,7 @@ def picker_click(session: Session, dice: random.Random) -> dict[str, str]:
 
 
 async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> None:
-    """One session that asks for the most expensive work again and again, until it is cancelled.
+    """Run one session that asks for expensive work again and again, until it is cancelled.
 
     Args:
         server: the server of the session.
@@ -149,7 +149,7 @@ async def heavy_work(server: Server | Replicas, kind: str, figures: Figures) -> 
 
 
 async def train(server: Server | Replicas) -> Session:
-    """One session whose model is in training until the session is closed."""
+    """Start a training in a new session. Returns the session; the training runs until it is closed."""
     query = {"model": "copy", "source": SHARED_TEXT, "live_steps": "10000"}
     session = Session(server, "training", query)
     await session.open()

@@ -50,7 +50,8 @@ def text(tokens: int) -> str:
 
 
 def in_app(browser: Browser, path: Path, tokens: int) -> dict[str, float]:
-    """Seconds until the page is painted, seconds of a click, and the megabytes that the server gained."""
+    """Seconds until the page is painted (`opened`), median and largest seconds of a click (`click`, `most`), and the megabytes
+    that the server gained (`gained`)."""
     os.environ["HEADLIGHT_MODELS"] = str(path)
     with serving(ROOT / "app.py") as server:
         page = browser.new_page(viewport={"width": 1440, "height": 900})

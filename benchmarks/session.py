@@ -72,8 +72,8 @@ class Element(NamedTuple):
 
     Attributes:
         kind: the name of its type in Streamlit's protocol.
-        content: a hash of everything that the element shows. Instead, the element's id for a widget (its value is in the
-            browser), for a download button, and for two components (`_receive`).
+        content: a hash of everything that the element shows. For a widget (its value is in the browser), a download button and
+            two components (`_receive`), the element's id instead.
         text: the text of a heading, a paragraph or HTML; else empty.
     """
 
@@ -116,7 +116,7 @@ class Session:
 
     @property
     def texts(self) -> list[str]:
-        """Headings, paragraphs and HTML of the last run, from the top of the page to its end."""
+        """Headings, paragraphs and HTML that the browser shows, from the top of the page to its end."""
         return [element.text for _, element in sorted(self.elements.items()) if element.text]
 
     async def open(self) -> Reply:

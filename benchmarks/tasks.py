@@ -20,7 +20,7 @@ PARTS = '[data-testid="stButtonGroup"]'
 
 
 class Person:
-    """A visitor who starts on Home with the tired animal, and whose clicks are counted."""
+    """A visitor who starts on Home with the first text (`the animal … too tired`), and whose clicks are counted."""
 
     def __init__(self, visitor: Visitor) -> None:
         self.visitor, self.page, self.clicks = visitor, visitor.page, 0

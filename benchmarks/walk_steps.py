@@ -1,4 +1,4 @@
-"""Measure the time of one step of the walk on a model of the paper's size.
+"""Measure the time of one step of the walk through all tensors (page Layers) on a model of the paper's size.
 
     python -m benchmarks.walk_steps [--steps 12] [--peer FOLDER] [--markdown]
 
@@ -53,7 +53,7 @@ WATCH = """() => {
 
 
 def texts() -> tuple[str, str]:
-    """64 ids on each side, none of them padding."""
+    """A source and a target of 64 ids each, none of them padding."""
     source, target = (" ".join(str(start + at) for at in range(TOKENS)) for start in (3, 103))
     return source, target
 

@@ -1,4 +1,5 @@
-"""A sum in, its value out, digit by digit from the left. The first digit of the answer may depend on the last source digits."""
+"""The task of adding two numbers: the source is a sum such as `417+85=`, and the answer is its value, written from the left. So
+the first digit of the answer may depend on the last digits of the source."""
 
 import random
 import re
@@ -21,7 +22,8 @@ WITHOUT_SIGN_SHARE = 0.3  # share of the sums without = at the end
 
 
 class Addition(Task):
-    """Two numbers of one to three digits, without leading zeros. First the number of digits is drawn, then the number."""
+    """The task: add two numbers of one to three digits, without leading zeros. For each number, first its number of digits is
+    sampled, then the number itself."""
 
     name = "addition"
     description = "the sum of two numbers in, its value out"
@@ -63,8 +65,9 @@ class Addition(Task):
         return super().remark(source)
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Each answer digit comes from the digits of both numbers in its column. A leading digit that is only a carry comes
-        from the column that carries. The columns are counted in the right answer, so the target may be incomplete."""
+        """Pairs (target index, source index). Each answer digit comes from the digits of both numbers in its column. A leading
+        digit that is only a carry comes from the column that carries. The target may be incomplete, because the columns are
+        counted in the right answer. Returns None if the source is not a sum."""
         numbers = _numbers(source)
         if numbers is None:
             return None

@@ -1,5 +1,4 @@
-"""Letters in, the same letters out. It is the smallest task. Its attention map is a diagonal, with which other maps can be
-compared."""
+"""The task of copying letters, the smallest task. Its attention map is a diagonal, with which other maps can be compared."""
 
 from collections.abc import Sequence
 

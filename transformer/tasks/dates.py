@@ -1,4 +1,5 @@
-"""A written date in, the ISO date out: year, month and day change places, and words and short years become digits."""
+"""The task of rewriting a date such as `14 july 1998` as the ISO date `1998-07-14`: year, month and day change places, words
+become digits, and short years get four digits."""
 
 import calendar
 import datetime
@@ -70,7 +71,7 @@ class ParsedDate(NamedTuple):
 
 
 class Dates(Task):
-    """All dates from 1950 to 2049 are equally likely. A weekday is optional."""
+    """The task: rewrite a date as an ISO date. All dates from 1950 to 2049 are equally likely. A weekday is optional."""
 
     name = "dates"
     description = "a date as people write it in, the ISO date out"
@@ -132,7 +133,8 @@ class Dates(Task):
         return None
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Field by field: each digit of the year, the month and the day comes from all source tokens of that field."""
+        """Pairs (target index, source index): each digit of the year, the month and the day comes from all source tokens of the
+        year, the month or the day. Returns None if the source is not a date from 1950 to 2049."""
         parsed = parse(source)
         if parsed is None:
             return None
@@ -181,7 +183,7 @@ class Style(NamedTuple):
 
     @property
     def form(self) -> str:
-        """4 July 1998 in this style, without optional parts."""
+        """The name of the style: 4 July 1998 written in it, without optional parts."""
         in_words = self.order in ("day month", "month day")
         bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
         return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
@@ -223,7 +225,7 @@ class Style(NamedTuple):
 
 
 def sample_style(rng: random.Random) -> Style:
-    """A random style. Every style that `parse` accepts can be chosen; common styles are chosen most often."""
+    """A random style. `parse` accepts every style that can be sampled; common styles are sampled most often."""
 
     def chance(share: float) -> bool:
         return rng.random() < share
@@ -259,7 +261,8 @@ def sample_style(rng: random.Random) -> Style:
 
 
 class Fields(NamedTuple):
-    """The numbers in the source tokens, and the span of each number in the joined tokens. There may be no such date."""
+    """The day, month and year in the source tokens, and the span of each in the tokens joined by spaces. Such a date may not
+    exist (31 February)."""
 
     day: int
     month: int

@@ -1,4 +1,4 @@
-"""English in, French out: sentences of beginners, and sentences whose pronoun refers to an earlier noun.
+"""The task of translating English into French: sentences of beginners, and sentences whose pronoun refers to an earlier noun.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
 it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.
@@ -44,7 +44,7 @@ _NOUNS = frozenset(" ".join(words) for words, _ in NOUN_FORMS.entries)
 
 
 class EnglishFrench(Task):
-    """A grammar of a beginner's English with French translations."""
+    """The task: translate a beginner's English into French. The sentences and their translations come from a grammar."""
 
     name = "english-french"
     description = "English sentences in, French ones out"
@@ -65,8 +65,8 @@ class EnglishFrench(Task):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """The pairs of a split, as in every task. In some pairs, the names are words outside the vocabulary, in both languages.
-        From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
+        """An endless iterator of pairs of a split, as in every task. In some pairs, made-up words replace the names in both
+        languages. From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
         rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
         for pair in super().pairs(split, seed):
             disguised = None
@@ -118,8 +118,8 @@ class EnglishFrench(Task):
         return difflib.get_close_matches(tokens[index], self._next_known(tokens[:index]), n=SUGGESTED, cutoff=0.6)
 
     def split_key(self, source: str) -> str:
-        """The sentence without its final mark, and without an opening such as `hello` or `yes`. For a sentence with a reason,
-        only the clause before the reason. So the same clause with another reason, question or period is in the same split."""
+        """The sentence without its final mark and without an opening such as `hello` or `yes`; if it has a reason (`because
+        …`), only the clause before it. So the same clause with another reason, question or period is in the same split."""
         tokens = split_english(source)
         if "because" in tokens[1:]:
             tokens = tokens[: tokens.index("because", 1)]
@@ -132,15 +132,16 @@ class EnglishFrench(Task):
 
     def is_held_out(self, source: str) -> bool:
         """Whether a sentence is held out of training, by its hash as in every task. Fixed phrases and the shortest sentences
-        are never held out, because their meaning does not follow from their words (`see you soon`)."""
+        are never held out, because their meaning does not follow from their words (`see you soon`). The clause `the animal did
+        not cross the street` is always held out, with any reason."""
         key = self.split_key(source)
         if key == SIGNATURE:
             return True
         return key not in FIXED and len(key.split()) > SHORT and super().is_held_out(key)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Different pairs with which to measure how much the attention of a head depends on the adjective. The sentences have
-        no period and no question."""
+        """`count` different pairs of sentences, with which to measure how much the attention of a head depends on the adjective
+        after `because`. The sentences have no period and are no questions."""
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
@@ -155,7 +156,7 @@ class EnglishFrench(Task):
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
     def main_clause(self, path: SamplingPath) -> Main:
-        """The clause before a reason."""
+        """Say the clause before `because`, and return it with the nouns that a pronoun may refer to."""
         return main_clause(path)
 
     def _next_known(self, tokens: Sequence[str]) -> list[str]:
@@ -182,8 +183,8 @@ class EnglishFrench(Task):
         return None
 
     def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
-        """The French of a text, read with known names in place of its unknown words. In the French, the unknown words replace
-        the known names again."""
+        """The French of a text, parsed with known names in place of its unknown words. In the French, the unknown words replace
+        the known names again. None if the text cannot be parsed so, or if the French has a name more or less often."""
         sentence = self.grammar.parse([stand_ins.get(token, token) for token in tokens])
         if sentence is None or any(name in tokens for name in stand_ins.values()):
             return None
@@ -209,7 +210,7 @@ class EnglishFrench(Task):
 
     def _reference_pair(self, rng: random.Random, held_out: bool) -> ReferencePair | None:
         """A pair of sentences with the same clause, which has two nouns of different genders. Each sentence has an adjective
-        that fits only one of the nouns. None if the first draw gives no such pair in the split."""
+        that fits only one of the nouns. None if the sampled sentence gives no such pair in the split."""
         path = SamplingPath(rng)
         try:
             main = self.main_clause(path)
@@ -253,7 +254,7 @@ def _made_up_word(rng: random.Random) -> str:
 
 
 class EnglishFrenchStatic(EnglishFrench):
-    """Sentences of one rigid form with a reason, and main clauses of these sentences without a reason.
+    """The task: translate sentences of one rigid form, with or without a reason (`because …`).
 
     The two nouns have fixed positions, so a model can write the right pronoun even if no head's attention depends on the
     adjective.

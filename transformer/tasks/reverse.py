@@ -1,4 +1,4 @@
-"""Letters in, the same letters backwards out: the smallest task in which cross-attention must attend to another position."""
+"""The task of writing letters backwards: the smallest task in which cross-attention must attend to another position."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
-"""Letters in, the same letters in alphabetical order out. Which letter a row must attend to depends on the letters, not on
-their positions."""
+"""The task of writing letters in alphabetical order. Which letter a row of cross-attention must attend to depends on the
+letters, not on their positions."""
 
 import random
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ FEW_LETTERS_SHARE = 0.6
 class Sort(LetterTask):
     """The k-th letter of the answer is the k-th letter of the source in alphabetical order. All duplicates are kept, in order.
 
-    If all letters were drawn from the whole alphabet, texts with many repeated letters such as `hahahaha` would be very rare.
-    So some texts are drawn from a few letters only.
+    If all letters were sampled from the whole alphabet, texts with many repeated letters such as `hahahaha` would be very rare.
+    So in some texts, the letters are sampled from only a few.
     """
 
     name = "sort"

@@ -1,6 +1,6 @@
-"""The protocol of a task: it draws pairs for training and for tests, solves a source, and lists examples to try.
+"""The base class of a task: it samples pairs for training and for tests, solves a source, and lists examples to try.
 
-A task is a small language in which every source has one right answer. Its pairs are drawn from a seed, so a run can be
+A task is a small language in which every source has one right answer. Its pairs are sampled from a seed, so a run can be
 repeated. A hash of the source text decides the split of a pair, so for any seed and any number of pairs, no source of the test
 is in the training data.
 """
@@ -107,8 +107,8 @@ class Task(ABC):
         return []
 
     def remark(self, source: str) -> Remark | None:
-        """A warning about the answer to this text. None if the task's rule can read the text, or if a word of the text is not
-        in the vocabulary, because `Vocabulary.unknown` names such a word."""
+        """A warning about the answer to this text, or None. By default, there is a warning if `solve` has no answer and all
+        words are in the vocabulary; `Vocabulary.unknown` names the other words."""
         if self.solve(source) is not None or self.source_vocabulary.unknown(self.source_vocabulary.split(source)):
             return None
         return Remark(UNTRAINED_FORM, accepts=self.accepts)

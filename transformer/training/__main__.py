@@ -122,8 +122,8 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """The accuracy on held-out pairs, and the pipeline with it, and with the measures of its heads, on its card. `per_form` is
-    that of `held_out_pairs`."""
+    """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measures of the
+    heads. `per_form` is that of `held_out_pairs`."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,
@@ -136,8 +136,8 @@ def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipel
 
 
 def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accuracy, Pipeline]:
-    """The accuracy of a translator on the held-out sentences of its corpus, and the pipeline with the measurements on its card.
-    Its snapshots are read from `out`."""
+    """Test a translator on the held-out sentences of its corpus. Returns its accuracy, and a pipeline whose card has all
+    measurements. The translator's snapshots are read from the folder `out`."""
     # These modules are imported only here, because they need packages that nothing else needs.
     from transformer.training.alignment import alignment_measures
     from transformer.training.translation import exact, translated, translation_measures
@@ -163,7 +163,7 @@ def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accu
 
 
 def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> Accuracy:
-    """Test a stored checkpoint, and rewrite its card.
+    """Test the checkpoint `name` in the folder `out`, rewrite its card, and return its accuracy.
 
     Raises:
         HeadlightError: there is no such checkpoint.
@@ -178,7 +178,7 @@ def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> A
 
 
 def save_snapshot(training: Training, out: Path) -> None:
-    """Save the current model among its snapshots."""
+    """Save the current model as a snapshot, in the folder `snapshots` of `out`."""
     path = out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}"
     training.pipeline().save(path, training.recipe.snapshots_stored_as)
 

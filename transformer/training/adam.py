@@ -14,7 +14,7 @@ BETAS, EPSILON = (0.9, 0.98), 1e-9  # β₁, β₂ and ε of section 5.3
 
 
 class Moments(NamedTuple):
-    """The two running means that Adam keeps of each weight of a parameter; both have its shape.
+    """The two running means that Adam keeps for a parameter. Both are tensors of the parameter's shape.
 
     Attributes:
         mean: running mean of the gradient.

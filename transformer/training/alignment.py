@@ -1,4 +1,4 @@
-"""Measure how well the heads of a translator align words, and two simple baselines, for its card."""
+"""Measure how well the heads of a translator align words. Two simple baselines are measured, too; all goes into its card."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,8 @@ PAIRS, ROUNDS = 40_000, 5  # training of IBM model 1: pairs of the corpus, and r
 
 
 def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
-    """The alignment error of each cross-attention head on aligned sentences. The decoder reads the translation."""
+    """The alignment error (`alignment_error`) of each cross-attention head on aligned sentences, `[layer, head]`. The decoder
+    reads the translation."""
     traces = [pipeline.trace(sentence.source, sentence.target) for sentence in sentences]
     config = pipeline.config
     errors = np.zeros((config.decoder_layers, config.heads))
@@ -35,7 +36,8 @@ def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
 
 
 def word_model_links(corpus: Corpus, sentences: Sequence[Aligned]) -> list[Links]:
-    """The links of IBM model 1 (Brown et al. 1993), which learns only how often two words stand in the same pair.
+    """For each sentence, the links of words that IBM model 1 makes (Brown et al. 1993). The model is trained on pairs of the
+    corpus and on the sentences, and learns only how often two words stand in the same pair.
 
     Raises:
         InputError: the package `nltk`, which trains the model, is not installed.
@@ -59,7 +61,8 @@ def word_model_links(corpus: Corpus, sentences: Sequence[Aligned]) -> list[Links
 def _most_probable(
     target: Sequence[str], source: Sequence[str], table: Mapping[str, Mapping[str | None, float]]
 ) -> Iterator[tuple[int, int]]:
-    """The link of each target word to its most probable source word; none if no source word makes it probable."""
+    """Yields a link (source index, target index) for each target word, to the source word that makes it most probable. A target
+    word that is at least as probable without a source word has no link."""
     for place, word in enumerate(target):
         shares = [table[word][other] for other in source]
         if max(shares) > table[word][None]:
@@ -67,8 +70,8 @@ def _most_probable(
 
 
 def alignment_measures(pipeline: Pipeline, corpus: Corpus, snapshots: Mapping[int, Pipeline]) -> dict[str, dict[str, Any]]:
-    """The record of the card about alignment: the error of each head, of both baselines, and of each head in each snapshot. The
-    layer and the head with the smallest error are counted from 1.
+    """What the card says about alignment, under the key `alignment`: the error of each head, of both baselines, and of each
+    head in each snapshot. The layer and the head with the smallest error are counted from 1.
 
     Args:
         snapshots: number of training steps → the model after them.

@@ -1,4 +1,4 @@
-"""Training on a file of sentence pairs, in place of a task that draws its pairs by a rule."""
+"""Training on a file of sentence pairs, in place of a task that samples its pairs by a rule."""
 
 import gzip
 import hashlib
@@ -35,13 +35,17 @@ class Sentence(NamedTuple):
 
 
 class Corpus(Task):
-    """The pairs of a file. There is no rule for the right answer, so `solve` returns None.
+    """The pairs of a file. There is no rule for the right answer, so `solve` returns None. Texts of more than 62 tokens are
+    left out.
 
     Args:
         name: the name of the task.
         sentences: sentences with their translations.
         vocabulary: the pieces of both languages.
         description, accepts: as in `Task`.
+
+    Raises:
+        InputError: there is no pair to train on, or no held-out pair.
     """
 
     def __init__(
@@ -104,7 +108,7 @@ def is_held_out(source: str) -> bool:
 
 
 def form_of(source: str) -> str:
-    """The group of a sentence in a test, by its number of words."""
+    """The group of a sentence in a test, by its number of words: `1 to 4 words`, …, `11 words or more`."""
     count = len(source.split())
     least = 1
     for most in LENGTHS:
@@ -140,7 +144,7 @@ def read_corpus(path: Path) -> list[Sentence]:
 
 
 def pieces_of(texts: Iterable[str], count: int) -> Subwords:
-    """A vocabulary of `count` pieces of words that joins the most frequent neighbours of the texts first.
+    """A vocabulary of `count` pieces of words, made by byte-pair encoding, which joins the most frequent neighbours first.
 
     The library `tokenizers` counts the neighbours. It is needed only here: `Subwords` reads texts without it.
 
@@ -184,7 +188,7 @@ def open_corpus(name: str, path: Path, pieces: int | Subwords) -> Corpus:
         pieces: the vocabulary of the corpus; or the number of pieces, to make a vocabulary from the training pairs.
 
     Raises:
-        InputError: `read_corpus` or `pieces_of` raises it.
+        InputError: as in `read_corpus`, `pieces_of` and `Corpus`.
     """
     sentences = read_corpus(path)
     if isinstance(pieces, int):

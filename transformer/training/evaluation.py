@@ -22,7 +22,7 @@ class Accuracy(NamedTuple):
 
     Attributes:
         right, total: number of pairs answered exactly, and number of all pairs.
-        by_form: form or detail of pairs → (right, total).
+        by_form: form or detail of a pair (`Pair.strata`) → (right, total).
         wrong: up to 20 pairs that were answered wrongly, each with the wrong answer.
     """
 
@@ -41,7 +41,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy(pipeline: Pipeline, pairs: Iterable[Pair], batch_size: int = 256) -> Accuracy:
-    """Answer every source greedily, `batch_size` sources at a time, and compare with the target."""
+    """How many pairs the model answers exactly. It answers the sources greedily, `batch_size` at a time."""
     pairs, all_right = list(pairs), 0
     right, total, wrong = Counter[str](), Counter[str](), []
     # Sources of similar length share a batch, so it has little padding.
@@ -99,8 +99,8 @@ def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[s
 
 
 def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
-    """How much attention each cross-attention head moves to the other noun, at the step that writes the pronoun; mean over the
-    pairs."""
+    """How much attention each cross-attention head moves to the other noun when the adjective changes (`shift`), in the row
+    that predicts the pronoun: mean over the pairs, `[layer, head]`."""
     shifts = []
     for pair in pairs:
         rows = []

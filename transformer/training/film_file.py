@@ -23,7 +23,7 @@ Labels = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
 
 class OwnRun(NamedTuple):
-    """The frames of a training.
+    """The frames of a training: what was recorded after some of its steps.
 
     Attributes:
         steps: the number of steps done at each frame.
@@ -67,7 +67,8 @@ class OwnRun(NamedTuple):
 
 
 def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
-    """The contents of the file. More losses than `most_losses` are averaged in equal groups."""
+    """The contents of the file of a run. If there are more than `most_losses` losses, they are averaged in `most_losses` groups
+    of about equal size."""
     steps, losses = run.loss_steps, run.losses
     if len(losses) > most_losses:
         groups = np.array_split(np.arange(len(losses)), most_losses)

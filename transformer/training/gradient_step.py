@@ -80,7 +80,7 @@ class OpenedStep(NamedTuple):
         shares: the model's probability of each target token.
         best: the most probable token at each position.
         counted: whether each target token counts: False for padding.
-        loss_at_start: mean of the losses of the last batch that count, before the steps on the earlier batches.
+        loss_at_start: mean loss of the counted tokens of the last batch, before the steps on the earlier batches.
         loss: this mean after the steps on the earlier batches, before the step on the last batch.
         loss_after: this mean after the step on the last batch.
         value, value_after: the weight before and after the step.

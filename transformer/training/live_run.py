@@ -121,8 +121,8 @@ class LiveTraining:
         return bool(self._state) and self.progress.status in ("stopped", "failed") and self.progress.problem != "diverged"
 
     def start(self) -> None:
-        """Start the process. If the run was stopped or has crashed, it continues from its last state. Does nothing while there
-        is a process."""
+        """Start the process. A run that was stopped or has crashed continues from its last state, if it has one. Does nothing
+        while there is a process."""
         with self._changed:
             if self.progress.alive:
                 return
@@ -154,7 +154,7 @@ class LiveTraining:
         self._command("watch", text=text)
 
     def stop(self) -> None:
-        """End the process within two seconds, and keep what is needed to resume."""
+        """Tell the process to end, and keep what is needed to resume. It ends within two seconds; `join` waits for it."""
         with self._changed:
             process, status = self._process, self.progress.status
             if process is None or status not in ("starting", "running", "paused"):

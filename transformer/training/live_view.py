@@ -52,7 +52,7 @@ class LiveView:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "LiveView":
-        """The inverse of `to_bytes`.
+        """The view whose `to_bytes` returned `data`.
 
         Raises:
             CheckpointError: the data is not a safetensors file.

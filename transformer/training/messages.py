@@ -27,6 +27,7 @@ def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None
 
     Raises:
         OSError: the other process has ended.
+        ValueError: a value is NaN or infinite, or the stream is closed.
     """
     head = {"kind": kind, "bytes": len(data), "values": values}
     stream.write(json.dumps(head, allow_nan=False).encode() + b"\n" + data)

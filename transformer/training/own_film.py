@@ -56,6 +56,7 @@ class Film:
         share: the share of the run's time that frames may take, 0 to 1. With 1, no frame is left out.
 
     Attributes:
+        step: number of the last step.
         every: steps between two frames now.
         frame_bytes: bytes of one frame.
         most_frames: how many frames fit into the file.
@@ -116,7 +117,7 @@ class Film:
             step: the number of the step; by default one more than the last.
 
         Raises:
-            InputError: the loss is not a number, or the step is before the last one.
+            InputError: the loss is not a number; or the step is not a whole number, or is before the last one.
         """
         count = self.step + 1 if step is None else step
         if isinstance(count, bool) or not isinstance(count, Integral) or count < self.step:

@@ -38,7 +38,7 @@ class Recipe:
         steps: number of optimiser steps.
         start: the shipped model whose weights are the initial ones; empty for random weights.
         batch: pairs per step.
-        pool: number of batches whose pairs are drawn together and sorted by length, so that a batch has little padding.
+        pool: number of batches whose pairs are sampled together and sorted by length, so that a batch has little padding.
         learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
         warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
@@ -59,9 +59,9 @@ class Recipe:
             silenced (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also
             decides the pronoun.
         turning_layer, turning_head: layer and head of these two penalties, counted from 1.
-        hard: number of pairs drawn for each pair of a batch. Half of the batch are then the drawn pairs that are hardest for
-            the model (`Training.hardest`); 0 to train on all drawn pairs. It makes the model learn rare words and forms, which
-            are in few batches.
+        hard: number of pairs sampled for each pair of a batch. Half of the batch are then the sampled pairs that are hardest
+            for the model (`Training.hardest`); 0 to train on all sampled pairs. It makes the model learn rare words and forms,
+            which are in few batches.
         hard_from: number of steps before `hard` is used; it is used from the first pool after these steps.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
@@ -75,11 +75,11 @@ class Recipe:
         edit: a phrase of `transformer.tracing.phrases`, such as `no causal mask`. Every training step computes with this edit;
             the checks and the tests compute without it. Empty for no edit.
         about: one line for the model picker, if the description of the task does not describe the model; else empty.
-        preset, config: the variant, and fields of `TransformerConfig` that differ from it.
+        preset, config: name of a preset of `TransformerConfig`, and (field, value) tuples in place of the preset's values.
 
     Raises:
-        ConfigError: a setting has a wrong type, is out of its `BOUNDS`, or has no default and is missing; or a name is not a
-            setting.
+        ConfigError: a setting has a wrong type or a value that is not allowed; a setting without a default is missing; or a
+            name is not a setting.
     """
 
     task: str
@@ -198,7 +198,8 @@ class Recipe:
 
 
 def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
-    """The sizes of a shipped model: equally deep stacks, 64 positions, little dropout."""
+    """The (field, value) tuples of `Recipe.config` for a shipped model: equally deep stacks, 64 positions, little dropout, and
+    the fields in `more`."""
     fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
     return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
 

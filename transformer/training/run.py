@@ -40,8 +40,8 @@ _GENERATOR = threading.Lock()
 def seeded(seed: int) -> Iterator[None]:
     """Within this context PyTorch's random generator starts from `seed`; afterwards its former state is restored.
 
-    Dropout can only draw from this generator, which all threads share, so threads in this context wait for one another. A
-    thread that draws outside this context still changes the numbers that are drawn inside it.
+    Dropout can only use this generator, which all threads share, so threads in this context wait for one another. A thread that
+    uses it outside this context still changes the random numbers inside it.
     """
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -59,7 +59,7 @@ class TrainingStep(NamedTuple):
 
     Attributes:
         step, steps: number of this step, from 1, and number of steps of the whole run.
-        loss: mean over the target tokens of the batch, in nats, label smoothing included.
+        loss: mean over the target tokens of the batch, in nats, with label smoothing, plus the penalties of the recipe.
         learning_rate: learning rate of this step.
         seconds: training time so far, including earlier runs.
         accuracy: share of exact answers on held-out pairs, 0 to 1; None after a step without a check.
@@ -102,19 +102,18 @@ class Training:
 
     Args:
         name, recipe: name and recipe of the model.
-        task: a task that draws the pairs instead of the recipe's task: one with the same vocabularies (`shortened.Shortened`),
-            or the pairs of a file (`corpus.Corpus`).
+        task: a task that samples the pairs instead of the recipe's task: one with the same vocabularies
+            (`shortened.shortened`), or the pairs of a file (`corpus.Corpus`).
 
     Attributes:
-        name, recipe, task: name and recipe of the model, and the task that draws the pairs.
+        name, recipe, task: name and recipe of the model, and the task that samples the pairs.
         model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
             a step, in evaluation mode after a check.
         step: optimiser steps done.
         seconds: time spent in these steps, including earlier runs.
-        history: `step`, `loss` (of the batch just learnt, with label smoothing), `accuracy` (on held-out pairs) and `seconds`
-            of each check.
+        history: `step`, `loss` (as in `TrainingStep`), `accuracy` (on held-out pairs) and `seconds` of each check.
         check_pairs: the held-out pairs of a check.
-        pool: number and batches of the pool of pairs that was drawn last.
+        pool: number and batches of the pool of pairs that was sampled last.
 
     Raises:
         InputError: there is no task of the recipe's name.
@@ -153,7 +152,7 @@ class Training:
         return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, exact)
 
     def _start(self) -> Transformer:
-        """The model to start from."""
+        """The model to start from. Raises ConfigError if it has another configuration."""
         start = Pipeline.load(self.recipe.start).model
         if start.config != self.model.config:
             message = "The recipe starts from {start!r}, which has another configuration: {theirs} instead of {ours}."
@@ -162,7 +161,7 @@ class Training:
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"], learning_rate: float) -> float:
         """One gradient step on a batch. The decoder reads the target without its last token and predicts the target without its
-        first token (teacher forcing). Returns the loss, in nats."""
+        first token (teacher forcing). Returns the loss as in `TrainingStep`."""
         self.model.train()
         with self.edited(), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -228,13 +227,13 @@ class Training:
         return References(*self.ids([side for both in sides for side in both]), rows, nouns)
 
     def edited(self) -> AbstractContextManager[object]:
-        """The context in which the recipe's edit holds."""
+        """A context in which the model computes with the recipe's edit, if it has one."""
         if not self.recipe.edit:
             return nullcontext()
         return tracing(self.model, interventions(self.recipe.edit, self.model.config), keep=False)
 
     def autocast(self) -> torch.autocast:
-        """The context in which the forward pass runs."""
+        """A context in which the forward pass computes in bfloat16, if the recipe says so and the processor has it."""
         return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16 and has_bfloat16())
 
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
@@ -246,8 +245,8 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. With
-        `recipe.hard` each batch is that many times as large, and `hardest` chooses from it."""
+        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. From
+        step `recipe.hard_from`, each batch is `recipe.hard` times as large, and `hardest` chooses from it."""
         recipe = self.recipe
         choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
         seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
@@ -261,7 +260,8 @@ class Training:
     @torch.no_grad()
     def hardest(self, pairs: list[Pair]) -> list[Pair]:
         """A batch chosen from the pairs. One half is taken at even intervals, so that the model forgets nothing. The other half
-        are the pairs with the least probable token under teacher forcing (hard example mining: Shrivastava et al. 2016)."""
+        are the hardest pairs, in which one target token is very improbable under teacher forcing (hard example mining:
+        Shrivastava et al. 2016)."""
         size = self.recipe.batch
         evenly = set(range(0, len(pairs), -(-2 * len(pairs) // size)))
         source, target = self.ids(pairs)

@@ -70,7 +70,7 @@ class Point(NamedTuple):
 
 
 class TrainingOnFewPairs(Training):
-    """A training whose batches are drawn from a few pairs in turn."""
+    """A training whose batches are taken from a few pairs in turn."""
 
     def __init__(self, name: str, recipe: Recipe, pairs: int) -> None:
         super().__init__(name, recipe)
@@ -83,7 +83,7 @@ class TrainingOnFewPairs(Training):
 
 
 def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], None]) -> tuple[Point, ...]:
-    """Train from random weights, and test every `CHECK_EVERY` steps.
+    """Train from random weights, and test after the first step and every `CHECK_EVERY` steps. Returns a point for each test.
 
     Args:
         settings: the settings of the training.

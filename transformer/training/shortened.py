@@ -8,12 +8,12 @@ from transformer.tasks.letters import LetterTask
 
 
 def can_be_shortened(task: Task) -> bool:
-    """Whether all lengths of sources are drawn equally often. A limit on the length then does not change the task."""
+    """Whether all lengths of sources are sampled equally often. A limit on the length then does not change the task."""
     return isinstance(task, LetterTask)
 
 
 def shortened(task: Task, longest: int) -> Task:
-    """A task that draws sources of at most `longest` tokens, and is otherwise like the given task, with the same split.
+    """A task that samples sources of at most `longest` tokens, and is otherwise like the given task, with the same split.
 
     Args:
         task: one that `can_be_shortened`.

@@ -21,7 +21,7 @@ class LiveSettings:
 
     Attributes:
         task: name of the task to learn.
-        longest: length in tokens of the longest source to draw; a task that cannot be shortened ignores it.
+        longest: length in tokens of the longest source to sample; a task that cannot be shortened ignores it.
         d_model, heads, layers, d_ff: sizes of the model; encoder and decoder have `layers` layers each.
         pre_norm: True for a LayerNorm before each sub-layer and one more after the last layer; False for a LayerNorm after
             each residual sum.
@@ -74,7 +74,7 @@ class LiveSettings:
         )
 
     def make_task(self) -> Task:
-        """The task to draw from."""
+        """The task that samples the pairs. If it can be shortened, its sources have at most `longest` tokens."""
         whole = find_task(self.task)
         return shortened(whole, self.longest) if can_be_shortened(whole) and self.longest < whole.longest else whole
 

@@ -1,4 +1,4 @@
-"""Measure a translator on held-out sentences of a corpus: BLEU, chrF, and how well its doubt tells good answers from poor ones.
+"""Measure a translator on held-out sentences of a corpus: BLEU, chrF, and whether it is less confident of its poor answers.
 
 This module needs the package `sacrebleu`, which nothing else needs.
 """
@@ -39,7 +39,7 @@ class Translated(NamedTuple):
 
 
 def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callable[[int], object]) -> Translated:
-    """Translate sentences in both ways.
+    """The answers to sentences: of greedy decoding, and of beam search.
 
     Args:
         report: called after each sentence of beam search with the number of sentences done.
@@ -64,7 +64,7 @@ def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callab
 
 @torch.inference_mode()
 def _confidence(pipeline: Pipeline, texts: Sequence[str], answers: Sequence[Answer]) -> list[float]:
-    """The mean log-probability of the tokens of each answer, `<eos>` included."""
+    """For each answer, the mean log-probability of its tokens, `<eos>` included, in nats."""
     vocabulary = pipeline.target_vocabulary
     rows = [[vocabulary.sos, *vocabulary.ids(answer.tokens), vocabulary.eos] for answer in answers]
     source = pipeline.batch([pipeline.encode(text).ids for text in texts], "source")
@@ -97,8 +97,8 @@ def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
 
 
 def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dict[str, dict[str, Any]]:
-    """The record of the card about a translator: `translation` has its BLEU and chrF. `doubt` has the confidence below which an
-    answer is marked as doubtful, and how often marked answers and other answers are poor."""
+    """What the card says about a translator. `translation`: its BLEU and chrF. `doubt`: the result of `doubt` for its greedy
+    answers; an answer is poor if its chrF is below `POOR` with every translation."""
     of_form: dict[str, list[int]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         of_form[form_of(sentence.source)].append(place)
@@ -125,7 +125,7 @@ def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dic
 
 
 def doubt(confidence: Float[np.ndarray, " sentence"], poor: Bool[np.ndarray, " sentence"]) -> dict[str, float]:
-    """The confidence below which answers are marked, and how often marked answers, and the others, are poor.
+    """The confidence below which answers are marked as doubtful, and the shares of poor answers among marked and other answers.
 
     The mark is set where the share of poor answers that are marked, less the share of other answers that are marked, is largest
     (Youden's index).

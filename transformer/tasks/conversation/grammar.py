@@ -1,4 +1,5 @@
-"""A grammar is a set of frames. It draws sentences, reads them, and lists words that may follow the beginning of a sentence."""
+"""A grammar is a set of frames, kinds of sentences. It samples sentences, parses them, and lists words that may follow the
+beginning of a sentence."""
 
 import random
 from bisect import bisect
@@ -31,11 +32,11 @@ class Sentence(NamedTuple):
 
 
 class Grammar:
-    """The sentences of some frames.
+    """The sentences of some frames: samples them and parses them.
 
     Attributes:
         frames: name → frame.
-        two_share: share of drawn texts that have two sentences.
+        two_share: share of sampled texts that have two sentences; 0 if a text never has two, also for `parse`.
     """
 
     def __init__(self, frames: Mapping[str, Frame], two_share: float) -> None:
@@ -63,8 +64,8 @@ class Grammar:
                 return Sentence(english, tuple(french), frame.name)
 
     def parse(self, tokens: Sequence[str]) -> Sentence | None:
-        """The first reading of a text, in the order of the frames. If no frame reads the whole text, it is read as two
-        sentences. None if both fail."""
+        """The sentence that the first fitting frame finds in a text. If no frame fits the whole text, it is parsed as two
+        sentences with a mark or `and` between them. None if that fails too."""
         sentence = self._parse_one(tokens)
         ends = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
         ands = [index for index, token in enumerate(tokens[:-1]) if token == AND]
@@ -90,14 +91,15 @@ class Grammar:
         return list(fitting)
 
     def unread(self, tokens: Sequence[str]) -> int:
-        """The number of tokens that can be read from the start of a text, by the frame that reads most of them."""
+        """The index of the first token that cannot be parsed: how many tokens from the start of a text the frame parses that
+        parses the most."""
         return max((path.farthest for path in self._parse_in_every_way(tokens)), default=0)
 
     def _any_frame(self, rng: random.Random) -> Frame:
         return self._all[bisect(self._cumulative, rng.random() * self._cumulative[-1])]
 
     def _two(self, rng: random.Random) -> Sentence:
-        """`i have a dog . his name is max`, `my name is anna and i am from france`."""
+        """Two random sentences in one text: `i have a dog . his name is max`, `my name is anna and i am from france`."""
         while True:
             first, second = (self.sample(rng, self._any_frame(rng)) for _ in range(2))
             both = [*first.english, *second.english]
@@ -120,7 +122,7 @@ class Grammar:
         return None
 
     def _parse_in_every_way(self, tokens: Sequence[str]) -> Iterator[ParsingPath]:
-        """For each frame, a path that has tried all readings of the tokens."""
+        """Yields, for each frame, a path that has tried to parse the tokens in every way."""
         for frame in self._frames_for(tokens):
             path = ParsingPath(tokens)
             for _ in path.parses(lambda path, frame=frame: _sentence(path, frame)):
@@ -143,7 +145,7 @@ class Grammar:
 
 
 def without_mark(tokens: Sequence[str]) -> str:
-    """The text without its final mark."""
+    """The tokens joined by spaces, without a period or question mark at the end."""
     return " ".join(tokens[:-1] if tokens and tokens[-1] in MARKS else tokens)
 
 

@@ -93,8 +93,8 @@ class Adjective:
         before: whether it precedes its noun in French.
         before_vowel: the masculine singular before a vowel (`bel`); empty if the adjective has no special form.
         attributive, predicative: whether it can be used beside a noun, and after `be`.
-        kinds: the kinds of noun that it is drawn with.
-        strict: whether it has another meaning with other kinds of noun. Then it is read only with `kinds`.
+        kinds: the kinds of noun that it is sampled with.
+        strict: whether it has another meaning with other kinds of noun. Then it is parsed only with `kinds`.
         graded: whether it can have `very` before it.
         comparative, superlative: the English forms, with `more` and `most` for a long adjective; empty if it has none.
     """
@@ -144,8 +144,8 @@ class Verb:
             object without an article means the whole kind), de (the object follows `de`).
         preposition: the French preposition before the object; empty for none.
         past_imperfect: whether its past is the imparfait: `i wanted` → `je voulais`.
-        objects: the kinds of noun that are drawn as its object. If `strict`, only these kinds are read.
-        subjects: the kinds of noun that are drawn as its subject, besides people.
+        objects: the kinds of noun that are sampled as its object. If `strict`, only these kinds are parsed.
+        subjects: the kinds of noun that are sampled as its subject, besides people.
     """
 
     base: str
@@ -178,7 +178,7 @@ class Verb:
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
-    """The rows of a table of `data`, each as a dict from column to text."""
+    """Yields the rows of the table `data/<name>.csv`, each as a dict from column to text."""
     with (FilePath(__file__).parent / "data" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file, restval="")
 

@@ -1,6 +1,6 @@
-"""The words of drawn sentences, with their classes, in four files of `data`: two for each grammar.
+"""The words of sampled sentences, with their classes, in four files of `data`: two for each grammar.
 
-The files are made by drawing many sentences, because the rules can make more forms than are drawn. This command writes them:
+The files are made by sampling many sentences, because the rules can make more forms than are sampled. This command writes them:
 
     python -m transformer.tasks.conversation.lexicon_words
 """
@@ -101,7 +101,7 @@ def read_words(name: str) -> dict[str, str]:
 
 
 def write_words() -> None:
-    """Draw sentences of each grammar, and write their words and classes to the files."""
+    """Sample sentences of each grammar, and write their words and classes to the files."""
     from transformer.tasks.conversation.grammar import CONVERSATION, RIGID
 
     classes = {"english": _english_classes(), "french": _french_classes()}

@@ -71,7 +71,7 @@ class Nominal:
     """A noun phrase, a name or a pronoun.
 
     Attributes:
-        french: a function from a use to the French words in full forms. For a pronoun, the words are the subject.
+        french: a function from a `Use` to the French words before elision (`sound.settle`); of a pronoun, to its subject form.
         agreement: gender, number and person for French words that agree with it.
         english_slot: the person that the English verb agrees with.
         kind: kind of the noun; "person" for a pronoun or a name.
@@ -156,7 +156,8 @@ def described(noun_words: Sequence[str], adjectives: Modifiers, agreement: Agree
 
 
 def determined(determiner: Determiner, core: list[str], agreement: Agreement, use: Use, weak: bool) -> list[str]:
-    """A noun phrase in full forms. `weak` is whether an adjective is before the noun, so that `des` becomes `de`."""
+    """The French words of a noun phrase before elision: the determiner, then `core`, the noun with its adjectives. `weak` is
+    whether an adjective is before the noun, so that `des` becomes `de`."""
     sense, plural = determiner.sense, agreement.plural
     article = "les" if plural else "le" if agreement.gender == "m" else "la"
     if sense == "none":
@@ -186,7 +187,8 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
 
 
 def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
-    """Zero, one or two adjectives before a noun, sometimes with `very`."""
+    """Say zero, one or two adjectives, the first sometimes with `very`. Returns for each the French of `very`, or no words, and
+    the adjective."""
     adjectives: list[tuple[list[str], Adjective]] = []
     sampled_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
     if kind is not None and sampled_from is None:
@@ -218,18 +220,18 @@ def noun_phrase(
     person: Agreement | None = None,
     few_plurals: bool = False,
 ) -> Nominal:
-    """A noun with or without a determiner, and perhaps with adjectives.
+    """Say a noun with or without a determiner, and perhaps with adjectives.
 
     Args:
         path: the path.
-        kinds: the kinds of noun that are drawn.
+        kinds: the kinds of noun that are sampled.
         determiners: the determiners; by default those of an object in a statement.
         bare: share of phrases without a determiner.
         adjectives: share of phrases with an adjective.
         numbers: the allowed numbers.
         of: share of containers and parts that have `of` and another noun after them.
         person: the agreement of the person that the noun describes. A noun with both genders has this gender.
-        few_plurals: whether most drawn nouns are singular, such as nouns of places.
+        few_plurals: whether most sampled nouns are singular, such as nouns of places.
     """
     kind = path.meaning(kinds)
     options = {"determiner": 1.0 - bare, "bare": bare} if bare else {"determiner": 1.0}
@@ -270,8 +272,8 @@ def from_form(
     modifiers: Modifiers = (),
     agreement: Agreement | None = None,
 ) -> Nominal:
-    """A noun phrase. `agreement` is for a noun with both genders: the agreement of the person it describes (`elle est
-    étudiante`)."""
+    """The noun phrase of a noun, its determiner and its adjectives. `agreement` is for a noun with both genders: the agreement
+    of the person it describes (`elle est étudiante`)."""
     noun, agreement = form.noun, agreement or form.agreement
     french_noun = agreement.of(noun.french).split()
     if determiner.sense == "number" and noun.plural in COUNTED:
@@ -290,7 +292,7 @@ def from_form(
 
 
 def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
-    """`a cup of coffee`, `the roof of the house`."""
+    """The phrase `head`, perhaps with `of` and another noun said after it: `a cup of coffee`, `the roof of the house`."""
     noun = head.noun
     if not share or noun is None:
         return head
@@ -342,7 +344,7 @@ WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",)
 def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
-    """The subject of a verb: a person or an animal, or a noun of one of the kinds in `things`."""
+    """Say the subject of a verb: a person or an animal, or a noun of one of the kinds in `things`."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
     chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
@@ -383,7 +385,7 @@ def _two_people(path: Path) -> Nominal:
 
 
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
-    """A direct object."""
+    """Say a direct object: one noun phrase, or two with `and` or `or`; with `names`, perhaps a name."""
     options = {"phrase": 1.0, "owned": 0.06}
     if polarity != "negative":
         options["two"] = 0.05
@@ -407,7 +409,7 @@ NEVER_COLD = ANIMATE | {"idea"}
 
 
 def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -> list[str]:
-    """One or two adjectives after `be`, such as `very tired`. Returns the French words after `être`."""
+    """Say one or two adjectives after `be`, such as `very tired`. Returns the French words after `être`."""
     kind = kind or subject.kind
     degree = path.optional(words.DEGREES, 0.25)
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))

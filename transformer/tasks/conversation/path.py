@@ -23,7 +23,7 @@ class DeadEndError(Exception):
 
 
 class Table(Generic[T]):
-    """Entries that are chosen by their English words."""
+    """English words → a value, with weights for sampling. Parsing chooses a value by its English words."""
 
     def __init__(self, entries: Iterable[tuple[str, T]], weights: Sequence[float] | None = None) -> None:
         self.entries = tuple((tuple(english.split()), value) for english, value in entries)

@@ -62,21 +62,21 @@ _NAMED = {"country": COUNTRY_TABLE.by_first, "city": CITY_TABLE.by_first}
 
 
 def in_country(country: Country) -> list[str]:
-    """`en france`, `au canada`, `aux états-unis`."""
+    """The French of `in` and a country, before contraction (`sound.settle`): `en france`, `à le canada`, `à les états-unis`."""
     if country.gender == "mp":
         return ["à", "les", country.french]
     return ["en", country.french] if country.gender == "f" else ["à", "le", country.french]
 
 
 def from_country(country: Country) -> list[str]:
-    """`de france`, `du canada`, `des états-unis`."""
+    """The French of `from` and a country, before contraction: `de france`, `de le canada`, `de les états-unis`."""
     if country.gender == "mp":
         return ["de", "les", country.french]
     return ["de", country.french] if country.gender == "f" else ["de", "le", country.french]
 
 
 def the_country(country: Country) -> Nominal:
-    """`la france`, as a subject or an object."""
+    """A country with its article, such as `la france`, as a subject or an object."""
     article = {"f": "la", "m": "le", "mp": "les"}[country.gender]
     plural = country.gender == "mp"
     agreement = Agreement("f" if country.gender == "f" else "m", plural, 4 if plural else 2)
@@ -274,7 +274,8 @@ _FUTURE = {
 
 
 def _times(often: tuple[str, ...], *parts: dict[str, str]) -> Table[str]:
-    """A table of times. Times of large groups, such as hours, have small weights; otherwise most drawn times would be hours."""
+    """A table of times, of which those in `often` are the likeliest. Times of large groups, such as hours, have small weights;
+    otherwise most sampled times would be hours."""
     phrases = {english: french for part in parts for english, french in part.items()}
     weights = [
         6.0 if e in often else 0.12 if " ago" in e else 0.5 if e in (_AT | _IN_MONTH | _ON) else 0.3 if e in _AT_SHORT else 1.0

@@ -221,7 +221,7 @@ class Clause:
 
 
 def _negated_tail(tail: Sequence[str]) -> list[str]:
-    """`du vélo` → `de vélo`."""
+    """The French words after a negated verb: `du vélo` → `de vélo`."""
     return ["de", *tail[1:]] if tail and tail[0] in ("du", "une") else list(tail)
 
 
@@ -262,8 +262,8 @@ def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tu
 def statement(
     path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15
 ) -> Clause:
-    """The clause of a subject that was already said: its verb and all words after the verb. `time` and `place` are the shares
-    of clauses with a time and with a place."""
+    """Say the verb of a statement and all words after it; the subject was already said. Returns the clause. `time` and `place`
+    are the shares of clauses with a time and with a place."""
     verb, frequency = simple(path, subject, tense, negation)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
@@ -312,7 +312,7 @@ def infinitive(
     time: float = 0.15,
     place: float = 0.15,
 ) -> Clause:
-    """The clause of a modal verb that was already said: the infinitive and the words after it."""
+    """Say the infinitive after a modal verb, and the words after it; the modal verb was already said. Returns the clause."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
@@ -470,7 +470,7 @@ def _object(
 
 
 def _strict_object(path: Path, verb: Verb) -> Nominal:
-    """An object of one of the kinds that the verb has in this sense: `play football`, `visit the museum`, `visit anna`."""
+    """Say an object of one of the kinds in `verb.objects`: `play football`, `visit the museum`, `visit anna`."""
     if verb.pattern & {"sport", "instrument"}:
         phrase = noun_phrase(
             path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.0, adjectives=0.02, of=0.0
@@ -541,7 +541,7 @@ def question(
     people: bool = False,
     asked_about: Agreement | None = None,
 ) -> Clause:
-    """A question such as `do you like tea`, `can she swim`, `did they leave`. Returns the clause of the answer.
+    """Say a question such as `do you like tea`, `can she swim`, `did they leave`. Returns the clause of the answer.
 
     `gap` is as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the agreement of an
     object before the verb, because a participle agrees with it.
@@ -591,7 +591,7 @@ def question(
 
 
 def asked(path: Path, third: int | None = None) -> Nominal:
-    """The subject of a question, mostly `you`. `third` is 1 after `does`, 0 after `do`, and None after other verbs."""
+    """Say the subject of a question, most often `you`. `third` is 1 after `does`, 0 after `do`, and None after other verbs."""
     options = {"you": 2.0, "pronoun": 1.0, "phrase": 0.8, "name": 0.3}
     if third == 1:
         options.pop("you")

@@ -1,6 +1,6 @@
-"""The kinds of sentences. `FRAMES` has every frame by name. A frame includes its share of drawn sentences.
+"""The frames, which are the kinds of sentences. `FRAMES` has every frame by name.
 
-The function of a frame gets a path, says one sentence on it, and returns the French in full forms.
+The function of a frame gets a path, says one sentence on it, and returns the French words before elision (`sound.settle`).
 """
 
 from transformer.tasks.conversation.frames.asking import FRAMES as ASKING

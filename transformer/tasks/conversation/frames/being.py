@@ -98,7 +98,7 @@ def said(someone: list[str], finite: str, negated: bool, rest: list[str], freque
 
 
 def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
-    """The subject of a description, if it is a thing."""
+    """Say a thing as the subject of a description, such as `the house` or `these shoes`."""
     return noun_phrase(path, THINGS, words.DEFINITE, adjectives=adjectives, of=0.3)
 
 
@@ -220,8 +220,8 @@ A = Table([("a", words.DETERMINERS["a"])])
 
 
 def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float = 0.12) -> list[str]:
-    """The French for what somebody is: a noun phrase with the number of `who`, and with the gender of `who` if the noun has
-    both genders."""
+    """Say what somebody is, such as `my friend`, and return its French: a noun phrase with the number of `who`, and with the
+    gender of `who` if the noun has both genders."""
     plural = who.english_slot in (3, 4)
     options = {"phrase": 1.0, "owned": 0.1}
     if path.choose(options) == "owned":
@@ -370,7 +370,7 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """The noun phrase after `there is` or `there are`: `a cat`, `three books`, `some milk`, `no milk`."""
+    """Say the noun phrase after `there is` or `there are`, such as `a cat`, `three books`, `no milk`, and return its French."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
@@ -415,7 +415,7 @@ WEATHER_TABLE = Table(list(WEATHER.items()), [3, 2, 1, 1.5, 1, 1, 0.5, 4, 2])
 
 
 def weather_words(french: str, negated: bool) -> list[str]:
-    """`il y a du vent`, or `il n'y a pas de vent`."""
+    """The words of a French clause about the weather, negated or not: `il y a du vent` → `il ne y a pas de vent`."""
     it, *rest = french.split()
     if not negated:
         return [it, *rest]

@@ -1,4 +1,4 @@
-"""Comparatives, superlatives and equals."""
+"""Sentences that compare: comparatives (`taller than`), superlatives (`the tallest`) and equals (`as tall as`)."""
 
 from transformer.tasks.conversation import function_words as words
 from transformer.tasks.conversation.frames.being import THINGS, forms, said, tense_of
@@ -43,7 +43,7 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 
 
 def compared(path: Path, than: Nominal | None) -> Nominal:
-    """One side of a comparison. For the second side, `than` is the first side; for the first side, `than` is None."""
+    """Say one side of a comparison. For the second side, `than` is the first side; for the first side, `than` is None."""
     somebody = path.meaning((True, False)) if than is None else is_somebody(than)
     # A drawn comparison has two sides of the same kind. In a text that is read, any two sides are allowed.
     shares = (
@@ -62,7 +62,7 @@ def is_somebody(nominal: Nominal) -> bool:
 
 
 def other_side(path: Path, first: Nominal) -> list[str]:
-    """The second side, such as `me`, `my brother` or `the bus`. Returns the French words after `que`."""
+    """Say the second side of a comparison, such as `me`, `my brother` or `the bus`. Returns the French words after `que`."""
     options = {"pronoun": 0.5 if first.kind in PEOPLE else 0.0, "other": 1.0}
     if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
         return [path.word(words.PERSON_OBJECTS).stressed]
@@ -97,7 +97,7 @@ def comparison(path: Path) -> list[str]:
 
 
 def group(path: Path) -> list[str]:
-    """The group of a superlative: `in the class` is `de la classe`. Empty if no group is said."""
+    """Say the group of a superlative, such as `in the class`, or nothing. Returns its French, `de la classe`, or no words."""
     if not path.says("in", 0.3):
         return []
     kinds = ("place", "lesson", "world", "family", "place")
@@ -150,7 +150,7 @@ THIS = Table([("this is", None), ("it is", None), ("that is", None)], [2, 2, 1])
 
 
 def _superlative_noun(adjective: Adjective, agreement: Agreement, noun: list[str]) -> list[str]:
-    """`le plus grand chat`, `le livre le plus intéressant`."""
+    """The French of a superlative and its noun: `le plus grand chat`, `le livre le plus intéressant`."""
     article = definite(agreement)
     degree = more(adjective, agreement)
     if adjective.before or len(degree) == 1:

@@ -26,7 +26,7 @@ REFLEXIVE = words.REFLEXIVE
 
 
 def courtesy(path: Path) -> list[str]:
-    """A fixed phrase, a greeting with a name, thanks for something, or a request."""
+    """Say a fixed phrase, a greeting with a name, thanks for something, or a request, and return its French."""
     chosen = path.choose({"phrase": 6.0, "greeting": 1.0, "for": 0.25, "request": 0.6}, {"for": ("thank", "thanks")})
     if chosen == "for":
         path.word(THANKS)
@@ -65,7 +65,7 @@ VOCATIVES = Table([*((name, name) for name in NAMES), *_CALLED.items()], [1.0] *
 
 
 def split(french: str) -> list[str]:
-    """The tokens of a written phrase. A word is split after its apostrophe, but `aujourd'hui` is one token."""
+    """The tokens of a French phrase. A word is split after its apostrophe, but `aujourd'hui` is one token."""
     tokens: list[str] = []
     for word in french.split():
         head, apostrophe, tail = word.partition("'")

@@ -40,7 +40,7 @@ FIRST_SHARE = 0.06  # share of sentences that start with a time
 
 
 def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
-    """A statement in a tense. It may start with a time: `yesterday we went to the beach`."""
+    """Say a statement in a tense, and return its French. It may start with a time: `yesterday we went to the beach`."""
     first = path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], FIRST_SHARE)
     who = subject(path, things=things if tense in ("present", "past") else ())
     clause = statement(path, who, tense, negation, time=0.0 if first else 0.22)
@@ -290,7 +290,7 @@ SAME = {p: Table([(p.subject, p)]) for p in words.PRONOUNS}
 
 
 def _short(path: Path, who: Nominal) -> tuple[list[str], bool]:
-    """A short clause, and whether it has an object."""
+    """Say a short clause. Returns its French, and whether an object or a place is in it."""
     kind = path.choose({"present": 3.0, "be": 1.5, "not": 1.5, "past": 1.5, "modal": 1.0})
     if kind == "be":
         return being(path, who), False

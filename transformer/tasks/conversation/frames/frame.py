@@ -14,7 +14,7 @@ class Frame(NamedTuple):
 
     Attributes:
         name: the name of the frame, under which accuracy is reported.
-        share: its share of drawn sentences, relative to other frames.
+        share: its share of sampled sentences, relative to other frames.
         sentence: a function that says the sentence on a path and returns the French.
         opens: whether the sentence may have an opening, such as `hello` or `yes`.
     """
@@ -43,7 +43,7 @@ OPENING_SHARE = 0.05
 
 
 def opening(path: Path) -> list[str]:
-    """An opening before a sentence, such as `hello` or `yes`, with or without a period; empty for no opening."""
+    """Say an opening before a sentence, such as `hello` or `yes`, with or without a period, or nothing. Returns its French."""
     french = path.optional(OPENINGS, OPENING_SHARE)
     if french is None:
         return []

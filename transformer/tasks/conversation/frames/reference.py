@@ -87,7 +87,7 @@ class Main:
 
 
 def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
-    """Whether a pronoun with this saying (`it was too tired`) can refer to this noun."""
+    """Whether a pronoun that is described so (`it was too tired`) can refer to this noun."""
     plural = pronoun.agreement.plural
     if candidate.kind not in KINDS_OF_WORD[saying.english] or (candidate.english_slot == 4) != plural:
         return False
@@ -156,7 +156,7 @@ NEAR = Table(
 
 def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pronoun]:
     """Say the reason after `because`, such as `it was too tired`. Returns its French, the noun that the pronoun refers to (None
-    if it refers to no noun of the sentence), the saying and the pronoun."""
+    if it refers to no noun of the sentence), the description (`tired`) and the pronoun."""
     pronoun, sampled_from = _sampled_pronoun(path, main)
     past = path.choose({"past": 1.0 if main.past else 0.0, "present": 0.0 if main.past else 1.0}) == "past"
     path.require(past == main.past)
@@ -184,8 +184,8 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _sampled_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """A pronoun, chosen for one of the candidates, and a table of the sayings that fit this candidate. On a `ParsingPath`, the
-    pronoun of the text, and None as the table."""
+    """Say a pronoun. Returns it, and a table of descriptions: a `SamplingPath` samples one of the nouns in `main.candidates`,
+    and pronoun and descriptions fit this noun. A `ParsingPath` takes the pronoun from the text, and the table is None."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
@@ -230,7 +230,7 @@ def rigid_main(path: Path) -> list[str]:
 
 
 def rigid(path: Path) -> list[str]:
-    """The rigid main clause with a reason."""
+    """Say the rigid main clause with a reason (`… because it was too tired`), and return its French."""
     main = main_clause(path, rigid=True)
     path.word(BECAUSE)
     french, found, _, pronoun = reason(path, main)
