@@ -1,6 +1,6 @@
 """Print the training cost and the accuracy of the shipped models, from their cards.
 
-    python -m benchmarks.model_cards
+python -m benchmarks.model_cards
 """
 
 from transformer.pipeline.catalogue import CHECKPOINTS, SUFFIX
