@@ -70,9 +70,10 @@ def input_gradients(
 
     With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
     (Sundararajan et al. 2017): the mean gradient on the line from a baseline to the token vectors, times the difference between
-    the two. The shares sum to the difference between the log-probabilities at both ends. The mean is computed by Gauss–Legendre quadrature, and
-    `gap` is its error. Some models normalise the input of the first layer and add no position vectors (Llama, Gemma, T5). Their
-    log-probability jumps near zero vectors, so the shares do not reach this sum; use the baseline `mean` for these models.
+    the two. The shares sum to the difference between the log-probabilities at both ends, up to `gap`, because the mean is
+    computed by Gauss–Legendre quadrature. Some models normalise the input of the first layer and add no position vectors
+    (Llama, Gemma, T5). Their log-probability jumps near zero vectors, so the shares do not reach this sum; use the baseline
+    `mean` for these models.
 
     Args:
         pipeline: the pipeline that was traced, in evaluation mode.

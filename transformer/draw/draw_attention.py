@@ -80,8 +80,9 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
 
 @drawn
 def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """Attention rollout up to a layer. It is the product, over the layers, of the mean of a layer's heads with the residual
-    connection. If `layer` is None, it includes all layers. For a Difference, the figure has maps of A, B and B − A."""
+    """Attention rollout of self-attention, up to a layer. It is the share of each token that can have come to each position, if
+    every layer takes half from the residual connection and half from the mean of its heads. If `layer` is None, it includes all
+    layers. For a Difference, the figure has maps of A, B and B − A."""
     _check_item(trace, item)
     if layer is not None:
         check_index("layer", layer, trace.layers(kind))
@@ -96,8 +97,8 @@ def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item
 
 @drawn
 def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
-    """Every matrix of one head, from its input to its output. The row of one query is framed. For a Difference, the matrices
-    have B − A."""
+    """Every matrix of one head, from its input to its output. The row of `query` is framed. For a Difference, the matrices have
+    B − A."""
     listed = attention_steps(tensors_of(trace), kind, layer, head, item)
     size = next(step for step in listed if step.name == "head_output").values.shape[1]
     own = head * size, (head + 1) * size
@@ -107,8 +108,8 @@ def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: in
 
 @drawn
 def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
-    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`. For a Difference, the matrix has
-    B − A."""
+    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`. The row of `query` is framed. For
+    a Difference, the matrix has B − A."""
     chosen = attention_step(tensors_of(trace), kind, layer, head, name, item)
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_map(_matrix(trace, kind, item, chosen, query, None))
@@ -118,8 +119,9 @@ def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str,
 def terms(
     pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
 ) -> go.Figure:
-    """The terms of the sum that gives one number. The number is in the first text of the batch, in a step that is a product or
-    a softmax. For a network that is not our own, the step is `scores`, `weights` or `head_output`."""
+    """The terms of the sum that gives one number of a head's matrix. `name` is the matrix (see `step`), which must be a product
+    or a softmax; in a network that is not our own, `scores`, `weights` or `head_output`. `row` and `column` are the place of
+    the number, for the first text of the batch."""
     check_text_pipeline(pipeline)
     explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = explained.operation == "sum of products", [*explained.terms]
@@ -135,8 +137,8 @@ def terms(
 def difference(
     before: Trace | Difference, after: Trace | None = None, kind: str = "encoder", layer: int = 0, head: int = 0
 ) -> go.Figure:
-    """The change of the weights of one head between two runs. Their tokens are aligned, and the first text is drawn. A
-    Difference is both runs: `draw.difference(difference, kind="cross")`."""
+    """The change of the weights of one head between two runs. The tokens of both are aligned, and the first text is drawn. One
+    Difference can be given in place of two runs: `draw.difference(difference, kind="cross")`."""
     compared = _compared(before, after)
     _check(compared, kind, layer, head, 0)
     return difference_map(*_one_head(compared, kind, layer, head, 0), *_names(compared, kind, 0))
@@ -144,8 +146,8 @@ def difference(
 
 @drawn
 def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Trace | None = None) -> go.Figure:
-    """The probability of each token of the answer in two runs. The first text is drawn. In a Difference, and if the two runs
-    have read other targets, each run has its own answer."""
+    """The probability of each token of the answer in two runs. The first text is drawn. If the runs have read different
+    targets, or a Difference is given in place of two runs, each run has the tokens of its own answer."""
     if isinstance(before, Trace) and isinstance(after, Trace) and before.target_ids == after.target_ids:
         ids = _written(pipeline, before)
         one, other = (_shares(trace, ids) for trace in (before, after))
@@ -159,8 +161,8 @@ def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Tra
 
 @drawn
 def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Sequence[Edit] = ()) -> go.Figure:
-    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head. A
-    trace does not know its edits: give them again."""
+    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head.
+    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None

@@ -56,7 +56,8 @@ def distribution(
 
 @drawn
 def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
-    """What label smoothing asks for at a step, beside what the model gives."""
+    """What label smoothing asks for at a step, beside what the model gives. Both are probabilities of the model's most probable
+    tokens; the most probable one counts as the right token. `smoothing` is ε, 0 to 1."""
     generation = Generation.of(pipeline.generate(text))
     made = _made(generation, step)
     own = generation.steps[made.step].own.probabilities[made.row].double().numpy()
@@ -80,7 +81,8 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 
 @drawn
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
-    """The logit lens. It shows the token that the output layer would write after each layer, at each step of the answer."""
+    """The logit lens. It shows the token that the output layer finds most probable after each layer, at each step of the
+    answer."""
     generation, vocabulary = Generation.of(pipeline.generate(text)), pipeline.vocabulary("target")
     answer = answer_lens(_readout(pipeline), generation)
     points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
@@ -92,8 +94,8 @@ def lens(pipeline: TextPipeline, text: str) -> go.Figure:
 
 @drawn
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
-    """What pushed the logit of the token of a step. The parts are each head, each feed-forward network, the embedding and the
-    biases."""
+    """What each part of the model adds to the logit of a token. The token is the one that a step of the answer wrote. The parts
+    are each head, each feed-forward network, the embedding and the biases."""
     generation = Generation.of(pipeline.generate(text))
     made = _made(generation, step)
     made_of = logit_contributions(_readout(pipeline), generation.steps[made.step].values, made.token, None, made.row)
@@ -123,7 +125,7 @@ def losses(pipeline: TextPipeline, trace: Trace | Difference) -> go.Figure:
 
 
 def _made(generation: Generation, step: int) -> Hypothesis:
-    """The hypothesis of the answer after a step; its last token is the token of that step."""
+    """The best answer as it was after a step; its last token is the token of that step."""
     chain = generation.chain(generation.best)
     check_index("step", step, len(chain))
     return chain[step]

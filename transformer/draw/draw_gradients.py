@@ -28,9 +28,9 @@ def input_gradients(
     baseline: Baseline = "zero",
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """The share of each input token in the log-probability of one token. The shares are
-    input × gradient, or with `steps` integrated gradients from a `baseline` (`transformer.analysis.gradients.input_gradients`).
-    A trace does not know its edits: give them again."""
+    """The share of each input token in the log-probability of one token. The shares are input × gradient, or if `steps` is not
+    0, integrated gradients from a `baseline`; the arguments are those of `transformer.analysis.gradients.input_gradients`. A
+    trace does not know its edits: give them again."""
     shares = gradients_of_inputs(pipeline, trace, position, token, steps, edits, baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()
@@ -54,8 +54,8 @@ def attention_gradients(
     token: int | None = None,
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """What the weights of one head do for the log-probability of one token. Each cell is weight × gradient
-    (`transformer.analysis.gradients.attention_gradients`)."""
+    """What the weights of one head do for the log-probability of one token. Each cell is weight × gradient, in nats; the other
+    arguments are those of `transformer.analysis.gradients.attention_gradients`."""
     allowed = trace.head_allowed(kind, layer, head).numpy()
     values = gradients_of_weights(pipeline, trace, position, token, edits)[kind][layer, head]
     words = {"change_of_weight": "weight × gradient", "change": "nats"}

@@ -53,8 +53,8 @@ def tensor(trace: Trace | Difference, path: str, item: int = 0, head: int | None
 
 @drawn
 def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
-    """Every tensor of a layer, in the order they are computed. Each tensor has its own colour scale. For a Difference, the
-    tensors have B − A."""
+    """Every tensor of a layer, in the order in which they are computed. Each tensor has its own colour scale. For a Difference,
+    the tensors have B − A."""
     stops = stops_of(trace)
     one_of("stack", stack, (own for own in STACK_SIDES if any(stop.group.startswith(f"{own} ") for stop in stops)))
     groups = [stop.group for stop in stops if stop.group.startswith(f"{stack} ")]
@@ -66,7 +66,7 @@ def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, ite
 
 
 def _part(trace: Trace | Difference, name: str, stops: Sequence[Stop], item: int) -> Part:
-    """A part of a layer, with the flow through its tensors."""
+    """A sub-layer for `layer_figure`. `stops` has its tensors, in the order of computation."""
     flow = flow_of(stops)
     rows = [[[_view(trace, stop, item, None) for stop in chain] for chain in row] for row in flow.rows]
     return Part(name.replace("_", " "), [Source(path, "from", path) for path in flow.sources], rows, flow.lines, flow.residual)
@@ -74,8 +74,9 @@ def _part(trace: Trace | Difference, name: str, stops: Sequence[Stop], item: int
 
 @drawn
 def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
-    """The residual stream of every token, from sub-layer to sub-layer. Measures: norm, similarity, added_norm, cosine. For a
-    Difference, the measure in B minus the measure in A."""
+    """The residual stream of every token, from sub-layer to sub-layer. `measure` is `norm` (its length), `similarity` (its
+    cosine to the stream at the start), `added_norm` (the length of what each sub-layer adds), or `cosine` (the cosine of that
+    to the stream before it). For a Difference, the measure in B minus the measure in A."""
     one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine"))
     streams = [residual_stream(run, stack, item) for run in ((trace.a, trace.b) if isinstance(trace, Difference) else (trace,))]
     places = [f"{layer} {part.replace('_', ' ')}" for layer, part in streams[0].places]
@@ -95,9 +96,9 @@ def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "
 def units(
     pipeline: TextPipeline, trace: Trace | Difference, path: str, position: int, most: int = 10, item: int = 0
 ) -> go.Figure:
-    """The hidden units of a feed-forward network that move its output furthest. They are measured at one position. `path` is
-    the path of the feed-forward network. For a Difference, `position` is an aligned row, and the units are those that change
-    most."""
+    """The hidden units of a feed-forward network that move its output furthest. A bar is the length of the vector that a unit
+    adds to the output at one position; at most `most` units are drawn. `path` is the path of the feed-forward network. For a
+    Difference, `position` is an aligned row, and the units are those that change most."""
     model = own_model(pipeline)
     place = TensorPath.parse(path)
     if place.sublayer != "feed_forward" or place.name:
@@ -119,7 +120,7 @@ def units(
 
 @drawn
 def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
-    """The shares of each kind of work. They are counted in FLOPs, in parameters and in bytes of the trace."""
+    """The share of each kind of work, such as projections or masks. It is counted in FLOPs, in parameters and in bytes."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}
@@ -128,7 +129,8 @@ def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 
 @drawn
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
-    """The cost of each kind of work as one size grows. `along` is that size, one of `transformer.network.cost.ALONG`."""
+    """The cost of each kind of work as one size grows. `along` is that size, one of `transformer.network.cost.ALONG`, and
+    `counted` is `flops`, `parameters` or `bytes`."""
     one_of("counted", counted, Cost._fields)
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("This drawing counts the work of our own network; the trace is of another one.")

@@ -48,8 +48,8 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 
 @drawn
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
-    """One convention of masks, applied to the scores of one head. The figure shows the mask, the scores before and after it,
-    and the weights."""
+    """One mask convention, applied to the scores of one head. `name` is `vanilla`, `pytorch` or `shared_heads`. The figure
+    shows the mask, the scores before and after it, and the weights."""
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("The conventions are settings of models of this project; this trace is of another model.")
     chosen = Kind.of(kind)
@@ -67,8 +67,8 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
 
 @drawn
 def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
-    """The weights of a query from which every key is hidden. The masked scores are a large negative number, or −∞ treated in
-    two ways."""
+    """The weights of a query from which every key is hidden. The masked scores are −10 000; −∞, of which PyTorch's softmax
+    makes NaN; or −∞, of which this project makes weights of 0."""
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)
     scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
@@ -79,7 +79,8 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 
 @drawn
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
-    """The probability of each token with padding after the source. `masked` is whether the padding mask is used."""
+    """The probability of each token of the target, without and with padding after the source. `count` is the number of padding
+    tokens, and `masked` whether the padding mask is used."""
     own_model(pipeline)
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
     if not trace.source_ids:

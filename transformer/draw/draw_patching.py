@@ -44,7 +44,8 @@ def patched(patched: Patched, metric: str = "logit") -> go.Figure:
 
 @drawn
 def needed(needs: Needs) -> go.Figure:
-    """Needed against enough: to the right what is lost without a head, to the top what the head alone restores."""
+    """What the answer loses without a head, and what the head alone restores, as a dot for each head. What is lost counts to
+    the right, what is restored to the top."""
     if not isinstance(needs, Needs):
         raise InputError("A result of `needs` is drawn, not {given!r}.", given=needs)
     dots = []

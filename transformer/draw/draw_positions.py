@@ -57,27 +57,29 @@ def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), si
 
 @drawn
 def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of every position with every other."""
+    """The dot product of the vectors of every two positions."""
     return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
 
 
 @drawn
 def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of two positions by their distance. The figure shows its mean, and its range over all pairs."""
+    """The dot product of two positions by their distance. The figure shows its mean and its range over all pairs at a
+    distance."""
     products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
     return figures.distance_lines(products, ("mean", "least to largest"))
 
 
 @drawn
 def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
-    """The matrix that turns a position into the one some places later. The encoding has alternating sines and cosines."""
+    """The matrix that turns the vector of a position into that of the position `shift` later. It is that of an encoding with
+    alternating sines and cosines."""
     return figures.rotation_map(position_geometry.rotation(shift, d_model))
 
 
 @drawn
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
-    """One pair of dimensions as an arrow in a circle. The arrows are at a position and `shift` places later. The encoding has
-    alternating sines and cosines."""
+    """One pair of dimensions as an arrow in a circle. Two arrows are drawn: for `position`, and for the position `shift` later.
+    It is a circle for an encoding with alternating sines and cosines."""
     table = _table(pipeline, side)
     check_index("pair", pair, table.shape[1] // 2)
     check_index("position", position, len(table))

@@ -63,5 +63,5 @@ def tensors_of(trace: Trace | Difference) -> Trace:
 
 
 def stops_of(trace: Trace | Difference) -> list[Stop]:
-    """The walk through a run, or through the tensors that both runs have."""
+    """Every tensor of a run in the order of computation; for a Difference, those that both runs have."""
     return [stop for stop in walk(trace.a if isinstance(trace, Difference) else trace) if stop.path in trace]

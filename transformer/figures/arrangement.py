@@ -1,4 +1,4 @@
-"""The positions of a stop's tensors in its figure, all with cells of the same size, within a given width. Lengths are in px."""
+"""Where the tensors of `stop_figure` stand, all with cells of the same size, within a given width. Lengths are in px."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,8 @@ class Room:
 
 
 def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
-    """The arrangement with the largest cells. Heads are stacked vertically unless that makes the cells much smaller."""
+    """An arrangement of some inputs and their result (the last view) with large cells. Heads are stacked vertically, unless
+    the cells are then less than half as large as with heads side by side."""
     narrow, before = width < NARROW, len(views) - 1
     tiles = max(1 if view.panel.strip else len(view.panel.values) for view in views)
     choices: list[tuple[float, Arrangement]] = []

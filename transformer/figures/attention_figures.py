@@ -40,7 +40,8 @@ MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, ma
 
 
 def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*any"]) -> UInt8[np.ndarray, "*any"]:
-    """Weights as bytes. They take an eighth of the size of float64, and their error is at most 0.002."""
+    """Weights as bytes: 0 to `LEVELS` for a weight from 0 to 1, with an error of at most 0.002; `MASKED_LEVEL` where not
+    `allowed`."""
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)
     return np.where(allowed, levels, np.uint8(MASKED_LEVEL))
 
@@ -288,6 +289,7 @@ def token_map(
 
 
 def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, Any]:
-    """The least width in px at which a map's numbers fit into cells and its labels do not overlap; for the figure's `meta`."""
+    """For the `meta` of a map's figure: the least width in px at which numbers fit into cells and labels do not overlap.
+    `longer` is the number of tokens on the longer side, and `beside` the px beside the cells."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": beside + columns * cell}

@@ -58,7 +58,7 @@ class Run(NamedTuple):
         return np.where(self.allowed & np.isfinite(self.values), self.values, np.nan)
 
     def minus(self, other: "Run") -> "Run":
-        """The difference of two runs. A number is masked if it is masked in both. Two equal infinities have no difference."""
+        """The difference of two runs. A number is masked if it is masked in both. The difference of equal infinities is 0."""
         with np.errstate(invalid="ignore"):
             values = np.where(self.values == other.values, 0.0, self.values - other.values)
         return Run(values, self.allowed | other.allowed)
@@ -136,7 +136,7 @@ def _told(runs: tuple[Run, Run, Run], frame: Frame) -> list[list[str]]:
 
 
 def _number(value: float, labels: Mapping[str, str], allowed: bool = True, signed: bool = False) -> str:
-    """A number of a hover text in words."""
+    """A number as a hover text has it, or why the run has none."""
     if np.isnan(value):
         return labels["not_in_run"]
     if not allowed:

@@ -39,8 +39,8 @@ def stage_bars(
     chosen: int | None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The probabilities of the same tokens at each stage, with one panel per stage; many panels are in two rows. A token that
-    was cut off has a grey bar, as long as its bar in the stage before.
+    """The probabilities of the same tokens at each stage of choosing a token, such as before and after top-k. Each stage has a
+    panel; many panels are in two rows. A token that was cut off has a grey bar, as long as its bar in the stage before.
 
     Args:
         tokens: the most probable tokens, then a name for all other tokens.
@@ -95,7 +95,7 @@ def draw_bars(
     names: tuple[str, str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """For each token, its probability and the share of draws in which it was drawn.
+    """Two bars for each token, such as its probability and the share of samples in which it was chosen.
 
     Args:
         tokens: the most probable tokens, then a name for all other tokens.
@@ -229,7 +229,8 @@ def lens_map(
     title: str,
     hover: str,
 ) -> go.Figure:
-    """The logit lens: the most probable token at each layer and step, coloured by the rank of the token that was written.
+    """The logit lens as a heatmap: the most probable token at each layer and step, coloured by the rank of the token that was
+    written.
 
     Args:
         top: the most probable token at each point and step.
@@ -296,7 +297,7 @@ def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:
 
 
 def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: str) -> go.Figure:
-    """Signed contributions, from top to bottom in the order given.
+    """Signed contributions as horizontal bars, from top to bottom in the order given.
 
     Args:
         names: names of the parts.

@@ -36,7 +36,7 @@ class Matrix:
     """A matrix with its labels, its scale and its marks.
 
     Attributes:
-        values: any numbers; −∞ is drawn as masked.
+        values: any numbers; a number that is not finite is drawn as masked.
         rows, columns: the tokens on each axis; None for dimensions, which are numbered from 0.
         row_title, column_title: names of the two axes.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.

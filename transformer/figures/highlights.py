@@ -32,8 +32,8 @@ class Highlight(NamedTuple):
 
 
 def highlights(figure: go.Figure) -> tuple[Highlight, ...]:
-    """The rows of heatmaps with the largest cells, the largest bars, and the course of each line that has hover texts. The line
-    drawn last comes first. Largest means farthest from zero. Series of points without lines have no facts."""
+    """What stands out in a figure: in heatmaps, the rows with the largest cells; the largest bars; and the course of each line
+    with hover texts, the last drawn line first. Largest means farthest from zero. Points without lines have no facts."""
     drawn = [trace for trace in traces(figure) if trace.visible in (None, True)]
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
     titles = picture_names(figure)
@@ -58,7 +58,7 @@ def largest_cells(
     columns: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Iterator[Highlight]:
-    """What stands out in a matrix: the rows with the largest cells, by magnitude, and in each row its largest cell. There are
+    """Yield what stands out in a matrix: the largest cell, by magnitude, of each of the rows with the largest cells. There are
     at most `MOST_OF_SERIES`, and none for a matrix with zeros only.
 
     Args:
@@ -107,7 +107,8 @@ def _bars(trace: Any) -> Iterator[tuple[str, float]]:
 
 
 def course(names: dict[str, str], values: Sequence[Any]) -> Iterator[Highlight]:
-    """The course of a line. Nothing if the line has a gap, or if all its values are equal.
+    """Yield the course of a line: its first and last value, and the value farthest from zero. Nothing if a value is missing or
+    all values are equal.
 
     Args:
         names: the names of the line's picture and series, as in `Highlight`.

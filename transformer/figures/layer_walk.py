@@ -1,5 +1,5 @@
-"""Figure of a whole layer: every tensor with its name and shape, all to one scale, and lines from each tensor to the tensors
-computed from it."""
+"""Figure of a whole layer: every tensor with its name and shape, all with cells of one size, and lines from each tensor to the
+tensors computed from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ APART, HEAD = 5, 4  # between parallel lines; half the width of an arrowhead
 
 
 class Source(NamedTuple):
-    """A tensor of another part that a part is computed from: its path, its role for this part, and its title."""
+    """A tensor that a part reads from outside: its path, its role, such as the residual stream, and its title."""
 
     path: str
     role: str
@@ -31,14 +31,14 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a layer as a flow of tensors.
+    """A part of a layer, such as a sub-layer: where its tensors stand, and the lines between them.
 
     Attributes:
         title: the title of the part; empty to draw none.
-        sources: the tensors of other parts that this part is computed from.
+        sources: the tensors outside the part that it reads.
         rows: rows from top to bottom, of chains side by side. In a chain, each tensor is computed from the one before it.
         lines: pairs of paths. The second tensor of a pair is computed from the first. Pairs within a chain are left out.
-        residual: such pairs for the residual connections around the part.
+        residual: the pairs of residual connections: from a source to the sum that it is added to.
     """
 
     title: str
@@ -55,17 +55,17 @@ class Part:
 def layer_figure(
     parts: Sequence[Part], width: int = WIDTH, labels: Mapping[str, str] = LABELS, selected: str | None = None
 ) -> go.Figure:
-    """Every tensor of a layer as a heatmap, all to one scale, with lines from each tensor to the tensors computed from it.
+    """Every tensor of a layer as a heatmap, with lines from each tensor to the tensors computed from it. Cells have the same
+    size in all tensors, but each tensor is at least 7 px wide and high, and has its own colour scale.
 
     The branches of queries, keys and values each have a frame in their own colour. Heads are stacked vertically. If a pixel
-    covers several numbers, it shows the number of greatest magnitude. Each tensor has its own colour scale. A tensor is at
-    least 7 px wide and 7 px high. The `meta` of each heatmap is the path of its tensor.
+    covers several numbers, it shows the number of greatest magnitude. The `meta` of each heatmap is the path of its tensor.
 
     Args:
         parts: the parts of the layer in order.
         width: width of the figure in px. On a wider page, all of it is stretched equally.
         labels: words of the figure.
-        selected: path of a tensor with a frame.
+        selected: path of the tensor that gets a frame; None for no frame.
     """
     sheet = _LayerSheet(width, labels, scale_of([view for part in parts for view in part.views], LEAST))
     for part in parts:

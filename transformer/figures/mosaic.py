@@ -106,7 +106,8 @@ def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) ->
 
 
 def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A hatched layer of the masked cells, if there are any, then the layer of numbers."""
+    """The traces of a tensor, from below: a grey layer of masked cells, the numbers, and the hatch over masked cells. Without
+    masked cells, the numbers alone."""
     view, panel = part.view, part.view.panel
     several = panel.values.shape[0] > 1
     lines = [f"<b>{escaped(view.title)}</b>", labels["head"].format(number="%{customdata}") if several else "", "%{y}", "%{x}"]

@@ -165,7 +165,7 @@ def agreement_dots(
     Args:
         estimated, exact: the two numbers of each place.
         names: the name of each place.
-        axes: the titles of both axes.
+        axes: the titles of the horizontal axis (exact) and of the vertical axis (estimated).
     """
     ends = [float(min(estimated.min(), exact.min())), float(max(estimated.max(), exact.max()))]
     line = {

@@ -91,7 +91,7 @@ def waves(
 
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A heatmap of the dot product of every position with every other position."""
+    """A heatmap of the dot product of every position with every position."""
     position, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(

@@ -31,7 +31,8 @@ class Reduced(NamedTuple):
 
 
 def most_cells(layers: int, heads: int, nbytes: int) -> int:
-    """The number of cells on a side of each map with which all maps together fit into `nbytes`, at one byte per cell."""
+    """The largest number of cells on a side of each map with which all maps together fit into `nbytes`, at one byte per cell;
+    at least `LEAST_CELLS`, even if they do not fit."""
     return max(LEAST_CELLS, math.isqrt(nbytes // (layers * heads)))
 
 

@@ -74,7 +74,7 @@ def token_lines(
 def unit_bars(
     units: Sequence[int], values: Float[np.ndarray, " unit"], title: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The hidden units with the strongest activations as bars, the strongest first."""
+    """A bar for each of some hidden units, in the order given. `title` is that of the axis with the units."""
     names = [str(unit) for unit in units]
     figure = go.Figure(
         go.Bar(

@@ -1,4 +1,4 @@
-"""A figure of tensors as heatmaps, all to one scale, each with its name, shape and axes."""
+"""A figure of tensors as heatmaps, all with cells of one size, each with its name, shape and axes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -33,7 +33,7 @@ class Spot(NamedTuple):
 
 
 def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """Tensors as heatmaps, all to one scale, in rows that have titles.
+    """Tensors as heatmaps with cells of one size, in rows that have titles.
 
     Args:
         rows: title → the tensors of a row, which wraps.
@@ -48,7 +48,7 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
 
 
 def scale_of(views: Sequence[TensorView], cell: int) -> Size:
-    """Width and height of a cell with which the widest and the highest tensor still fit."""
+    """Width and height of a cell, at most `cell` px, with which the widest and the highest tensor still fit."""
     rows, columns = zip(*(_extent(view) for view in views), strict=True)
     return min(1.0 * cell, WIDEST / max(columns)), min(1.0 * cell, HIGHEST / max(rows))
 
@@ -132,7 +132,8 @@ def _caption(view: TensorView) -> list[str]:
 
 
 def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """A hatched layer of the masked cells, if there are any, then the layer of numbers."""
+    """Yield the traces of a tensor, from below: a grey layer of masked cells, the numbers, and the hatch over masked cells.
+    Without masked cells, the numbers alone."""
     view, panel = spot.view, spot.view.panel
     rows, columns = max(1, int(spot.high)), max(1, int(spot.wide))
     hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)

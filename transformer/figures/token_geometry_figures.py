@@ -110,7 +110,7 @@ def framed(row: int, column: int) -> list[dict[str, Any]]:
 def similarity_map(
     cosines: Float[np.ndarray, "token token"], tokens: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A heatmap of the cosine similarity of every token with every other token.
+    """A heatmap of the cosine similarity of every token with every token.
 
     Args:
         cosines: −1 to 1; NaN if the vector of a token is all zeros, which has no direction.

@@ -1,4 +1,4 @@
-"""Figure of one stop of a walk: inputs, operation and result, with cells of the same size."""
+"""Figure of how one tensor is computed: inputs, operation and result, with cells of the same size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def stop_figure(
     width: int = WIDTH,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The inputs, the operation and the result of one stop as heatmaps, with cells of the same size in all of them.
+    """How one tensor is computed: its inputs, the operation and the result. All tensors are heatmaps with cells of one size.
 
     Axes have their names, sizes and tokens; hovering shows the exact number; masked cells are hatched. A tensor of more than
     256 columns is binned: each bin shows its number of greatest magnitude. To draw some columns without bins, pick them with
@@ -49,7 +49,7 @@ def stop_figure(
     Args:
         inputs: the inputs in the order of the formula; may be empty.
         operation: the operation from the inputs to the result.
-        result: the tensor of the stop.
+        result: the computed tensor.
         width: width of the figure in px. On a wider page, all cells are stretched equally. Below 520 px, the result is below
             the inputs.
         labels: words of the figure.

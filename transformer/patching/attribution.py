@@ -22,8 +22,8 @@ def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
     """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the base run,
-    times the change that patching would make (Nanda 2023). It is exact only if the logits depend linearly on the place. Softmax,
-    norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
+    times the change that patching would make (Nanda 2023). It is exact only if the logits depend linearly on the place, and
+    softmax, norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
 
     Arguments are those of `patch_everywhere`; so are the errors, and one more:
 

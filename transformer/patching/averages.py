@@ -97,8 +97,8 @@ def average_needs(
     steps: str = "all",
     metrics: Sequence[str] = ("logit", "probability"),
 ) -> Generator[AverageNeeds, None, None]:
-    """Patch every head in both directions, for one pair of texts after another. Yields the shares of all pairs so far after each
-    pair.
+    """Patch every head in both directions, for one pair of texts after another. Yields, after each pair, the shares of all
+    pairs so far.
 
     Args:
         pipeline: the pipeline of a model.
