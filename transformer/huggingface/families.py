@@ -19,8 +19,8 @@ class Point(NamedTuple):
         module: path of the module; or several paths with `|` between them, of which the first that exists is used. Empty for
             the layer itself.
         end: whether the point is the input or the output.
-        stream: whether the tensor is the residual stream. The layer reads the stream again later, to add to it. So an edit must
-            change the tensor in place: only this module would read a new tensor.
+        stream: whether the tensor is the residual stream. An edit then changes the tensor in place, because the layer reads the
+            same tensor again later, to add to it.
         item: index of the tensor, if the module returns several.
     """
 

@@ -98,8 +98,8 @@ class Folder:
         return values
 
     def tokenizer_files(self) -> None:
-        """Check the sizes of the files that a tokenizer may read, and that its settings name neither code nor a file. Raises as
-        `file`."""
+        """Check that there is a tokenizer, that the files which it may read are not too large, and that its settings name
+        neither code nor a file. Raises `CheckpointError` if not."""
         if not any(self.has(name) for name in TOKENIZERS):
             raise CheckpointError(
                 "The folder {folder!r} has no tokenizer; it needs one of {names}.",

@@ -44,7 +44,8 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
     """The configuration of a model, and its family.
 
     Raises:
-        CheckpointError: the family cannot be traced, or a configuration cannot be built from the values.
+        CheckpointError: the family cannot be traced, a number is not finite or is too large, or a configuration cannot be built
+            from the values.
     """
     values = config_values(folder)
     name = values["model_type"]
@@ -70,7 +71,8 @@ def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tupl
     The size of the model, from its configuration, and the sizes of the files are checked before a weight is read.
 
     Raises:
-        CheckpointError: there are no safetensors files, the model is too large, or the weights do not fit the configuration.
+        CheckpointError: there are no safetensors files, the model is too large, or the weights are not finite or do not fit the
+            configuration.
     """
     pickles = pickle_files(folder)
     files = pickles or weight_files(folder)

@@ -25,7 +25,7 @@ class GenerationIds(NamedTuple):
 
 
 def read_generation_ids(folder: Folder, config: PreTrainedConfig, tokenizer_end: int | None) -> GenerationIds:
-    """The ids that the files of a folder name. An id in `generation_config.json` takes precedence over an id in the
+    """The `GenerationIds` in the files of a folder. An id in `generation_config.json` takes precedence over an id in the
     configuration, because newer versions of `transformers` leave some ids out of the configuration.
 
     Args:

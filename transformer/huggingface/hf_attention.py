@@ -146,7 +146,7 @@ def attention(
 
 
 def as_mask(attention_mask: Tensor | None, key: Tensor) -> Mask:
-    """The mask whose numbers are added to the scores, as a mask of True and False."""
+    """A mask that is added to the scores, as True where a query may attend to a key and False elsewhere."""
     if attention_mask is None:
         return Mask.of(torch.ones(1, 1, 1, key.shape[2], dtype=torch.bool))
     return Mask.of(attention_mask == 0)

@@ -86,8 +86,8 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def model(self) -> Transformer | None:
-        """The network if it is our own; None for a network of `transformers`, because our code cannot compute its steps
-        again."""
+        """The network if it is our own; None for a network of `transformers`, because our code cannot repeat its operations one
+        by one."""
         return self.network if isinstance(self.network, Transformer) else None
 
     @property
@@ -98,7 +98,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def original(self) -> Any:
-        """The model of `transformers`; its configuration says how it writes."""
+        """The model of `transformers`, with its configuration."""
         return self.network.model
 
     @property
@@ -179,7 +179,8 @@ class HuggingFacePipeline(TextPipeline):
     # --- reading -------------------------------------------------------------------------------------------------------------
 
     def longest(self, side: Side) -> int:
-        """The most tokens of a text, special ones included. A decoder needs one more position for the token that it writes."""
+        """The most tokens of a text, special ones included. For a decoder this is one less than its positions, because the
+        token that it writes needs one."""
         self.vocabulary(side)
         return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
 
@@ -187,7 +188,8 @@ class HuggingFacePipeline(TextPipeline):
         """A text as tokens and ids.
 
         Raises:
-            InputError: the value is not a text, has no tokens, or has more tokens than the model has positions.
+            InputError: the value is not a text; a source has no tokens; the text has more than `longest(side)` tokens, or far
+                too many characters; the rules of the tokenizer fail on it; or an encoder alone gets a target.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         if side == "target" and self.stacks == ("encoder",):
@@ -219,7 +221,7 @@ class HuggingFacePipeline(TextPipeline):
         """Rows of ids as one tensor; shorter rows are padded at the end.
 
         Raises:
-            InputError: there are no rows, or a row is not a list of ids of the vocabulary.
+            InputError: there are no rows, or a row is empty or not a list of ids of the vocabulary.
         """
         return padded(rows, self.vocabulary(side))
 
@@ -270,7 +272,8 @@ class HuggingFacePipeline(TextPipeline):
         `transformer.pipeline.decoding.generate.generate`.
 
         Raises:
-            InputError: the model is an encoder alone, which writes nothing.
+            InputError: the model is an encoder alone or has no language head, so it writes nothing; or it cannot read the
+                source.
         """
         if self.output.kind != "tokens":
             raise InputError("This model has no language head, so it writes no text.")
@@ -403,7 +406,8 @@ class HuggingFacePipeline(TextPipeline):
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
-            InputError: the model cannot read a text, or the numbers of sources and of targets differ.
+            InputError: the model cannot read a text; the numbers of sources and of targets differ; or an encoder alone gets a
+                target.
             PathError: an edit does not fit the model.
         """
         edits, sources = as_edits(edits), self._encodings(several(source), "source")
@@ -437,7 +441,7 @@ class HuggingFacePipeline(TextPipeline):
         return self._traced(None, self.batch(joined, "target"), edits)
 
     def check(self, trace: Trace) -> Agreement:
-        """Compare the logits of a trace without edits with the logits that `transformers` computes from the same weights,
+        """The comparison of the logits of an unedited trace with the logits that `transformers` computes from the same weights,
         without taps and with its own attention (`eager`). This takes one forward pass.
 
         Raises:

@@ -32,7 +32,7 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
         values: path → tensor of a pass, on which the readout is tested.
 
     Returns:
-        The readout; None if its logits in that pass differ from those of the model.
+        The readout; None if it does not give the logits of that pass, or the contributions to a logit do not add up to it.
     """
     try:
         readout = _readout(model, stack, norm_first, values)

@@ -45,7 +45,7 @@ class PieceVocabulary:
         pad, sos, eos: as given.
 
     Raises:
-        CheckpointError: the tokenizer has ids that the model lacks, or it has far fewer ids than the model.
+        CheckpointError: the tokenizer has ids that the model lacks, or fewer than half as many ids as the model.
     """
 
     framed: ClassVar[bool] = True
@@ -160,7 +160,7 @@ class PieceVocabulary:
         return [self._id_of[token] for token in listed]
 
     def text_of(self, ids: Iterable[int]) -> str:
-        """The same as `text`."""
+        """The text of the ids, as `text` returns it."""
         return self.text(ids)
 
     @cached_property

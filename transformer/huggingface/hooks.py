@@ -88,7 +88,8 @@ def item(result: Any, index: int) -> Any:
 
 
 def with_item(result: Any, index: int, values: Tensor) -> Any:
-    """The output of a module. If the module returns several tensors, `values` replaces the tensor with this index."""
+    """The output of a module with `values` in the place of its tensor, or of the tensor with this index if there are
+    several."""
     if isinstance(result, Tensor):
         return values
     if isinstance(result, tuple):

@@ -160,7 +160,7 @@ def _alone(partial: Path, report: Report) -> Iterator[None]:
 
 
 def _make_room(planned: Plan, partial: Path) -> None:
-    """Delete the least recently used models until the planned one fits beside the rest.
+    """Delete the least recently used models and incomplete downloads until the planned model fits beside the rest.
 
     Raises:
         CheckpointError: the disk is too full.

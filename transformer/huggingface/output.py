@@ -82,7 +82,7 @@ def best_span(logits: Float[Tensor, "bound source"], allowed: Bool[Tensor, " sou
 
     Args:
         logits: of each token, as the start and as the end of the span.
-        allowed: the tokens that the span may start or end at. At least one is True.
+        allowed: True for the tokens that the span may start or end at; at least one.
         longest: most tokens of the span.
     """
     scores = logits[0, :, None] + logits[1, None, :]

@@ -45,7 +45,7 @@ def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: 
     written to `config`.
 
     Raises:
-        CheckpointError: a model with these stacks cannot be traced with this output layer, or its labels are not valid.
+        CheckpointError: a model with these stacks cannot be traced with this output layer, or its labels are invalid.
     """
     names, model_type = values.get("architectures"), values["model_type"]
     name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
@@ -68,7 +68,7 @@ def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: 
 
 
 def base_class(model_type: str) -> str:
-    """The name of the class of a model without an output layer."""
+    """The name of the class without an output layer for a model type, such as `BertModel`; empty if there is none."""
     return BASES.get(model_type, "")
 
 
@@ -111,7 +111,7 @@ def _moved(points: Points, prefix: re.Pattern[str]) -> dict[str, Point]:
 
 
 def _labels(folder: Folder, values: Mapping[str, Any]) -> list[str]:
-    """The names of the labels, in the order of the logits."""
+    """The names of the labels, in the order of the logits. Raises `CheckpointError` if they are not names, numbered from 0."""
     given, count = values.get("id2label"), values.get("num_labels", 2)
     if given is None and isinstance(count, int) and 0 < count <= LABELS:
         return [f"LABEL_{index}" for index in range(count)]

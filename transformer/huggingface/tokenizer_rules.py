@@ -25,7 +25,7 @@ CHANGING = ("normalizer", "pre_tokenizer", "decoder")
 
 
 def check_rules(folder: Folder) -> None:
-    """Refuse a tokenizer whose rules can make a text far longer.
+    """Refuse a tokenizer whose rules can make a text far longer, such as more than `GROWTH` letters of one letter.
 
     Raises:
         CheckpointError: the tokenizer has such rules, or a file does not have the format that its name says.

@@ -32,7 +32,8 @@ def snapshots(name: object) -> tuple[int, ...]:
 
 
 def model_file(name: object, folder: Path = CHECKPOINTS) -> Path:
-    """The file of a model in a folder, by default of a shipped one, or of a snapshot such as `reverse@000316`.
+    """The file of a model in `folder`, or of a snapshot such as `reverse@000316`. By default the folder is that of the shipped
+    models.
 
     Raises:
         InputError: there is no such model or snapshot; the message lists those that exist.

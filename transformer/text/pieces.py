@@ -115,5 +115,5 @@ def _is_letter(sign: str) -> bool:
 
 
 def _is_mark(sign: str) -> bool:
-    """Whether a sign is written upon the sign before it, such as an accent or the choice of how an emoji looks."""
+    """Whether a sign is written upon the sign before it, such as an accent, or chooses how an emoji looks."""
     return unicodedata.category(sign).startswith("M")
