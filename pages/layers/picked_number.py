@@ -78,8 +78,10 @@ def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
 
 
 def _read(written: str | None) -> Picked | None:
-    if written is None or not WRITTEN.fullmatch(written):
+    if written is None:
         return None
+    if not WRITTEN.fullmatch(written):
+        raise ValueError(written)
     index, tile, row, column = map(int, written.split("."))
     return index, tile, row, column
 

@@ -20,7 +20,7 @@ from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.component import picked
 from pages.ui.format import shape
-from pages.ui.link_values import publish, seed
+from pages.ui.link_values import publish, refuse, seed
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import language, text
 from transformer import Trace
@@ -122,6 +122,9 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractC
     # The first visit starts at the first step with numbers, because the masks before it often hide nothing.
     first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
     # The stop may have been picked in another model and not exist in this one.
+    linked = st.query_params.get(STOP)
+    if STOP not in st.session_state and linked is not None and linked not in paths:
+        refuse(STOP, linked)
     if st.session_state.get(STOP, paths[first]) not in paths:
         st.session_state[STOP] = paths[first]
     label = words["stop"].format(count=len(paths))

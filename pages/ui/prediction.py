@@ -167,8 +167,15 @@ def verdict(prediction: Prediction, truth: bool) -> str:
 
 def open_questions() -> dict[str, Prediction]:
     """The open questions of this page, by name. The truth of some may be shown already. Call it before they are drawn."""
-    seed(KEY, lambda value: written(read(value or "")), lambda value: value)
+    seed(KEY, _linked, lambda value: value)
     return read(st.session_state[KEY])
+
+
+def _linked(value: str | None) -> str:
+    questions = read(value or "")
+    if value and not questions:
+        raise ValueError(value)
+    return written(questions)
 
 
 def is_open(what: str) -> bool:

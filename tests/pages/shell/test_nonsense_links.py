@@ -15,6 +15,8 @@ REVERSE = {"model": "reverse", "source": "abc"}
         ("attention", {**REVERSE, "kind": "banana", "computed": "maybe"}, ["kind=banana", "computed=maybe"]),
         ("attention", {"model": "nothing", "source": "the cat"}, ["model=nothing"]),
         ("layers", {"model": "", "source": "the cat", "part": "<b>"}, ["model=", "part=<b>"]),
+        ("layers", {**REVERSE, "stop": "x", "number": "1.2"}, ["stop=x", "number=1.2"]),
+        ("masks", {**REVERSE, "predict": "what?"}, ["predict=what?"]),
         ("decoding", {**REVERSE, "step": "999", "method": "beam", "width": "1e3"}, ["step=999", "width=1e3"]),
         ("tokens", {"model": "own-sizes", "source": "a b", "n_layers": "999", "variant": "x"}, ["n_layers=999", "variant=x"]),
         ("training", {**REVERSE, "snapshot": "12", "token": "99"}, ["snapshot=12", "token=99"]),
