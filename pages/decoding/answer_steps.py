@@ -109,6 +109,12 @@ class Run:
         order = np.argsort(-self.own(made), kind="stable")[:MOST_BARS].tolist()
         return order if made.token in order else [*order[:-1], made.token]
 
+    def bar_names(self, made: Hypothesis) -> list[str]:
+        """The tokens of `top`, then the name of the bar for all other tokens, if there are any."""
+        top = self.top(made)
+        rest = [text("decoding")["player"]["rest"]] if len(top) < len(self.own(made)) else []
+        return [*self.tokens_of(top), *rest]
+
     def rank(self, made: Hypothesis) -> int:
         """The rank of the written token by the model's own probabilities; 1 is the most probable."""
         own = self.own(made)
@@ -161,10 +167,12 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
     for made, token in zip(run.chain, run.tokens, strict=True):
         step, distributions, top = run.step(made), run.distributions(made), run.top(made)
         own, last = distributions[0], distributions[-1]
-        others = _short(np.array([with_rest(each, top)[-1] for each in (last, own)]))
+        after, before = _short(np.array([_rest(each, top) for each in (last, own)]))
         bars = [
-            {"token": name, "share": after, "own": before, "chosen": index == made.token}
-            for index, name, after, before in zip(top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True)
+            {"token": name, "share": share, "own": before_controls, "chosen": index == made.token}
+            for index, name, share, before_controls in zip(
+                top, run.tokens_of(top), _short(last[top]), _short(own[top]), strict=True
+            )
         ]
         # A decoder alone reads its text by self-attention.
         read_by = joined_weights(run.attention(made, kind, layer, head), of)[:columns]
@@ -176,7 +184,7 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
                 "ended": made.ended,
                 "why": reason(run, made),
                 "bars": bars,
-                "rest": {"share": others[0], "own": others[1]},
+                "rest": {"share": after, "own": before} if len(top) < len(own) else None,
                 "self": _short(joined_weights(run.attention(made, "decoder", layer, head), joined)),
                 "cross": quantized(read_by, np.ones(len(read_by), bool)).tolist(),
             }
@@ -185,9 +193,13 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
 
 
 def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
-    """The values of the tokens `top`, then the sum over all others. The sum is 0 only if every other value is 0, for example
-    because all other tokens were cut off."""
-    return np.append(values[top], np.delete(values, top).sum())
+    """The values of the tokens `top`, then the sum over all others, if there are any."""
+    return np.append(values[top], _rest(values, top)) if len(top) < len(values) else values[top]
+
+
+def _rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> float:
+    """The sum over all tokens but `top`. It is 0 only if each of their values is 0, for example because they were cut off."""
+    return np.delete(values, top).sum()
 
 
 def _short(values: Float[np.ndarray, " value"]) -> list[float]:

@@ -32,7 +32,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
             _show_temperature(run, made)
         return
     top, distributions = run.top(made), run.distributions(made)
-    tokens, titles = [*run.tokens_of(top), words["player"]["rest"]], [stage_title(stage) for stage in step.stages]
+    tokens, titles = run.bar_names(made), [stage_title(stage) for stage in step.stages]
     stages = np.stack([with_rest(values, top) for values in distributions])
     figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
     show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))

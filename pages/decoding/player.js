@@ -26,7 +26,7 @@ const ROWS_SAID = 3; // rows of the alignment that its description for screen re
  *
  * @typedef {{
  *   read: string[], token: string, ended: boolean, why: string,
- *   bars: (Shares & { token: string, chosen: boolean })[], rest: Shares,
+ *   bars: (Shares & { token: string, chosen: boolean })[], rest: Shares | null,
  *   self: number[], cross: number[],
  * }} Step
  */
@@ -139,7 +139,7 @@ class Player {
     const newest = make("span", { class: "chip newest" }, tokenText(step.token));
     this.replaceItems(this.read, ...chips, make("li", {}, newest));
     const bars = step.bars.map((bar) => this.bar(bar));
-    this.replaceItems(this.bars, ...bars, this.line(text.rest, step.rest, "rest"));
+    this.replaceItems(this.bars, ...bars, ...(step.rest ? [this.line(text.rest, step.rest, "rest")] : []));
     const steps = this.steps.slice(0, this.step + 1);
     const levels = Uint8Array.from(steps.flatMap(({ cross }) => cross)); // a row for each step
     this.paintAlignment(levels, source.length);

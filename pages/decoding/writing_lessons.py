@@ -67,9 +67,8 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     values = {"token": literal(token), "given": given}
     asked = {"asked": share(target[made.token], 2), "other": number(smoothing / len(own), 2)}
     st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
-    names = [*run.tokens_of(top), words["player"]["rest"]]
     both = [with_rest(values, top) for values in (target, own)]
-    figure = chart(draw_bars, names, *both, (words["asked"], words["given"]), figure_labels())
+    figure = chart(draw_bars, run.bar_names(made), *both, (words["asked"], words["given"]), figure_labels())
     show(figure, "smoothing", words["smoothing_alt"].format(token=token))
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
     best = int(own.argmax())

@@ -68,6 +68,14 @@ def test_a_link_shows_what_the_library_writes(
         assert len(step["self"]) == len(step["read"]) == made.step + 1
 
 
+def test_a_vocabulary_whose_tokens_all_have_a_bar_has_no_bar_for_others() -> None:
+    app = on_page(PAGE, model="own-sizes", source="cat", part="probabilities")
+    assert all(len(step["bars"]) == 5 and step["rest"] is None for step in player(app)["steps"])
+    (stages,) = [chart.spec["data"] for chart in charts(app) if chart.key == "stages"]
+    assert all(len(panel["y"]) == 5 for panel in stages)
+    assert text("decoding")["stages_allowed"] in [caption.value for caption in app.caption]
+
+
 def test_the_same_link_draws_the_same_answer_and_another_seed_another_answer() -> None:
     query = {"model": "english-french", "method": "sampling", "controls": "temperature", "temperature": "3"}
     answers = [[step["token"] for step in player(on_page(PAGE, **query, seed=seed))["steps"]] for seed in ("1", "1", "2")]
