@@ -80,7 +80,7 @@ class _Predictions(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The number of rows of the logits of a copy."""
+        """The number of rows that the logits of one copy have."""
         read = self.source if self.target is None else self.target
         assert read is not None
         return read.shape[1]
@@ -97,7 +97,7 @@ def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "ze
     Args:
         pipeline: the pipeline of our own model, or of a Hugging Face model.
         texts: texts for a decoder or an encoder alone; pairs of a source and a target for an encoder with a decoder. Without a
-            target, the decoder reads the model's own answer. All texts are read before the first report.
+            target, the decoder reads the model's own answer. All texts are read before the first result.
         by: what replaces the output of a head. `zero`: zeros. `mean`: its mean over all positions of all texts. `resampled`:
             its output in another text of the list, position by position. The other text must have equally many tokens on each
             side. A text without such a partner is left out, and `total` does not count it.
@@ -138,7 +138,7 @@ def _reports(pipeline: TextPipeline, texts: Iterable[Text], by: str, seed: int) 
 
 
 def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -> tuple[list[_Ids], Outputs]:
-    """The ids of all texts, and the mean over all positions of the head outputs at the given paths."""
+    """The ids of all texts; and for each given path, the mean head output over all positions of all texts."""
     listed: list[_Ids] = []
     sums: dict[str, Tensor] = {}
     counts = dict.fromkeys(paths, 0)
@@ -233,8 +233,8 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
 
 @torch.inference_mode()
 def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """The sum of the tokens' log-probabilities, in nats, `times` times: all copies are repeated so often in one batch, and an
-    edit can change one repetition only."""
+    """For each repetition, the sum of the tokens' log-probabilities, in nats. The batch has `times` repetitions of all copies,
+    and an edit can change one of them alone."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
         logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]

@@ -72,8 +72,8 @@ def attention_in_parts(
         for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
             print(kind, layer, weights.shape)
 
-    The limit is for the memory of the pass and of the weights that it keeps. The model itself and the parts that the caller
-    keeps need memory in addition. The fewer megabytes are allowed, the more often the model runs. The text may be as long as
+    `megabytes` limits the memory of a forward pass and of the weights that it keeps. The model itself and the parts that the
+    caller keeps need memory in addition. The lower the limit, the more often the model runs. The text may be as long as
     `pipeline.longest` says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise this
     maximum.
 

@@ -108,15 +108,15 @@ def explain(
     column: int,
     item: int = 0,
 ) -> Explanation:
-    """The computation of one number of one step.
+    """How one number of a head's matrix is computed. The computation is repeated from the numbers that it depends on.
 
     Args:
         model: the model that was traced. Its weights are read. None for another network, for which only the trace is read.
         trace: a trace of the model in evaluation mode.
         kind: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
-        step_name: one of `step_names(trace, kind)`.
-        row, column: place of the number in the `values` of the step, counted from 0.
+        step_name: name of the matrix, one of `step_names(trace, kind)`.
+        row, column: place of the number in the matrix, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Raises:
@@ -176,8 +176,8 @@ def _input(cell: _Cell) -> Computation:
 
 
 def _projected(cell: _Cell) -> Computation:
-    """An input vector times a row of the weight. If the heads share a projection, it reads only the head's slice of the
-    vector."""
+    """The computation of a number of a query, key or value: an input vector times a row of the weight. A projection that the
+    heads share reads only the head's slice of the vector."""
     linear = cell.linear(f"{cell.step}.projection")
     if cell.trace.config.head_projection == "shared":
         vector = cell.matrix(f"{cell.step}.split")[cell.row]
@@ -249,8 +249,8 @@ def _recorded(cell: _Cell) -> Computation:
 
 
 def _scaled_by_all(cell: _Cell) -> Computation:
-    """All scores have the same divisor. It is computed from the score with the largest absolute value, because the quotient is
-    most exact there."""
+    """The computation of a scaled score. All scores have the same divisor. It is computed from the scaled score with the
+    largest absolute value, because it is most exact there."""
     scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
     largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
     divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0

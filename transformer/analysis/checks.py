@@ -31,11 +31,10 @@ def check_model(model: object) -> None:
 
 
 def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
-    """A model and a pass in the two forms that the computation of logits needs.
+    """A model as a Readout, and a pass as path → tensor: what the computation of logits needs.
 
     Returns:
-        The Readout: `model` itself, or made from our own network. And path → tensor of the pass: those of the trace, or
-        `values` itself.
+        The Readout: `model` itself, or made from our own network. And the tensors: those of the trace, or `values` itself.
 
     Raises:
         InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping, or a vector of

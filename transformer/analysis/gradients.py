@@ -147,7 +147,7 @@ def _with_gradients() -> Iterator[None]:
 
 
 def _token(pipeline: TextPipeline, trace: Trace, position: int, token: int | None) -> int:
-    """The token that is explained. Raises InputError if an argument is invalid."""
+    """The id of the token that is explained. Raises InputError if an argument is invalid."""
     check_run(pipeline, trace)
     check_language_head(pipeline.network)
     if any(pipeline.token_table(side).is_inference() for side in trace.sides):

@@ -56,11 +56,11 @@ class AttentionStep:
 
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
-    """The steps of a kind of attention, in the order in which they are computed. The variant decides whether scores are scaled
-    first or masked first. For another network, the steps are those that its first layer recorded.
+    """The names of a head's matrices (`AttentionStep.name`), in the order in which they are computed. The variant of the
+    network decides whether scores are scaled first or masked first. A network that is not our own has those of its first layer.
 
     Raises:
-        InputError: there is no such kind, or the decoder ran alone and has no cross-attention.
+        InputError: `trace` is not a Trace, there is no such kind, or the decoder ran alone and has no cross-attention.
     """
     check_trace(trace)
     trace.layers(kind)  # raises if the kind did not run

@@ -36,6 +36,6 @@ def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
 
 
 def least_loss(vocab: int, smoothing: float) -> float:
-    """The smallest loss of a token that is possible with label smoothing, in nats. The arguments and errors are those of
+    """The smallest loss that label smoothing allows for a token, in nats. The arguments and errors are those of
     `smoothed_target`."""
     return entropy(smoothed_target(vocab, 0, smoothing))

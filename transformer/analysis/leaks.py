@@ -62,7 +62,7 @@ class Leak:
 def change_later(
     pipeline: TextPipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()
 ) -> Leak:
-    """The predictions before a position of the decoder's input, before and after the token at this position is replaced.
+    """Replace the token at a position of the decoder's input, and compare the predictions of the rows before this position.
 
     Row `t` reads the tokens up to `t` and predicts the next token. So rows 0 to `position − 1` should not change, and the last
     of these rows must predict the token that was replaced.

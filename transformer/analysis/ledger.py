@@ -167,7 +167,8 @@ def counted(
 
 
 class _FlopCounter(TorchDispatchMode):
-    """Counts the FLOPs of each operation. `counts` has the number of tensors recorded before the operation, and its FLOPs."""
+    """Counts the FLOPs of each operation. `counts` has a pair for each: the number of tensors that were recorded before the
+    operation, and its FLOPs."""
 
     def __init__(self, recorded: Sized) -> None:
         super().__init__()

@@ -129,7 +129,7 @@ def sinusoidal_table(positions: int, d_model: int) -> Positions:
 
 
 def untrained_table(positions: int, d_model: int) -> Positions:
-    """A learned table before training: numbers drawn from a normal distribution with mean 0 and variance 1, as in
+    """A learned table before training: numbers sampled from a normal distribution with mean 0 and variance 1, as in
     `nn.Embedding`. The same sizes always give the same numbers.
 
     Raises:

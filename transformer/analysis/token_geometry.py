@@ -97,10 +97,11 @@ def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
 
 
 def plane(table: Table, fitted: Sequence[int] | None = None) -> Plane:
-    """Principal component analysis with two axes, by the singular value decomposition of the rows minus their mean.
+    """A table projected to a plane by principal component analysis: the singular value decomposition of the rows minus their
+    mean.
 
-    The sign of an axis is arbitrary. The entry with the largest absolute value is made positive, so that the same table always
-    has the same points.
+    The sign of an axis is arbitrary. Here the largest number of each axis, by magnitude, is positive, so that the same table
+    always has the same points.
 
     Args:
         table: the table. Each of its rows gets a point.

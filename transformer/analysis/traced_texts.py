@@ -35,9 +35,9 @@ def text_count(texts: Iterable[Text]) -> int | None:
 
 
 def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:
-    """The trace of each text, computed when the iterator reaches it. The iterator keeps no trace, but `enumerate` over it would
-    keep one. So a caller that wants only one trace in memory must count the texts itself, and delete each trace before it asks
-    for the next.
+    """Yield the trace of each text, computed when the iterator reaches it. The iterator keeps no trace, but `enumerate` over it
+    would keep one. So a caller that wants only one trace in memory must count the texts itself, and delete each trace before it
+    asks for the next.
 
     Args:
         pipeline: the pipeline of a model.

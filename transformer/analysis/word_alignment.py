@@ -104,7 +104,11 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 
 
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
-    """The links of a map of weights between the tokens of a trace, by the rule of `head_links`."""
+    """The links of a map of weights between the tokens of a trace, by the rule of `head_links`.
+
+    Raises:
+        InputError: `trace` is not a Trace, or has more than one text.
+    """
     check_trace(trace)
     if trace.batch_size != 1:
         raise InputError("The words of one sentence are linked; this trace has {count}.", count=trace.batch_size)

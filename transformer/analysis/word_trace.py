@@ -88,7 +88,7 @@ class WordTrace(Trace):
 
     @classmethod
     def of(cls, trace: Trace) -> "WordTrace":
-        """The trace of words for a trace. It is created once and kept in the trace (`Trace.derived`).
+        """The WordTrace of a trace. It is created once and kept in the trace (`Trace.derived`).
 
         Raises:
             InputError: `trace` is not a Trace.
@@ -152,7 +152,7 @@ def check_run(pipeline: TextPipeline, trace: Trace) -> None:
     """Check that `trace` is of the tokens that the network of `pipeline` reads.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, or `trace` is not a Trace, is of words, or is of a network with another
+        InputError: `pipeline` is not a pipeline; or `trace` is not a Trace, is a WordTrace, or is of a network with another
             configuration.
     """
     check_text_pipeline(pipeline)

@@ -1,4 +1,4 @@
-"""Every figure of the app, in one call each. A notebook shows a drawing without a network:
+"""Every figure of the app, in one call each. A notebook shows a drawing without an internet connection:
 
     from transformer import Pipeline, draw
 

@@ -177,7 +177,7 @@ def _shares(trace: Trace, ids: Sequence[int]) -> np.ndarray:
 
 
 def _compared(before: Trace | Difference, after: Trace | None) -> Difference:
-    """Two runs, or the Difference that is both."""
+    """The Difference of two runs; `before` itself if it is one."""
     if isinstance(before, Difference) and after is not None:
         raise InputError("A Difference has both runs, so no second run can be given; it is {after!r}.", after=after)
     return before if isinstance(before, Difference) else Difference.of(before, after)

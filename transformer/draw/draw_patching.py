@@ -58,7 +58,8 @@ def needed(needs: Needs) -> go.Figure:
 
 @drawn
 def per_head(values: Mapping[str, Float[np.ndarray, "layer head"]], name: str = "value") -> go.Figure:
-    """One number for each head of each kind of attention, such as those of `path_effects` and `changes_elsewhere`."""
+    """One number for each head of each kind of attention. `values` is a result of `path_effects` or `changes_elsewhere`, or
+    another dict of this form; `name` says what a value is."""
     if not isinstance(values, Mapping) or not values:
         raise InputError("The values must be a dict: kind → array with axes layer head; not {given!r}.", given=values)
     for kind, of_kind in values.items():

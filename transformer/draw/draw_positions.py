@@ -71,8 +71,8 @@ def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
 
 @drawn
 def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
-    """The matrix that turns the vector of a position into that of the position `shift` later. It is that of an encoding with
-    alternating sines and cosines."""
+    """The matrix that turns the vector of a position into that of a later one. The later position is `shift` away, and the
+    encoding has alternating sines and cosines."""
     return figures.rotation_map(position_geometry.rotation(shift, d_model))
 
 

@@ -17,7 +17,8 @@ from transformer.validation import one_of
 
 @drawn
 def rows(pipeline: TextPipeline, text: str | Difference, side: Side = "source") -> go.Figure:
-    """The rows of the table of tokens that a text selects. For a Difference, the figure has maps of A, B and B − A."""
+    """The vectors of a text's tokens, as rows of the model's table of tokens. For a Difference, the figure has maps of A, B and
+    B − A."""
     if isinstance(text, Difference):
         names = text.tokens_of(side)
         text[f"{side}_embedding.token"]  # for tables of other widths, this raises an error that names their sizes
@@ -53,7 +54,7 @@ def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") ->
 
 
 def _vectors(difference: Difference, side: Side) -> list[np.ndarray]:
-    """The rows of the table that each run of a Difference has read, for its first text."""
+    """For each run of a Difference, the vectors of the tokens of its first text."""
     one_of("side", side, difference.sides)
     return [run[f"{side}_embedding.token"].numpy()[0] for run in (difference.a, difference.b)]
 

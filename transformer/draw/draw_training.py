@@ -17,7 +17,7 @@ from transformer.validation import one_of
 
 @drawn
 def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
-    """A number of the training over its steps. The numbers come from the history in the model's card."""
+    """A number of the training over its steps. `key` names it in the history of the model's card, such as `loss`."""
     points = [(float(point["step"]), float(point[key])) for point in pipeline.card.history if key in point]
     if not points:
         raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
@@ -60,7 +60,7 @@ def head_history(
 
 @drawn
 def weight_sizes(pipeline: TextPipeline) -> go.Figure:
-    """The length of all weights of each part of a model, as one vector."""
+    """The length of the weights of each part of a model. All weights of a part count as one vector."""
     sizes: dict[str, float] = {}
     for name, parameter in own_model(pipeline).named_parameters():
         part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")

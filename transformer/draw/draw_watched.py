@@ -17,7 +17,8 @@ TILE_CELL = 20  # px of a cell in the maps of all heads
 
 @drawn
 def watched_head(watched: Watched, path: str, head: int = 0, item: int = 0) -> go.Figure:
-    """The attention of one head of a module that `watch` has run. `path` is one of `watched.attentions`."""
+    """The attention of one head of a watched module. `watched` is what `watch` returns; `path` is one of
+    `watched.attentions`."""
     _check(watched)
     queries, keys = watched.labels(path, item)
     weights = watched.weights(path)
@@ -28,7 +29,8 @@ def watched_head(watched: Watched, path: str, head: int = 0, item: int = 0) -> g
 
 @drawn
 def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
-    """Every head of one attention of a module that `watch` has run. `path` is one of `watched.attentions`."""
+    """Every head of one attention of a watched module. `watched` is what `watch` returns; `path` is one of
+    `watched.attentions`."""
     _check(watched)
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), watched.labels(path, item), strict=True))
     weights, hidden = watched.weights(path)[item].detach().float().numpy(), ~watched.allowed(path)[item].numpy()
@@ -41,8 +43,8 @@ def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
 
 @drawn
 def watched_tensor(watched: Watched, path: str, item: int = 0) -> go.Figure:
-    """One tensor of a module that `watch` has run, for one text. Several matrices of it, such as those of heads, are drawn side
-    by side."""
+    """One tensor of a watched module, for one text. `watched` is what `watch` returns. Several matrices of the tensor, such as
+    those of heads, are drawn side by side."""
     _check(watched)
     activation = watched[path]
     values, axes = activation.values.detach(), [*activation.axes]

@@ -1,4 +1,4 @@
-"""A figure that a notebook shows without a network."""
+"""A figure that a notebook shows without an internet connection."""
 
 import base64
 import functools
@@ -63,7 +63,7 @@ def packed_plotly() -> str:
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """A figure that a notebook shows when it is the last value of a cell. The output of the cell contains everything it needs,
-    so a saved notebook shows it without a network and without Python.
+    so a saved notebook shows it without an internet connection and without Python.
 
     Attributes:
         figure: the Plotly figure; it may be changed.
@@ -96,7 +96,7 @@ class Drawing:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write a page with only the figure. The page needs no network.
+        """Write a page with only the figure. The page needs no internet connection.
 
         Raises:
             CheckpointError: the file cannot be written.

@@ -37,7 +37,7 @@ def weight_map(trace: Trace | Difference, kind: str, item: int, of: MapOfRun) ->
 def token_bars(
     difference: Difference, tokens: Sequence[Sequence[str]], values: Sequence[np.ndarray], value: str | None = None
 ) -> go.Figure:
-    """Bars of a number for each row of the target in A, in B, and of B − A.
+    """A number for each row of the target, as bars of A, of B and of B − A.
 
     Args:
         tokens, values: for A and for B, the token that each row predicts, and the number. The last row may be left out.

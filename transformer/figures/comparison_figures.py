@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
     @property
     def shown(self) -> Numbers:
-        """The numbers that are drawn: finite, and not masked."""
+        """The numbers that are drawn, which are finite and not masked; NaN elsewhere."""
         return np.where(self.allowed & np.isfinite(self.values), self.values, np.nan)
 
     def minus(self, other: "Run") -> "Run":

@@ -236,7 +236,7 @@ def lens_map(
         top: the most probable token at each point and step.
         shares: the probability of that token.
         ranks: the rank of the token that was written; 0 if it is the most probable token.
-        points: names of the rows, from the first layer on.
+        points: names of the rows, from the start of the residual stream on.
         written: the tokens that were written, one for each step.
         title: title of the colour bar.
         hover: a template with `{token}`, `{share}` and `{rank}`.

@@ -50,9 +50,9 @@ def waves(
 
     Args:
         dimensions: numbers of the columns.
-        values: the value of each column at every position; drawn as dots.
-        curves: values of each column in equal steps from the first position to the last, also between the positions. If it is
-            None, lines join the dots.
+        values: the value of each column at every position.
+        curves: values of each column in equal steps from the first position to the last, also between the positions. They are
+            drawn as lines, and up to `MOST_MARKED` values as dots. Without `curves`, lines join the values.
         names: names of the columns.
         labels: words of the figure.
     """

@@ -36,7 +36,7 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
     """Tensors as heatmaps with cells of one size, in rows that have titles.
 
     Args:
-        rows: title → the tensors of a row, which wraps.
+        rows: title → the tensors of a row. A row that is too long continues below.
         cell: px of a cell if there is enough space; otherwise cells are smaller.
         labels: words of the figure.
     """

@@ -21,9 +21,10 @@ EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # in the order of computation
 def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
-    """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the base run,
-    times the change that patching would make (Nanda 2023). It is exact only if the logits depend linearly on the place, and
-    softmax, norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
+    """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the run into
+    which places would be put, times the change that patching would make there (Nanda 2023). It is exact only if the logits
+    depend linearly on the place, and softmax, norms and activation functions are not linear: compare it with `patch_everywhere`
+    on the places that matter.
 
     Arguments are those of `patch_everywhere`; so are the errors, and one more:
 

@@ -126,8 +126,8 @@ def average_needs(
 
 
 def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str, str]]:
-    """Pairs of held-out texts of a task: of a task with pronouns, sentences that differ in the word that decides the pronoun;
-    of any other task, two texts of equally many tokens with different answers.
+    """Pairs of held-out texts of a task. If the task is about pronouns, the two sentences of a pair differ in the word that
+    decides what the pronoun means. In any other task, they are two texts of equally many tokens with different answers.
 
     Raises:
         InputError: there is no such task, `count` is not from 1 to `MOST_PAIRS`, or the seed is not a text or a whole number.

@@ -32,8 +32,8 @@ class Bench:
         other, values: path → tensor of the other run, and of the base run.
         ends: measure → its value in the corrupt and in the clean run.
         base_scores: the measures of each item of the base run.
-        shares_prefix: whether the positions before the first patched one are computed for one item, whose keys and values all
-            items then use. In a decoder alone, patching does not change these positions.
+        shares_prefix: whether the positions before the first patched one are computed only once, and all items use their keys
+            and values. In a decoder alone, patching does not change these positions.
     """
 
     def __init__(self, pair: RunPair, swap: Swap, direction: str, items: int, also: tuple[Place, ...] = ()) -> None:
@@ -117,7 +117,7 @@ class Bench:
 
 
 def paths_of(pair: RunPair, swap: Swap) -> list[str]:
-    """The paths of the tensors of all places."""
+    """The paths of all tensors that a swap can take places from."""
     grids = swap.grids(pair.network, pair.sides)
     return [
         path for grid, (layers, _) in grids.items() for layer in range(layers) for path in swap.paths(pair.network, grid, layer)

@@ -38,7 +38,7 @@ def check_gradients(network: object) -> None:
 
 
 def check_plain(network: Traceable, trace: object) -> None:
-    """Check that a trace is of one text, of tokens, and of a network with this configuration.
+    """Check that a trace has one text, is not a WordTrace, and is of a network with this configuration.
 
     Raises:
         InputError: `trace` is not such a trace.

@@ -52,7 +52,7 @@ class Patched:
 
     def differs(self, metric: str = "logit") -> bool:
         """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. The
-        logit difference must also change by at least the part `LEAST_PART` of the larger of its two magnitudes.
+        two logit differences must also differ by at least `LEAST_PART` times the larger of their magnitudes.
 
         Raises:
             ConfigError: there is no such measure.
