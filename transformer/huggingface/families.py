@@ -87,7 +87,7 @@ class Family:
 
 
 def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
-    """The points of the residual stream and of the norms in a layer.
+    """Our path → point, for the residual stream and the norms in a layer.
 
     Args:
         norms: sub-layer → its norm, in the order they run.
@@ -106,8 +106,7 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """Where a trace finds the outputs of the query, key and value projections, and of the output projection after the heads are
-    joined."""
+    """Our path → point, for the outputs of the query, key and value projections, and for the points of `joined`."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -116,13 +115,13 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """Where a trace finds the joined head outputs and the attention's output, which is added to the residual stream."""
+    """Our path → point, for the joined head outputs and for the attention's output, which is added to the residual stream."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
-    """Where a trace finds the tensors of the feed-forward network: before and after its activation, and its output. With a
-    gate, `activated` is the product of the activated gate and `hidden`."""
+    """Our path → point, for the feed-forward network: before and after its activation, and its output. With a gate, `activated`
+    is the product of the activated gate and `hidden`."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 

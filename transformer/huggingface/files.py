@@ -165,7 +165,7 @@ def summary(path: str | Path) -> Summary:
     """The family and the size of a model, from its configuration and the headers of its weight files. The model is not opened.
 
     Raises:
-        CheckpointError: these files show that the folder cannot be opened, or the model is above `MODEL_MEGABYTES`.
+        CheckpointError: these files show that the folder cannot be opened, or the model is larger than `MODEL_MEGABYTES`.
     """
     folder = Folder(path)
     family = config_values(folder)["model_type"]

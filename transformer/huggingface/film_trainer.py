@@ -8,7 +8,7 @@ from transformer.training.own_film import Film
 
 
 class TrainerFilm(TrainerCallback):
-    """Records a film of a training by `transformers.Trainer`.
+    """Records a `Film` of a training by `transformers.Trainer`: the tensors of the model at several steps, and the losses.
 
         Trainer(model, callbacks=[TrainerFilm(Film(model, tokenizer(texts, return_tensors="pt")))])
 
@@ -22,14 +22,14 @@ class TrainerFilm(TrainerCallback):
         self.film = film
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Count a step."""
+        """Count a step of the film, which records a frame if one is due."""
         self.film(step=state.global_step)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
-        """Note the loss, if one is logged."""
+        """Add the loss to the film, if one is logged."""
         if logs and "loss" in logs:
             self.film.note_loss(logs["loss"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Write the file."""
+        """Write the file of the film."""
         self.film.save()

@@ -66,12 +66,12 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """The scores after the edits at their tap."""
+        """These values as scores, after the edits at the tap."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 
     def then(self, tap: Tap, function: Callable[[Tensor], Tensor]) -> "Scores":
-        """The result of a function of these scores, after a tap."""
+        """The scores that a function makes of these, after the edits at the tap."""
         before = self.again  # not `self`, which would keep the scores in memory
         return Scores.seen(tap, function(self.values), lambda: function(before()))
 

@@ -57,7 +57,7 @@ class ModelConfig(NetworkConfig):
             `relative` (a bias on the scores), or `none` if no known kind is found.
         norm_first: whether norms come before the sub-layers.
         final_norm: whether there is a norm after the last layer of a stack.
-        scale_embedding: whether the rows of the token table are multiplied.
+        scale_embedding: whether the rows of the token table are multiplied by a factor.
     """
 
     family: str
@@ -120,7 +120,7 @@ class Network:
         eager: the same weights in a model without taps, as `transformers` would run it.
         config: sizes.
         taps: path → tap.
-        missing: paths of the points of the family that this model does not have.
+        missing: paths of tensors that other models of the family have and this one does not.
         readout: how the logits of its decoder are read from the residual stream; None without a decoder, or if the readout
             does not give the model's logits.
         keeps: whether logits are the same if keys and values of earlier positions are cached.
@@ -252,7 +252,8 @@ class Network:
             return self.output.of(self.eager, given, last)
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, from its first position on; None if no vectors are added."""
+        """The vectors that are added to the tokens of a side, from the position of the first token on; None if no vectors are
+        added."""
         stack = next((stack for name, stack in self.stacks.items() if STACK_SIDES[name] == side), None)
         point = stack.embedding.get("position") if stack else None
         module: Any = find_module(self.model, point.module) if point else None
@@ -416,8 +417,8 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """The expected points that a test pass does not reach. Taps that the pass does not reach are deleted. The readout is
-        tested on the same pass.
+        """Those of the expected paths that a test pass does not reach. Taps that the pass does not reach are deleted. The
+        readout is tested on the same pass.
 
         Raises:
             CheckpointError: the logits are not finite, or differ from those of the model without taps; or a decoder attends to

@@ -128,7 +128,7 @@ def changed() -> int:
 
 
 def used(folder: Path) -> None:
-    """Record that a model of the store is used now. Any other folder is not changed."""
+    """Record that the model in this folder of the store is used now. Any other folder is not changed."""
     if folder.parent == store():
         with suppress(OSError):
             os.utime(folder)

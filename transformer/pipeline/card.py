@@ -89,7 +89,7 @@ class Card:
 
 
 def _with_task(values: Any) -> Any:
-    """The fields of a card with the present name `task` of the field that the files of the shipped models call `world`."""
+    """The fields of a card, with `world` renamed `task`: the files of the shipped models have the old name."""
     if not isinstance(values, dict):
         return values
     renamed = values if "task" in values else {"task" if name == "world" else name: value for name, value in values.items()}

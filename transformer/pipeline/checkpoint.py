@@ -99,7 +99,7 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
-    """Read a checkpoint into a model in evaluation mode.
+    """The checkpoint in a file, with its model in evaluation mode.
 
     Raises:
         CheckpointError: the file is missing, truncated, damaged or not one of ours; its parts do not fit together; or its

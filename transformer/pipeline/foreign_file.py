@@ -35,7 +35,7 @@ class ForeignFile:
             raise self.refused(f"its {part} cannot be right")
 
     def json(self, metadata: Mapping[str, str], part: str) -> Any:
-        """The value of a part of the metadata.
+        """The value of a part of the metadata, parsed from JSON.
 
         Raises:
             CheckpointError: the part is missing, or is not JSON.

@@ -21,7 +21,7 @@ SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest
 
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """The tensors that a file stores for these tensors: whole numbers and their scales, or numbers of half precision.
+    """The tensors to store in place of these: whole numbers and their scales (`.scale`), or numbers of half precision.
 
     Args:
         tensors: tensors of floating-point numbers, by name.

@@ -190,8 +190,8 @@ class Pipeline(TextPipeline):
         Args:
             sources: texts, or encodings of them from `encode`.
             edits: interventions applied while the answers are written.
-            max_new_tokens: the most tokens of each output. Without it, and never more: twice the number of ids of the source
-                plus 8; for an untrained model as `trained` says.
+            max_new_tokens: the most tokens of each output; at most, and by default, twice the number of ids of its source plus
+                8. An untrained model writes fewer (see `trained`).
 
         Raises:
             InputError: the model cannot read a text, or `sources` is not a list of at least one text.

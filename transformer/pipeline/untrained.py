@@ -213,8 +213,8 @@ class Weights:
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:
-        """Let a tensor use the memory of the weights with this number. If there are none, or they have another shape, `draw`
-        samples the weights of the tensor."""
+        """Let a tensor use the memory of the weights with this number. If there are none of its shape, call `draw`, which
+        samples new ones into it."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known

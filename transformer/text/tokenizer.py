@@ -110,8 +110,8 @@ def a_text(text: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without invisible characters. Joiners
-    are kept only if they join letters or emoji."""
+    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without invisible characters.
+    Zero-width joiners are kept only between letters or emoji that need them."""
     visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", a_text(text)))
     typed = unicodedata.normalize("NFC", visible).translate(APOSTROPHES).translate(DASHES).lower()
     return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)

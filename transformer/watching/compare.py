@@ -71,8 +71,8 @@ def compare(
             that finds nothing takes up to a minute.
 
     Raises:
-        InputError: an argument is invalid, the weights are in half precision or not finite, the module fails, it returns no
-            logits, or its weights cannot be placed; the message names the tensors that are left. If the module fails because it
+        InputError: an argument is invalid; the weights are in half precision or not finite; the module fails or returns no
+            logits; or its weights cannot be placed: then the message names those that are left. If the module fails because it
             exchanges two axes, the message names this mistake, provided that the module runs on axes of equal size.
     """
     _check(mine, ours, source, target, mapping, run, tolerance, report)
@@ -174,7 +174,7 @@ def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
 def _randomness(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, compared: Compared, found: Found
 ) -> list[Reason]:
-    """Dropout that is on, or anything else that makes two runs differ."""
+    """A reason, if dropout is on or anything else makes two runs of `mine` differ; otherwise empty."""
     if compared.recorder.dropped:
         where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
         return [Reason("dropout on", f"dropout is on: your module is {where}", "", found.reached.logits)]

@@ -46,8 +46,8 @@ def network_like(
         fields: fields of `TransformerConfig` that you know better, such as `target_padding="nothing"`.
 
     Raises:
-        InputError: the value is not a module, `source`, `target` or `run` has another type, the module fails, or a size cannot
-            be read; the message names its field.
+        InputError: `module`, `source`, `target` or `run` has another type; the module fails; or a size cannot be read: then the
+            message names its field.
         ConfigError: a field does not exist, or its value is not allowed.
     """
     check_module("module", module)

@@ -200,7 +200,8 @@ class Operations(TorchDispatchMode):
         self.found(attention)
 
     def _fused(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Tensor) -> None:
-        """Compute the weights of `scaled_dot_product_attention` again from its arguments: torch does not return them."""
+        """Record the attention of `scaled_dot_product_attention`. Its weights are computed again from the arguments, because
+        torch does not return them."""
         named = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False)) | kwargs
         query, key, value = named["query"], named["key"], named["value"]
         repeats = query.shape[-3] // key.shape[-3] if named.get("enable_gqa") and query.ndim > 2 else 1

@@ -71,7 +71,7 @@ class Setting:
         return listed + [f"decoder.layers.{layer}.{part}" for layer in range(config.decoder_layers) for part in decoder]
 
     def layer_input(self, path: str) -> str:
-        """The path of the tensor that a layer reads; `path` is that of a sub-layer in the layer."""
+        """The path of the tensor that a layer reads; `path` is the path of one of its sub-layers."""
         stack, _, layer, _ = path.split(".")[:4]
         if int(layer):
             return f"{stack}.layers.{int(layer) - 1}.feed_forward_add_norm.{'sum' if self.config.norm_first else 'normalized'}"

@@ -126,8 +126,8 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """Give a norm of ours that has no counterpart in the pass of the other network the weights of the next of its norms that
-    did not run; if all of them ran, the weight 1 and no bias."""
+    """Place weights for a norm of ours that the pass of the other network lacks: those of the next of its norms that did not
+    run; if all of them ran, the weight 1 and no bias."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())
     placed.put(f"{path}.weight", weight, names)

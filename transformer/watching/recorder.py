@@ -80,7 +80,8 @@ def tensor_path(module: str, name: str) -> str:
 
 
 def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
-    """Every tensor in arguments or results, after the end of its name: `.0`, `.1`, … if there are several, else empty."""
+    """For every tensor in arguments or results, the end of its name and the tensor: `.0`, `.1`, … if there are several, else
+    empty."""
     listed = [*tensors_in(tuple(values.values()) if isinstance(values, dict) else (values,))]
     for place, tensor in enumerate(listed):
         yield f".{place}" if len(listed) > 1 else "", tensor

@@ -42,7 +42,7 @@ def watch(
             with such lists. A row is as long as the text is in the module, with padding.
 
     Raises:
-        InputError: the value is not a module, the module fails, or the tokens or names have another form.
+        InputError: the value is not a module; the module fails; or `tokens` or `names` have another form.
         PathError: `names` has a path that the module does not have; the message lists the nearest ones.
     """
     check_module("module", module)

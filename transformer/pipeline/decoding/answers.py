@@ -24,7 +24,7 @@ class GeneratedIds(NamedTuple):
 
 
 def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
-    """The most tokens of each answer of a batch: its own limit, or fewer if fewer were asked for.
+    """For each answer of a batch, the most tokens: its own limit, or `max_new_tokens` if that is less.
 
     Args:
         limits: for each text, the most tokens that its answer may have.
@@ -51,8 +51,8 @@ def greedy(
     forced: Mapping[int, int] | None = None,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> GeneratedIds:
-    """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`.
-    Arguments as for `generate`."""
+    """The ids from greedy decoding: the most probable token is appended to the decoder's input until it is `<eos>`, or the
+    answer has `max_new_tokens`. Arguments and errors as for `generate`."""
     steps = generate(
         model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
     )

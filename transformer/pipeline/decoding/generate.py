@@ -40,7 +40,7 @@ class Network(Protocol):
         ...
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Any, Mask]:
-        """The memory, and the mask of the source keys that may be attended to."""
+        """The memory, which is the encoder's output, and the mask of the source keys that may be attended to."""
         ...
 
     def decode(
@@ -56,7 +56,8 @@ class Network(Protocol):
         ...
 
     def new_cache(self) -> Any:
-        """An empty cache for `decode`, with `length` and `select` as in `transformer.network.cache.KeyValueCache`."""
+        """An empty cache for `decode`, with `length` and `select` as in `transformer.network.cache.KeyValueCache`; None if the
+        network cannot use one."""
         ...
 
 
@@ -122,7 +123,7 @@ class DecodingStep:
         return self.own.logits.log_softmax(-1)
 
     def attention(self, kind: str, row: int = 0) -> Float[Tensor, "layer head key"]:
-        """The attention weights of the last position of `input_ids`.
+        """The attention weights of the last position of `input_ids`, in every layer and head.
 
         Args:
             kind: `decoder` or `cross`.
@@ -161,7 +162,7 @@ def generate(
         model: the model, in evaluation mode.
         source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
         sos, eos: ids in the target vocabulary.
-        max_new_tokens: the most tokens to generate, at most `max_len − 1`.
+        max_new_tokens: the most tokens to generate; never more than `max_len` minus the length of the prompt.
         method: chooses the tokens; greedy decoding by default.
         logits_processors: change the distribution, in this order, before a token is sampled from it.
         forced: step → id of the token that is written in this step, whatever its probability.
@@ -174,8 +175,9 @@ def generate(
             is no source.
 
     Raises:
-        InputError: an id is not in the embedding table, a forced token or step is not a whole number in its range, or an item
-            of `logits_processors` is not a logits processor.
+        InputError: an id is not in the embedding table; a forced step or token is not a whole number in its range; `method`,
+            `forced` or an item of `logits_processors` has another type; or beam search gets several sources, or edits with
+            `items`.
         PathError: an edit does not fit the model. Both errors are raised before the first step.
     """
     if forced is not None and not isinstance(forced, Mapping):

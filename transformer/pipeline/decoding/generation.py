@@ -13,7 +13,8 @@ from transformer.pipeline.decoding.methods import Hypothesis
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """The steps of one answer to one source, from first to last. With greedy decoding and sampling the tree is one chain.
+    """The steps of one answer to one source, from first to last. Their hypotheses are a tree; with greedy decoding and
+    sampling, a single chain.
 
     Attributes:
         steps: the steps that `generate` yields, at least one.
@@ -42,7 +43,7 @@ class Generation:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Generation":
-        """Run an iterator of `generate` to its end, and keep its steps.
+        """The generation with all steps of an iterator of `generate`, which is run to its end.
 
         Raises:
             InputError: `steps` are not those that `generate` yields, there are none, or they are of several sources.
@@ -79,16 +80,16 @@ class Generation:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
-        """A hypothesis, by default the best, as far as it is written. A token beyond the last allowed one is chosen only to see
-        whether the answer ends. If there is such a token, this is the hypothesis before it; None if nothing comes before it."""
+        """The hypothesis, by default the best, or the one before it if its last token exceeds the most tokens: such a token is
+        chosen only to see whether the answer ends. None if nothing comes before it."""
         made = hypothesis or self.best
         if made.ended or self.steps[made.step].room:
             return made
         return self.hypotheses[made.parent] if made.parent >= 0 else None
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The tokens of a hypothesis, by default the best. `<eos>` is left out, and so is a token that exceeds the most that
-        are allowed."""
+        """The ids of the tokens of a hypothesis, by default the best. `<eos>` is left out, and so is a token that exceeds the
+        most that are allowed."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 

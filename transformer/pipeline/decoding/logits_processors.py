@@ -24,7 +24,7 @@ LEAST_TEMPERATURE = 1e-4  # a lower temperature counts as 0, because the logits 
 @dataclass(frozen=True)
 class Temperature:
     """Divide the logits by `value`. Below 1, probable tokens become more probable; above 1, the others do. 0 keeps only the
-    most probable token."""
+    most probable token. Raises `InputError` for a value that is not from 0 to 10."""
 
     value: int | float
 
@@ -32,7 +32,7 @@ class Temperature:
         _check("The temperature", self.value, 0, HIGHEST_TEMPERATURE)
 
     def apply(self, logits: Logits) -> Logits:
-        """The new logits."""
+        """The divided logits, less the largest of their row, so that none is too large."""
         if self.value < LEAST_TEMPERATURE:
             return TopK(1).apply(logits)
         return (logits - logits.amax(-1, keepdim=True)) / self.value
@@ -40,7 +40,8 @@ class Temperature:
 
 @dataclass(frozen=True)
 class TopK:
-    """Keep the `count` most probable tokens; of equally probable tokens, the ones with lower ids."""
+    """Keep the `count` most probable tokens; of equally probable tokens, the ones with lower ids. Raises `InputError` for a
+    count that is not a whole number from 1."""
 
     count: int
 
@@ -48,13 +49,14 @@ class TopK:
         _check("Top-k", self.count, 1, math.inf, whole=True)
 
     def apply(self, logits: Logits) -> Logits:
-        """The new logits."""
+        """The logits, with −∞ for the tokens that are not kept."""
         return _keep_first(logits, torch.full((len(logits), 1), min(self.count, logits.shape[-1])))
 
 
 @dataclass(frozen=True)
 class TopP:
-    """Keep the fewest tokens, most probable first, whose probabilities add up to at least `mass` (nucleus sampling)."""
+    """Keep the fewest tokens, most probable first, whose probabilities add up to at least `mass` (nucleus sampling). Raises
+    `InputError` for a mass that is not from 0 to 1."""
 
     mass: int | float
 
@@ -62,7 +64,7 @@ class TopP:
         _check("Top-p", self.mass, 0, 1)
 
     def apply(self, logits: Logits) -> Logits:
-        """The new logits."""
+        """The logits, with −∞ for the tokens that are not kept."""
         ordered = logits.double().softmax(-1).sort(descending=True, stable=True, dim=-1).values
         before = ordered.cumsum(-1) - ordered  # the mass of the tokens that are more probable
         return _keep_first(logits, (before < self.mass).sum(-1, keepdim=True).clamp(min=1))
@@ -70,7 +72,8 @@ class TopP:
 
 @dataclass(frozen=True)
 class MinP:
-    """Keep the tokens with at least `share` of the probability of the most probable one."""
+    """Keep the tokens with at least `share` of the probability of the most probable one. Raises `InputError` for a share that
+    is not from 0 to 1."""
 
     share: int | float
 
@@ -78,7 +81,7 @@ class MinP:
         _check("Min-p", self.share, 0, 1)
 
     def apply(self, logits: Logits) -> Logits:
-        """The new logits."""
+        """The logits, with −∞ for the tokens that are not kept."""
         relative = (logits - logits.amax(-1, keepdim=True)).double().exp()
         return logits.masked_fill(relative < self.share, -math.inf)
 

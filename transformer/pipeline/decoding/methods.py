@@ -76,7 +76,7 @@ class Search(ABC):
     def choose(
         self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
     ) -> Choice:
-        """The next tokens.
+        """The hypotheses made in a step, and those that are continued.
 
         Args:
             own: the model's own log-probabilities, −∞ for tokens that must not be written.
@@ -102,6 +102,9 @@ class Sample:
     Attributes:
         seed: the same seed gives the same tokens. Each step has its own random numbers, so a forced token changes the tokens
             after it only through the model.
+
+    Raises:
+        InputError: the seed is not a whole number from 0 to `LARGEST_SEED`.
     """
 
     seed: int = 0
@@ -127,7 +130,7 @@ class Sample:
 
     def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:
         cumulated = logits.double().softmax(-1).cumsum(-1)
-        # `right=True` skips equal sums, so that a token of probability 0 is never drawn.
+        # `right=True` skips equal sums, so that a token of probability 0 is never sampled.
         sampled = torch.searchsorted(cumulated, uniforms * cumulated[:, -1:], right=True)
         last = (logits > -math.inf).int().cumsum(-1).argmax(-1, keepdim=True)
         return torch.minimum(sampled, last)
@@ -143,8 +146,11 @@ class Beam:
 
     Attributes:
         width: number of hypotheses that are kept, 1 to `LARGEST_WIDTH`; the app offers 1 to `WIDEST`. 1 is greedy decoding.
-        length_penalty: the sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0 favours short
-            answers, because each token makes the sum smaller; 1 compares the mean.
+        length_penalty: 0 to `LARGEST_PENALTY`: the sum of the log-probabilities is divided by the length (with `<eos>`) to this
+            power. 0 favours short answers, because each token makes the sum smaller; 1 compares the mean.
+
+    Raises:
+        InputError: the width or the length penalty is not a number in its range.
     """
 
     width: int = 4
@@ -160,11 +166,12 @@ class Beam:
             raise InputError(template, penalty=penalty, most=LARGEST_PENALTY)
 
     def score(self, total: float, length: int) -> float:
-        """The score of a hypothesis of `length` tokens."""
+        """The score of a hypothesis of `length` tokens: `total`, its log-probability, divided by `length` to the power
+        `length_penalty`."""
         return total / length**self.length_penalty
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search.
+        """A new search for one answer.
 
         Raises:
             InputError: there are several sources.
