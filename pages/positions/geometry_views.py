@@ -1,6 +1,7 @@
 """Three views of a table of positions: its columns as waves, its dot products, and rotation by a fixed shift."""
 
 import math
+from itertools import chain
 
 import numpy as np
 import streamlit as st
@@ -26,10 +27,8 @@ SHOWN = 8  # this many rows and columns of a rotation matrix are drawn; the numb
 
 def show_waves(table: Table) -> None:
     """Draw the picked columns of the table as curves over the positions."""
-    words, options = text("positions"), [str(dimension) for dimension in range(table.d_model)]
-    first = list(
-        dict.fromkeys(str(min(at, table.d_model - 1)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2))
-    )
+    words, options, last = text("positions"), [str(dimension) for dimension in range(table.d_model)], table.d_model - 1
+    first = list(dict.fromkeys(str(min(at, last)) for at in (0, 1, table.d_model // 8 * 2, table.d_model // 4 * 2)))
     chosen_before = st.session_state.get("waves", first)
     if not set(chosen_before) <= set(options):
         st.session_state["waves"] = [name for name in chosen_before if name in options]
@@ -51,20 +50,16 @@ def show_waves(table: Table) -> None:
         steps = np.linspace(0, table.positions - 1, (table.positions - 1) * BETWEEN + 1)
         curves = np.stack([wave(dimension, table.d_model, steps) for dimension in dimensions], axis=1)
         cells = [cell(1, dimension, table.d_model) for dimension in dimensions]
+        lengths = [number(2 * math.pi * each.divisor, 4, ",") for each in cells]
         names = [
-            words["wave"].format(
-                dimension=entry.dimension, function=entry.function, length=number(2 * math.pi * entry.divisor, 4, ",")
-            )
-            for entry in cells
+            words["wave"].format(dimension=each.dimension, function=each.function, length=length)
+            for each, length in zip(cells, lengths, strict=True)
         ]
-    figure = chart(waves, dimensions, table.values[:, dimensions], curves, names, labels=figure_labels())
-    courses = [
-        fact
-        for name, values in zip(names, table.values[:, dimensions].T.tolist(), strict=True)
-        for fact in course({"series": name}, values)
-    ]
+    columns = table.values[:, dimensions]
+    figure = chart(waves, dimensions, columns, curves, names, labels=figure_labels())
+    courses = (course({"series": name}, values) for name, values in zip(names, columns.T.tolist(), strict=True))
     alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
-    show(figure, "positions-waves", f"{alt} {described(courses)}", tells=True)
+    show(figure, "positions-waves", f"{alt} {described([*chain(*courses)])}", tells=True)
     st.caption(words["waves_one_speed" if curves is not None and table.d_model <= 2 else f"waves_{table.kind}"])
 
 
@@ -73,11 +68,8 @@ def show_distances(table: Table) -> None:
     words, products = text("positions"), dot_products(table.values)
     left, right = st.columns(2)
     with left:
-        show(
-            chart(product_map, products, labels=figure_labels()),
-            "positions-products",
-            words["products_alt"].format(positions=table.positions),
-        )
+        figure = chart(product_map, products, labels=figure_labels())
+        show(figure, "positions-products", words["products_alt"].format(positions=table.positions))
     with right:
         figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
         show(figure, "positions-distances", words["distances_alt"])
@@ -117,21 +109,17 @@ def show_rotation(table: Table) -> None:
         shift = whole("shift", 0, table.positions - 1, min(5, table.positions - 1)) or 0
         row, column = pick_cell(table)
     errors, matrix = rotation_errors(table.values, shift), rotation(shift, table.d_model)
-    numbers = [("error", errors.pairs, "error_help"), ("error_lone", errors.lone, "error_lone_help")]
-    shown_errors = [(name, value, help) for name, value, help in numbers if value is not None]
-    for place, (name, value, help) in zip(st.columns(2), shown_errors, strict=False):
+    numbers = {name: value for name, value in (("error", errors.pairs), ("error_lone", errors.lone)) if value is not None}
+    for place, (name, value) in zip(st.columns(2), numbers.items(), strict=False):
         with place:
-            show_difference(words[name], value, 1, 2, words[help])  # sines and cosines are at most 1
+            show_difference(words[name], value, 1, 2, words[f"{name}_help"])  # sines and cosines are at most 1
     if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
     left, right = st.columns(2)
     with left:
         shown = min(SHOWN, table.d_model)
-        show(
-            chart(rotation_map, matrix[:shown, :shown], labels=figure_labels()),
-            "positions-rotation",
-            words["rotation_alt"].format(count=shown, shift=shift),
-        )
+        figure = chart(rotation_map, matrix[:shown, :shown], labels=figure_labels())
+        show(figure, "positions-rotation", words["rotation_alt"].format(count=shown, shift=shift))
         if shown < table.d_model:
             st.caption(words["rotation_part"].format(shown=shown, d_model=table.d_model))
     with right:
@@ -151,21 +139,14 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
     arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
     names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
     figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
-    hands = [
-        words["circle_hand"].format(name=name, sine=number(values[0], DIGITS), cosine=number(values[1], DIGITS))
-        for name, values in ((name, table.values[at, sine : sine + 2].tolist()) for at, name in arrows.items())
-    ]
+    hands = []
+    for at, name in arrows.items():
+        both = [number(value, DIGITS) for value in table.values[at, sine : sine + 2].tolist()]
+        hands.append(words["circle_hand"].format(name=name, sine=both[0], cosine=both[1]))
     alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
     show(figure, "positions-circle", alt, tells=True)
-    turn = cell(shift, sine, table.d_model).angle
+    turn = cell(shift, sine, table.d_model)
+    values = {"divisor": turn.divisor, "turn": turn.angle, "degrees": math.degrees(turn.angle)}
+    written = {name: number(value, DIGITS) for name, value in values.items()}
     starts = words["from_one" if row == other else "from_both"].format(first=row, second=other)
-    st.caption(
-        words["circle"].format(
-            pair=sine // 2,
-            shift=shift,
-            divisor=number(cell(1, sine, table.d_model).divisor, DIGITS),
-            turn=number(turn, DIGITS),
-            degrees=number(math.degrees(turn), DIGITS),
-            starts=starts,
-        )
-    )
+    st.caption(words["circle"].format(pair=sine // 2, shift=shift, starts=starts, **written))

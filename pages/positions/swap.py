@@ -53,24 +53,24 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
         second = pick_position(words["swap_second"], tokens, "second", typed, other)
     order = list(range(len(tokens)))
     order[first], order[second] = second, first
-    swapped = [tokens[place] for place in order]
+    same, swapped = tokens[first] == tokens[second], [tokens[place] for place in order]
     ids = trace.source_ids[0]
     parts = None if shown is trace else word_groups(trace, "source")
     effects = {run: _swap(view.key, ids, first, second, run == WITHOUT, parts) for run in (WITH, WITHOUT)}
     changes = {choice_label("run", run): effect.changes for run, effect in effects.items()}
     with picture:
         st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
-        if tokens[first] == tokens[second]:
+        if same:
             st.info(words["swap_same"], icon=":material/info:")
         show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
         with place:
             show_difference(label, effect.largest, abs(effect.before).max(), 2, words["largest_difference_help"])
-    if effects[WITH].largest:
+    if not same:
         st.markdown(words["swap_result"])
     if seen("outputs", 560):
-        _show_outputs(tokens, effects)
+        _show_outputs(tokens, effects, same)
     if table := unfolding(words["swap_numbers"], ":material/table:", "swap_numbers"):
         table.dataframe(pd.DataFrame(changes, numbered_tokens(tokens)))
 
@@ -89,15 +89,16 @@ def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[
     return places[0], places[-1]
 
 
-def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap]) -> None:
-    """Draw the encoder's output for both sentences, number by number, and their difference."""
+def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap], same: bool) -> None:
+    """Draw the encoder's output for both sentences, number by number, and their difference. `same`: whether equal words were
+    swapped; then the two outputs can differ by rounding alone."""
     words = text("positions")
     run = pick(words["swap_run"], list(effects), "run")
     before, after = effects[run].before, effects[run].after
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)))
-    st.caption(words["swap_outputs"][run if effects[WITH].largest else "same"])
+    st.caption(words["swap_outputs"]["same" if same else run])
 
 
 @cached

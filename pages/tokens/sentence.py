@@ -112,12 +112,8 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
-
-    Args:
-        ids: the model's input, with padding.
-        typed: the tokens as they were typed. Empty for the model's own answer, which has no unknown token.
-    """
+    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead. `typed`
+    is empty for the model's own answer, which has no unknown token."""
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
     for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):
@@ -127,8 +123,7 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
         read_as = small.format(words["read_as"].format(token=token)) if kind == "unknown" else ""
         number = small.format(words["chip"].format(id=token_id))
         items.append(Markup('<li class="{}"><b>{}</b>{}{}</li>').format(kind, part, read_as, number))
-    template = Markup('<ol class="tokens" style="padding: 0" aria-label="{}">{}</ol>')
-    return template.format(words["chips"], Markup("").join(items))
+    return _listed(items)
 
 
 def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -> Markup:
@@ -140,8 +135,12 @@ def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -
         )
         for token, group in zip(tokens, of, strict=True)
     ]
+    return _listed(items)
+
+
+def _listed(items: Sequence[Markup]) -> Markup:
     template = Markup('<ol class="tokens" style="padding: 0" aria-label="{}">{}</ol>')
-    return template.format(words["chips"], Markup("").join(items))
+    return template.format(text("tokens")["chips"], Markup("").join(items))
 
 
 def show_rows(sentence: Sentence) -> None:
@@ -158,34 +157,28 @@ def show_rows(sentence: Sentence) -> None:
 def show_scaling(trace: Trace, sentence: Sentence) -> None:
     """Draw the rows before and after the multiplication by √d_model. If the variant does not scale, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
-    before = sentence.rows
-    position = _position_length(trace, sentence)
+    before, path_of_position = sentence.rows, f"{path}.position"
+    position = {}
+    if path_of_position in trace:
+        position["length_position"] = _mean_length(trace[path_of_position].numpy())
     if not trace.config.scale_embedding:
         st.markdown(words["unscaled"])
-        _lengths({"length_token": np.linalg.norm(before, axis=1).mean()} | position)
+        _show_lengths({"length_token": _mean_length(before)} | position)
         return
     after = trace[f"{path}.scaled"].numpy()[sentence.item][: len(before)]
     factor = fixed(d_model**0.5, 3)
     st.markdown(words["scaled"].format(d_model=d_model, factor=factor))
-    names = (words["before"], words["after"].format(factor=factor))
-    figure = chart(
-        aligned_maps, dict(zip(names, (before, after), strict=True)), sentence.tokens, words["token"], words["dimension"]
-    )
+    panels = {words["before"]: before, words["after"].format(factor=factor): after}
+    figure = chart(aligned_maps, panels, sentence.tokens, words["token"], words["dimension"])
     show(figure, "tokens-scaled", words["scaled_alt"])
-    lengths = {name: np.linalg.norm(rows, axis=1).mean() for name, rows in (("length_before", before), ("length_after", after))}
-    _lengths(lengths | position)
+    _show_lengths({"length_before": _mean_length(before), "length_after": _mean_length(after)} | position)
 
 
-def _position_length(trace: Trace, sentence: Sentence) -> dict[str, float]:
-    """The mean length of the position vectors that are added to the tokens. Empty if no position vectors are added."""
-    path = f"{sentence.side}_embedding.position"
-    if path not in trace:
-        return {}
-    values = trace[path].numpy()
-    return {"length_position": np.linalg.norm(values, axis=-1).mean()}
+def _mean_length(vectors: np.ndarray) -> float:
+    return float(np.linalg.norm(vectors, axis=-1).mean())
 
 
-def _lengths(lengths: dict[str, float]) -> None:
+def _show_lengths(lengths: dict[str, float]) -> None:
     words = text("tokens")
     for place, (name, length) in zip(st.columns(3), lengths.items(), strict=False):
         place.metric(words[name], fixed(length, 3), help=words["length_help"])
@@ -206,10 +199,9 @@ def show_padding(trace: Trace, sentence: Sentence) -> None:
     else:
         st.markdown(words["padding_batch"].format(token=f"`{token}`", count=count, texts=len(batch), length=len(batch[0])))
     row = sentence.table[pad]
-    length, largest = float(np.linalg.norm(row)), float(abs(row).max())
+    values = {"length": fixed(_mean_length(row), 3), "mean": fixed(_mean_length(np.delete(sentence.table, pad, axis=0)), 3)}
     template = words["padding_ordinary" if row.any() else "padding_zero"]
-    mean = float(np.linalg.norm(np.delete(sentence.table, pad, axis=0), axis=1).mean())
-    st.markdown(template.format(token=f"`{token}`", length=fixed(length, 3), largest=number(largest, 3), mean=fixed(mean, 3)))
+    st.markdown(template.format(token=f"`{token}`", largest=number(float(abs(row).max()), 3), **values))
     shown = [pad, sentence.first_word]
     names = [sentence.vocabulary.tokens[token_id] for token_id in shown]
     figure = chart(aligned_maps, {words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])

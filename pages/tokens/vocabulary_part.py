@@ -33,11 +33,8 @@ def show_similarity(sentence: Sentence) -> None:
     st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")
     rows = sentence.rows
     similarities = cosines(rows, rows)
-    show(
-        chart(similarity_map, similarities, sentence.tokens, labels=figure_labels()),
-        "tokens-similarity",
-        words["alike_alt"].format(count=len(rows)),
-    )
+    figure = chart(similarity_map, similarities, sentence.tokens, labels=figure_labels())
+    show(figure, "tokens-similarity", words["alike_alt"].format(count=len(rows)))
     if np.isnan(similarities).any():
         st.caption(words["no_direction"])
 
@@ -51,13 +48,13 @@ def show_nearest(sentence: Sentence) -> None:
         offered = tuple(dict.fromkeys(vocabulary.tokens_of([index for index in sentence.ids if index >= 0])))
     labels = dict(zip(offered, numbered_tokens(offered), strict=True)) if offered is vocabulary.tokens else {}
     until = words["nearest_first"].format(token=vocabulary.tokens[first])
-    word = pick_or_none(words["nearest"], offered, "word", until, words["nearest_help"], labels=labels, written=str)
-    token_id = first if word is None else vocabulary.tokens.index(word)
-    neighbours = nearest(sentence.table, token_id, NEAREST)
+    picked = pick_or_none(words["nearest"], offered, "word", until, words["nearest_help"], labels=labels, written=str)
+    token = vocabulary.tokens[first] if picked is None else picked
+    neighbours = nearest(sentence.table, vocabulary.tokens.index(token), NEAREST)
     if not neighbours:
-        st.info(words["nearest_none"].format(token=literal(vocabulary.tokens[token_id])))
+        st.info(words["nearest_none"].format(token=literal(token)))
         return
-    st.markdown(words["nearest_text"].format(token=literal(vocabulary.tokens[token_id]), count=len(neighbours)))
+    st.markdown(words["nearest_text"].format(token=literal(token), count=len(neighbours)))
     columns = words["columns"]
     frame = pd.DataFrame(
         {
@@ -84,25 +81,18 @@ def show_plane(view: View, sentence: Sentence) -> None:
     """Draw every token of the vocabulary as a point, coloured by class. Of a large vocabulary, draw only the first tokens and
     the tokens of the sentence."""
     words, vocabulary = text("tokens"), sentence.vocabulary
-    ids = tuple(range(len(vocabulary)))
+    ids, own = tuple(range(len(vocabulary))), [index for index in sentence.ids if index >= 0]
     if len(vocabulary) > LARGE:
-        ids = tuple(sorted({*range(LARGE_PLANE), *(index for index in sentence.ids if index >= 0)}))
+        ids = tuple(sorted({*range(LARGE_PLANE), *own}))
         st.caption(words["part"].format(count=len(ids), vocab=len(vocabulary)))
     plane = _plane(view.key, sentence.side, ids)
     st.markdown(words["plane_text"].format(vocab=len(ids), d_model=sentence.table.shape[1]))
-    rows = {token_id: row for row, token_id in enumerate(ids)}
-    figure = chart(
-        vocabulary_map,
-        plane.points,
-        vocabulary.tokens_of(ids),
-        [sentence.classes[index] for index in ids],
-        [rows[index] for index in sentence.ids if index >= 0],
-        plane.shares,
-        labels=figure_labels(),
-    )
+    tokens, token_classes = vocabulary.tokens_of(ids), [sentence.classes[index] for index in ids]
+    ringed = [ids.index(index) for index in own]
+    figure = chart(vocabulary_map, plane.points, tokens, token_classes, ringed, plane.shares, labels=figure_labels())
     alt = words["plane_alt"].format(count=len(ids))
-    ringed = list(dict.fromkeys(rows[index] for index in sentence.ids if index >= 0))
-    show(figure, "tokens-plane", f"{alt} {_places(plane, ringed, vocabulary.tokens_of(ids))}", tells=True)
+    places = _places(plane, list(dict.fromkeys(ringed)), tokens)
+    show(figure, "tokens-plane", f"{alt} {places}", tells=True)
     first, second, both = (share(part, 1) for part in (*plane.shares, sum(plane.shares)))
     st.caption(words["plane_shares"].format(both=both, first=first, second=second))
     if not view.pipeline.trained:
