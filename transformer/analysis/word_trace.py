@@ -164,7 +164,11 @@ def check_run(pipeline: TextPipeline, trace: Trace) -> None:
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
-    """The positions of each word of a text. If every token is a word, each position is a group of its own."""
+    """The positions of each word of a text. If every token is a word, each position is a group of its own.
+
+    Raises:
+        ConfigError: there is no such side.
+    """
     return row_groups(*_rows(trace, side)[item])
 
 

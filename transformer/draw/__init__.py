@@ -6,8 +6,9 @@
     trace = pipeline.trace("the cat sleeps .")
     draw.head(trace, "cross", layer=1, head=2)
 
-Layers, heads, positions and steps are counted from 0, as in the rest of the library. `Drawing.figure` is the Plotly figure,
-`Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the figure as a page.
+Arguments count layers, heads, positions and steps from 0, as in the rest of the library; some labels in figures count from 1.
+`Drawing.figure` is the Plotly figure, `Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the
+figure as a page.
 
 A drawing of a trace also takes the difference of two runs, and draws A, B and B − A, or B − A alone:
 

@@ -1,4 +1,4 @@
-"""Drawings of attention: all heads, one head, means of heads, and effects of an edit. Layers and heads are counted from 0."""
+"""Drawings of attention: all heads, one head, means of heads, effects of an edit. Arguments count layers and heads from 0."""
 
 from collections.abc import Sequence
 
@@ -162,7 +162,8 @@ def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Tra
 @drawn
 def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Sequence[Edit] = ()) -> go.Figure:
     """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head.
-    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again."""
+    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again. The axes of
+    the figure count layers and heads from 1."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None

@@ -1,4 +1,4 @@
-"""Drawings of the tensors of a run, layer by layer, and of their costs. Layers are counted from 0."""
+"""Drawings of the tensors of a run, layer by layer, and of their costs. Arguments count layers from 0."""
 
 from collections.abc import Sequence
 from itertools import groupby

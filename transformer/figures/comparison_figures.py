@@ -29,7 +29,7 @@ MOST_TOLD = 128 * 128  # with more cells, the hover text of a cell has the numbe
 # px: least and most height of a row, height of a map whose rows fit, width of a letter, most width of the labels, space above
 # the maps, and space below them for tokens and for numbers.
 ROW, MAP, LETTER, LONGEST, ABOVE, TOKENS_BELOW, NUMBERS_BELOW = (9, 34), 290, 6.5, 170, 40, 110, 50
-LEAST_CELL, DIMENSION = 4, 1.5  # px: width of a cell of a map with more columns than have labels, and of a dimension
+LEAST_CELL, DIMENSION = 4, 1.5  # px: width of a cell if there are too many tokens to label, and of a dimension
 MOST_TICKS = 6  # most numbers of dimensions below a map
 # The scale of B − A of weights ends at least here, so that a head that hardly changes is pale.
 LEAST_CHANGE = 0.1

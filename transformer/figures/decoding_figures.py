@@ -1,4 +1,4 @@
-"""Figures of an answer as it is written: distributions, draws, the tree of beam search, logit lens, contributions, losses."""
+"""Figures of an answer as it is written: distributions, samples, the tree of beam search, logit lens, contributions, losses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -142,7 +142,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
                 "colorscale": [[0, MASKED], [1, MASKED]],
                 # Text instead of numbers, because JSON has no −∞.
                 "customdata": np.where(masked, _written(values), ""),
-                "text": np.where(masked, MASK_SIGN, "") if hatched else None,  # only here, as in `masked_cells`
+                "text": np.where(masked, MASK_SIGN, "") if hatched else None,  # not in other cells; see `masked_cells`
                 "texttemplate": "%{text}" if hatched else None,
                 "textfont": {"color": LINE},
                 "hovertemplate": f"{cell}{labels['masked_value']}<extra></extra>".replace("{value}", "%{customdata}"),

@@ -151,7 +151,7 @@ def _numbers(
         | {
             # Text instead of numbers, because JSON has no −∞.
             "customdata": held,
-            "text": np.where(shown, "", MASK_SIGN) if hatched else None,  # only here, as in `masked_cells`
+            "text": np.where(shown, "", MASK_SIGN) if hatched else None,  # not in other cells; see `masked_cells`
             "texttemplate": "%{text}" if hatched else None,
             "textfont": {"color": LINE},
             "hovertemplate": hover(labels, labels["hidden_value"].format(value="%{customdata}")),

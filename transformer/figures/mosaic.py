@@ -19,8 +19,8 @@ class Mosaic:
 
     Attributes:
         view: the tensor.
-        values: the numbers; NaN in gutters and in cells that a mask hides.
-        masked: True for cells that a mask hides.
+        values: the numbers; NaN in gutters and in masked cells.
+        masked: True for cells that a mask hides, or whose number is not finite.
         heads: the head of each cell, counted from 1; 0 in gutters.
         rows, columns: name of each row and column in the hover text; empty in gutters.
         across: number of tiles side by side.

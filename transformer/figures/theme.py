@@ -29,7 +29,7 @@ SHAPES = ("circle", "diamond", "square", "cross")
 
 MASKED = "rgba(128, 128, 128, 0.28)"
 LINE = "rgb(128, 128, 128)"
-LABEL = "rgb(222, 222, 222)"  # a cell with a number that is a name, such as a token id: black ink is read on it in both themes
+LABEL = "rgb(222, 222, 222)"  # a cell with a number that is a name, such as a token id; black text is readable on it
 MASK_SIGN = "╱"
 
 # A colour per head, for a light and for a dark page. A search found them: each has a contrast of at least 3 : 1 with the page,

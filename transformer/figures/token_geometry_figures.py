@@ -209,7 +209,8 @@ def vocabulary_map(
 
 
 Box = tuple[float, float, float, float]
-# Possible positions of a label beside its point, as (right, up) in units of the label's size. The first free position is used.
+# Possible positions of a label beside its point, as (right, up) in units of the label's size. The first with the fewest
+# overlaps is used.
 PLACES = {
     "top center": (0, 1),
     "bottom center": (0, -1),

@@ -105,8 +105,8 @@ def difference_map(
 def importance_map(
     drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The importance of each head, as layers × heads for each kind of attention: the drop of a token's log-probability without
-    the head.
+    """The importance of each head, as a map of layers × heads for each kind of attention: the drop of a token's log-probability
+    without the head. The axes count from 1.
 
     Args:
         drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.

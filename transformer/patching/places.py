@@ -31,7 +31,7 @@ OF_LAYERS = {
     "embedding": ("sum", "stream", "scaled", "token"),
 }
 WHATS = (*OF_HEADS, *OF_LAYERS)
-# Tensors that belong to a stack and to no attention; and the one of them that comes before the first layer.
+# What is taken of a stack, not of an attention. `BEFORE_LAYERS` comes before the first layer.
 BEFORE_LAYERS = "embedding"
 OF_STACKS = ("feed_forward", "residual_stream", BEFORE_LAYERS)
 STEPS = ("all", "this")
@@ -108,6 +108,9 @@ class Swap:
         what: one of `WHATS`.
         steps: `all` steps of the decoder, or only `this` one, which writes the token of the compared row. Used only
             if all positions of the decoder are taken together.
+
+    Raises:
+        ConfigError: `what` or `steps` is none of these.
     """
 
     what: str = "head_output"
