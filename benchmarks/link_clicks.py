@@ -35,7 +35,7 @@ class Link(NamedTuple):
 
 
 def random_link(rng: random.Random) -> Link:
-    """A link to any page with up to eight of the parameters that the page reads."""
+    """A link to any page with up to eight of the parameters that the page reads, many of them with nonsense values."""
     page = rng.choice(PAGES)
     read, query = parameters(page), {}
     for name in rng.sample(read.names, min(len(read.names), rng.randint(0, 6))):

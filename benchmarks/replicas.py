@@ -41,7 +41,7 @@ class Replicas(NamedTuple):
 
     @property
     def megabytes(self) -> float:
-        """Resident memory of all servers now."""
+        """Resident memory of all servers now, in MB."""
         return sum(server.megabytes for server in self.servers)
 
 

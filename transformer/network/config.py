@@ -97,7 +97,7 @@ class TransformerConfig(NetworkConfig):
         output_bias: whether the map after the heads are joined has a bias.
         score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
         mask_before_scaling: hide masked scores before dividing instead of after.
-        mask_fill: the value that replaces a hidden score: −1000 or lower, or −∞.
+        mask_fill: the value that replaces a hidden score: a number from −10³⁰ to −1000, or −∞.
         target_padding: what padding in the target hides, in addition to the causal mask: the padded `queries` (whole rows), the
             padded `keys` (whole columns), or `nothing`.
         decoder_alone: the decoder may run without an encoder; its cross-attention is then skipped.

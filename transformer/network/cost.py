@@ -42,7 +42,8 @@ class Cost(NamedTuple):
 
     Attributes:
         parameters: number of trainable numbers.
-        flops: multiplications and additions of one forward pass, counted as this module's docstring says.
+        flops: multiplications and additions of one forward pass: 2·m·n·k for each product of matrices `[m, k] · [k, n]`, and
+            nothing for other steps.
         bytes: size of all tensors of one trace, if each had its own memory. A trace needs fewer bytes (`Trace.nbytes`), because
             some tensors share memory.
     """
@@ -147,7 +148,8 @@ def crossing(config: TransformerConfig, batch: int) -> int:
 
 
 def _spread(least: int, most: int, present: int, count: int = 60) -> tuple[int, ...]:
-    """Whole numbers from `least` to `most` (or to `present`, if it is larger) in about equal ratios, including `present`."""
+    """Rising whole numbers from `least` to `most` (or to `present`, if it is larger), each larger than the one before by about
+    the same factor. `present` is among them."""
     ratio = max(most, present) / least
     return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), present}))
 

@@ -41,8 +41,8 @@ _TABLES: WeakValueDictionary[tuple[object, ...], Tensor] = WeakValueDictionary()
 
 
 class Sinusoidal(nn.Module):
-    """Positions as waves of falling frequency: fixed, and different for every position. Never write to the table, because
-    models with equal tables share it."""
+    """Positions as the fixed table of sines and cosines that `sinusoid` computes: a row for each position. Never write to the
+    table, because models with equal tables share it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

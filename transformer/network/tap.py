@@ -54,7 +54,7 @@ class Tap:
         self.taps: dict[str, Tap] = {}
 
     def __call__(self, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
-        """The tensor, after the edits of the scope.
+        """The tensor, after the edits of the present `Scope`. Outside `with tracing(model)`, the tensor is returned unchanged.
 
         Args:
             values: the tensor.
@@ -252,7 +252,7 @@ class Scope:
             _scope.reset(token)
 
     def close(self) -> None:
-        """Stop recording and editing, because a task that was started within the scope may still use the scope."""
+        """Stop recording and editing, because an `asyncio` task that was started within the scope may still use it."""
         self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ class LetterTask(Task):
         return self.pair(letters)
 
     def pair(self, letters: Sequence[str], *details: str) -> Pair:
-        """The pair whose source is these letters. `details` are those of the `Pair`."""
+        """The pair whose source is these letters. `details` are further groups of the pair, as in `Pair`."""
         return Pair("".join(letters), self._answer(letters), f"length {len(letters)}", details)
 
     def solve(self, source: str) -> str | None:

@@ -18,7 +18,8 @@ Places = tuple[tuple[int | None, int | None], ...]
 
 
 def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
-    """For each aligned row of a side, the position of its token in A and in B; None in a text that has no such token.
+    """The tokens of A and B set side by side: for each row, the position of its token in A and in B; None for a text that has
+    no token in this row. The rows are the same for all texts of the batch.
 
     Raises:
         InputError: the texts of the batch are aligned in different ways.

@@ -30,9 +30,9 @@ NO_ID, NO_TOKEN = -1, "–"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedTrace(Trace):
-    """A trace over the rows of an alignment, made by `Difference`: A, B, or B − A. Its tensors are floating-point numbers, and
-    NaN where a run has no token. In A and in B, a row without a token has the id −1. All three traces have the same names of
-    rows.
+    """The trace of A, of B, or of B − A, made by a `Difference`. Its axes of tokens have the aligned rows of the difference,
+    with the same names in all three traces. Its tensors are floating-point numbers, and NaN where a run has no token. In A and
+    in B, a row without a token has the id −1.
 
     Attributes:
         difference: the Difference that the trace belongs to.
@@ -56,7 +56,8 @@ class Difference:
 
     Attributes:
         a, b: the two runs.
-        places: side → the position in A and in B of each aligned row; None where the run has no such token.
+        places: side → its aligned rows, in which the tokens of A and B are set side by side: for each row, the position in A
+            and in B; None where the run has no such token.
         aligned: side → `positions` if both texts have equally many tokens, else `words`: aligned by equal tokens, in order.
     """
 
@@ -100,7 +101,8 @@ class Difference:
         return len(self.change)
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """B − A of the tensor at a path, over aligned rows. Truth values and whole numbers count as numbers: True is 1.
+        """B − A of the tensor at a path. Axes of tokens have the aligned rows (`places`). Truth values and whole numbers count
+        as numbers: True is 1.
 
         Raises:
             PathError: the runs do not both have a tensor at that path, or its axes are not the same in both. Only axes with

@@ -53,7 +53,7 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
         CheckpointError: a folder cannot be written to (checked before training starts); there is no state to resume, or it
             belongs to another recipe; or a file cannot be written. In the last case a state is saved in `runs` first, from
             which `resume` continues.
-        KeyboardInterrupt: Ctrl-C was pressed. Such a state is saved first.
+        KeyboardInterrupt: Ctrl-C was pressed. A state is saved in `runs` first.
     """
     for folder in (out, runs):
         check_writable(folder)

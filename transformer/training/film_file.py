@@ -27,7 +27,7 @@ class OwnRun(NamedTuple):
 
     Attributes:
         steps: the number of steps done at each frame.
-        loss_steps, losses: the step and the loss of each loss that was noted.
+        loss_steps, losses: for each loss that was noted, its step and its value.
         parts: names of the parameters.
         norms: the norm of each parameter in each frame.
         levels: path of an attention → its weights in each frame, as whole numbers from 0 to 255.

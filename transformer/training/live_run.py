@@ -88,7 +88,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time to the last step at the present speed; None if the speed is unknown."""
+        """Seconds to the last step at the present speed; None if the speed is unknown."""
         return (self.steps - self.step) / self.steps_per_second if self.steps_per_second else None
 
 
@@ -121,8 +121,8 @@ class LiveTraining:
         return bool(self._state) and self.progress.status in ("stopped", "failed") and self.progress.problem != "diverged"
 
     def start(self) -> None:
-        """Start the process. A run that was stopped or has crashed continues from its last state, if it has one. Does nothing
-        while there is a process."""
+        """Start the process. A run that was stopped or has crashed continues from its last state, if it has one; any other run
+        begins at step 0. Does nothing while there is a process."""
         with self._changed:
             if self.progress.alive:
                 return

@@ -331,7 +331,7 @@ class Training:
         """Resume from a file of `save_state`. A refused file changes nothing.
 
         Raises:
-            CheckpointError: the file is missing, is damaged, or belongs to a run with another recipe.
+            CheckpointError: the file is missing, is damaged, or belongs to a run with another name or recipe.
         """
         path = as_path(path)
         name = path.name

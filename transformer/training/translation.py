@@ -125,10 +125,15 @@ def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dic
 
 
 def doubt(confidence: Float[np.ndarray, " sentence"], poor: Bool[np.ndarray, " sentence"]) -> dict[str, float]:
-    """The confidence below which answers are marked as doubtful, and the shares of poor answers among marked and other answers.
+    """The confidence below which answers are marked as doubtful, and how well the mark finds poor answers.
 
-    The mark is set where the share of poor answers that are marked, less the share of other answers that are marked, is largest
-    (Youden's index).
+    The limit is chosen so that the share of poor answers that are marked, minus the share of other answers that are marked, is
+    largest (Youden's index).
+
+    Returns:
+        `below`: that confidence. `marked`, `poor`: shares of marked answers and of poor answers. `poor_of_marked`,
+        `poor_of_others`: shares of poor answers among marked and among other answers. `found`: share of the poor answers that
+        are marked.
     """
 
     def gain(limit: float) -> float:

@@ -39,7 +39,7 @@ def _end_process() -> None:
 
 
 class Worker:
-    """One run, from its first command to its end.
+    """One live training, from its first command to its end.
 
     Args:
         commands: the stream from which commands are read.

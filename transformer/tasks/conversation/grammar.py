@@ -91,8 +91,8 @@ class Grammar:
         return list(fitting)
 
     def unread(self, tokens: Sequence[str]) -> int:
-        """The index of the first token that cannot be parsed: how many tokens from the start of a text the frame parses that
-        parses the most."""
+        """The number of tokens, from the start of a text, that can be parsed. It is the index of the first token that no frame
+        can parse there."""
         return max((path.farthest for path in self._parse_in_every_way(tokens)), default=0)
 
     def _any_frame(self, rng: random.Random) -> Frame:

@@ -23,7 +23,8 @@ def english_ing(word: str) -> str:
 
 
 def french_plural(word: str) -> str:
-    """`chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` stays. In a phrase, the first word changes."""
+    """The plural of a French word: `chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` stays. In a phrase,
+    the first word changes."""
     first, *rest = word.split()
     if first in ("hôpital", "animal", "cheval", "journal"):
         first = first[:-1] + "ux"
@@ -35,7 +36,7 @@ def french_plural(word: str) -> str:
 
 
 def french_feminine(word: str) -> str:
-    """`grand` → `grande`, `nerveux` → `nerveuse`; `large` stays."""
+    """The feminine of a French adjective: `grand` → `grande`, `nerveux` → `nerveuse`; `large` stays."""
     if word.endswith("e"):
         return word
     return word[:-1] + "se" if word.endswith("eux") else word + "e"

@@ -207,7 +207,7 @@ class ParsingPath:
             self.next_words[word] = None
 
     def _note_all(self, words: Iterable[str]) -> None:
-        """Note words. None of them may be empty."""
+        """Note words as words that may follow the text. None of them may be empty."""
         if self.article:
             for word in words:
                 self._note(word)

@@ -43,7 +43,7 @@ def starts_with_vowel(word: str) -> bool:
 
 
 def settle(words: Sequence[str]) -> list[str]:
-    """The written forms of words in full forms: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
+    """French words after elision and contraction: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
 
     The function goes from right to left, because it must know whether `le` elides before it can contract `de` with `le`.
     """
