@@ -48,7 +48,7 @@ NUMBER = r"(?P<month>\d(?: \d)?)"
 LONG_YEAR = r"(?P<year>\d \d \d \d)"
 YEAR = r"(?P<year>\d \d(?: \d \d)?)"
 # The patterns match tokens joined by spaces. A year directly after a day, or before a month, needs four digits: otherwise "july
-# 1998" would be read as 19 July 98, and 98/07/14 would have two readings.
+# 1998" would be parsed as 19 July 98, and 98/07/14 would have two meanings.
 PATTERNS = tuple(
     re.compile(order, re.ASCII)
     for order in (

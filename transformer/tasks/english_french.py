@@ -59,7 +59,7 @@ class EnglishFrench(Task):
         sides = self.source_vocabulary, self.target_vocabulary
         while True:
             sentence = self.grammar.sample(rng)
-            # The vocabularies contain the words of many drawn sentences, so a rare form (`aidées`) can be missing.
+            # The vocabularies contain the words of many sampled sentences, so a rare form (`aidées`) can be missing.
             tokens = sentence.english, sentence.french
             if not any(words.unk in words.ids(side) for words, side in zip(sides, tokens, strict=True)):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
@@ -232,7 +232,7 @@ class EnglishFrench(Task):
         position = words.index(saying.english)
         changed = [*words[:position], rng.choice(suitable).english, *words[position + 1 :]]
         a, b = (words, changed) if found is first else (changed, words)
-        if self.is_held_out(" ".join(a)) != held_out:  # before the grammar reads the texts, which takes 20 ms
+        if self.is_held_out(" ".join(a)) != held_out:  # before the grammar parses the texts, which takes 20 ms
             return None
         texts = [(" ".join(tokens), self.solve(" ".join(tokens))) for tokens in (a, b)]
         if any(target is None for _, target in texts):

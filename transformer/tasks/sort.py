@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from transformer.tasks.letters import LETTERS, LONGEST, LetterTask
 from transformer.tasks.task import Example, Pair
 
-# Share of the drawn texts that have a small alphabet: between one letter and as many letters as the text is long.
+# Share of the sampled texts that have a small alphabet: between one letter and as many letters as the text is long.
 FEW_LETTERS_SHARE = 0.6
 
 

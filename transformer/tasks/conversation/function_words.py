@@ -35,7 +35,7 @@ PRONOUNS = (
     Pronoun("they", "them", Agreement("m", True, 4), "ils", "les_", "leur", "eux", "se"),
 )
 REFLEXIVE = ("me", "te", "se", "nous", "se")
-# Objects that would be reflexive with this subject. The grammar does not read them.
+# Objects that would be reflexive with this subject. The grammar does not parse them.
 SAME_PERSON = {"i": ("me", "us"), "we": ("us", "me"), "you": ("you",)}
 THIRD_PERSON = {("m", False): "il", ("f", False): "elle", ("m", True): "ils", ("f", True): "elles"}
 

@@ -14,7 +14,7 @@ from transformer.tasks.conversation.frames.frame import opening
 from transformer.tasks.conversation.path import DeadEndError, ParsingPath, Path, SamplingPath
 from transformer.tasks.conversation.sound import settle
 
-LONGEST = 14  # most source tokens of a drawn sentence, except questions about a reference
+LONGEST = 14  # most source tokens of a sampled sentence, except questions about a reference
 LONGEST_QUESTION = 20
 TWO, TWO_SHARE, MARKS = "two sentences", 0.1, (".", "?")
 AND = "and"
@@ -58,7 +58,7 @@ class Grammar:
             except DeadEndError:
                 continue
             english = tuple(path.english())
-            # `i am good` is a fixed phrase with its own meaning, so it must not be drawn as a description.
+            # `i am good` is a fixed phrase with its own meaning, so it must not be sampled as a description.
             as_phrase = frame.name != "courtesy" and without_mark(english) in FIXED
             if len(english) <= longest and not as_phrase:
                 return Sentence(english, tuple(french), frame.name)

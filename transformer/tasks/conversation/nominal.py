@@ -42,7 +42,7 @@ NAME_TABLE = Table([(name, name) for name in NAMES])
 
 ATTRIBUTES = Table([(a.english, a) for a in ADJECTIVES if a.attributive])
 PREDICATES = Table([(a.english, a) for a in ADJECTIVES if a.predicative])
-# Common adjectives are drawn more often. Some of them have a fifth form, before a vowel, which would otherwise be rare.
+# Common adjectives are sampled more often. Some of them have a fifth form, before a vowel, which would otherwise be rare.
 _OFTEN = ("beautiful", "new", "old", "big", "small", "good")
 
 
@@ -239,7 +239,7 @@ def noun_phrase(
     form_of_determiner = path.choose(options, {"determiner": table.by_first})
     determiner = BARE if form_of_determiner == "bare" else path.word(table, natural(table, kind))
     allowed = tuple(number for number in determiner.numbers if number in numbers)
-    if kind is not None:  # a drawn phrase has a number that nouns of this kind can have
+    if kind is not None:  # a sampled phrase has a number that nouns of this kind can have
         allowed = tuple(number for number in allowed if (kind, number) in FORMS_OF)
         path.require(bool(allowed))
     number = path.meaning(allowed)

@@ -11,7 +11,7 @@ from transformer.tasks.conversation.nominal import (
 )
 from transformer.tasks.conversation.path import Path, Table
 
-# English preposition → the French words, and the kinds of noun that it is drawn with.
+# English preposition → the French words, and the kinds of noun that it is sampled with.
 PREPOSITIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "in": (("dans",), ("place", "place", "town", "room", "room", "room", "nature", "vehicle")),
     "on": (("sur",), ("furniture", "furniture", "furniture", "nature")),

@@ -268,7 +268,7 @@ def statement(
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
     unchanged = verb.past == verb.base and not (negation == "not" or subject.english_slot == THIRD)
-    if tense == "past" and unchanged:  # `i read a book` is read as present, `i read a book yesterday` as past
+    if tense == "past" and unchanged:  # `i read a book` is parsed as present, `i read a book yesterday` as past
         path.require(" ".join(complements.last).endswith(tuple(adverbials.ONLY_PAST_FRENCH)))
     return Clause(subject, verb, tense, negation, complements, frequency)
 
@@ -356,7 +356,7 @@ def follow(
                 after.after += adverbials.destination(path)
         else:
             after.after += adverbials.destination(path)
-        # `i am going to work` is read as a plan (future), not as a destination.
+        # `i am going to work` is parsed as a plan (future), not as a destination.
         path.require(tense != "progressive" or after.after != TO_WORK)
     if "from" in pattern:
         path.require(gap != "place")

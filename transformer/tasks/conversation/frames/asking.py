@@ -169,7 +169,7 @@ def where(path: Path) -> list[str]:
 
 FOUND = ("object", "clothing", "place", "place", "animal", "furniture", "room", "toilet", "vehicle")
 QUEL = ("quel", "quelle", "quels", "quelles")
-# The kinds of nouns in questions such as `what book …`. Other kinds are not read, because they are not drawn and so models
+# The kinds of nouns in questions such as `what book …`. Other kinds are not parsed, because they are not sampled and so models
 # translate them wrongly: they write `de quelle couleur` for `what colour do you like`.
 ASKED_ABOUT = ("object", "text", "food", "vehicle", "clothing", "animal")
 ASKED_FORMS = Table([(" ".join(english), form) for english, form in NOUN_FORMS.entries if form.noun.kind in ASKED_ABOUT])
@@ -294,7 +294,7 @@ def how_many(path: Path) -> list[str]:
     if chosen == "are":
         path.say("are")
         where = adverbials.place(path, only_where=True, fixed=0.2)
-        path.require(where != ["là"])  # `are there` is read by the option "there"
+        path.require(where != ["là"])  # `are there` is parsed by the option "there"
         return ["combien", "de", *noun, *EST_CE_QUE, "il", "y", "a", *where, *question_mark(path)]
     if chosen == "there":
         tense = tense_of(path, 0.1)

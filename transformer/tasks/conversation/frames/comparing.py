@@ -45,7 +45,7 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 def compared(path: Path, than: Nominal | None) -> Nominal:
     """Say one side of a comparison. For the second side, `than` is the first side; for the first side, `than` is None."""
     somebody = path.meaning((True, False)) if than is None else is_somebody(than)
-    # A drawn comparison has two sides of the same kind. In a text that is read, any two sides are allowed.
+    # A sampled comparison has two sides of the same kind. In a text that is parsed, any two sides are allowed.
     shares = (
         {"someone": 1.0, "something": 1.0} if somebody is None else {"someone": somebody + 0.0, "something": 1.0 - somebody}
     )

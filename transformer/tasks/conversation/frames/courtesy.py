@@ -35,7 +35,7 @@ def courtesy(path: Path) -> list[str]:
     if chosen == "request":
         what = object_phrase(path, REQUESTED, "positive", bare=0.1)
         path.say("please")
-        path.require(what.kind in REQUESTED)  # `work please` is an order, so it is read by another frame
+        path.require(what.kind in REQUESTED)  # `work please` is an order, so another frame parses it
         return [*what.french("plain"), *PLEASE, *period(path)]
     if chosen == "phrase":
         french = path.word(PHRASES)

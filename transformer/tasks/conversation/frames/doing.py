@@ -263,7 +263,7 @@ def joined(path: Path) -> list[str]:
         path.word(words.PERSON_SUBJECTS, SAME[first.pronoun] if first.pronoun and path.meaning((1, 1, 0)) else None)
     )
     is_being = path.choose({"do": 1.0, "be": 1.0}) == "be"
-    # In `she saw the girl because she was tired`, the second `she` may be the girl, so only the frame `reference` reads it.
+    # In `she saw the girl because she was tired`, the second `she` may be the girl, so only the frame `reference` parses it.
     path.require(not (is_being and has_object) or second.agreement.slot not in (2, 4))
     second_words = being(path, second) if is_being else _short(path, second)[0]
     return [*first_words, *conjunction, *second_words, *period(path)]
@@ -375,7 +375,7 @@ FRAMES = (
     Frame("past", 8.0, past),
     Frame("negative past", 2.5, negative_past),
     Frame("was doing", 4.0, imperfect),
-    Frame("future", 3.5, future),  # before `progressive`, so that `i am going to work` is read as a plan
+    Frame("future", 3.5, future),  # before `progressive`, so that `i am going to work` is parsed as a plan
     Frame("progressive", 4.0, progressive),
     Frame("modal verb", 5.0, modal),
     Frame("possession", 5.0, possession),

@@ -69,7 +69,7 @@ SAYINGS += [Said(e, ANIMATE, feeling=f) for e, f in STATES.items() if e in ("hun
 SAYING_TABLE = Table([(s.english, s) for s in SAYINGS])
 # English word → the kinds of noun that it fits. `nice` and `short` are two entries each, because they have two French words.
 KINDS_OF_WORD = {s.english: frozenset().union(*(t.kinds for t in SAYINGS if t.english == s.english)) for s in SAYINGS}
-# Sayings that fit few kinds of nouns are drawn more often, because other sayings rarely decide which noun is meant.
+# Descriptions that fit few kinds of nouns are sampled more often, because others rarely decide which noun is meant.
 SAYINGS_OF = {
     kind: Table([(s.english, s) for s in chosen], [1.0 if len(s.kinds) < 8 else 0.1 for s in chosen])
     for kind in dict.fromkeys(KINDS)
@@ -107,8 +107,8 @@ def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> N
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
     """Say a sentence such as `the animal did not cross the street`, `anna bought a dress`. With `rigid`, only `the animal did
     not … the street`."""
-    # Most drawn sentences have two nouns of different genders that `it` may refer to. Only from such sentences, a model learns
-    # to attend to the right noun.
+    # Most sampled sentences have two nouns of different genders that `it` may refer to. Only from such sentences does a model
+    # learn to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
     singular = ("singular",) if rigid or two_things else words.ANY
     kinds: Sequence[str] = ("animal",) if rigid else THINGS if two_things else KINDS
