@@ -91,7 +91,7 @@ def input_gradients(
             head, or was built within `torch.inference_mode`; there is no such position or token; `steps` is outside its limits;
             an edit has `items`; or the baseline is `mean` although `steps` is 0.
         ConfigError: there is no such baseline.
-        PathError: an edit does not fit the model.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     check_number("steps", steps, 0, MOST_STEPS)

@@ -75,7 +75,7 @@ def predictions(
 
     Raises:
         InputError: `model` is not a network, has no language head, or cannot read the ids.
-        PathError: an edit does not fit the model.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     check_language_head(model)
     with tracing(model, edits, keep=False):
@@ -105,7 +105,7 @@ def head_importance(
     Raises:
         InputError: `model` is not a network, or has no language head; the model cannot read the ids; a side does not have
             exactly one text; the target has no such position; or the target vocabulary has no such token.
-        PathError: an edit does not fit the model.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     check_language_head(model)
     config = model.config

@@ -76,6 +76,7 @@ def change_later(
     Raises:
         InputError: `pipeline` does not run our own network; the ids are not lists; the target has one token only, or no such
             position; or the vocabulary has no such token.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     check_own_network(pipeline)
     _check_sides(source, target)
@@ -99,8 +100,9 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
         edits: interventions in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network, the ids are not lists, or the model does not have enough positions
-            for the padding.
+        InputError: `pipeline` does not run our own network, the ids are not lists, a vocabulary lacks an id, or the model does
+            not have enough positions for the padding.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     check_own_network(pipeline)
     _check_sides(source, target)

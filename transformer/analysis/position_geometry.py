@@ -245,7 +245,7 @@ def swap(
     Raises:
         InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, `words` does
             not have every position once and in order, or there is no position `first` or `second`.
-        PathError: an edit does not fit the model.
+        PathError: an edit is not an intervention, or does not fit the model.
     """
     check_model(model)
     ids = as_ids(ids)

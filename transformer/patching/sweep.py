@@ -32,11 +32,11 @@ class Patched:
             into the clean run.
         also: places that were taken in every run.
         done, total: number of places that have been patched so far, and of all places.
-        ends: measure → its value in the corrupt and in the clean run.
+        ends: measure (`METRICS`) → its value in the corrupt and in the clean run.
         base: measure → its value in the run into which the places are put: the corrupt or the clean run, with the places of
             `also` taken.
-        moved: measure → grid → the change of the measure by patching each place; NaN for places that have not been patched yet.
-            The axis of positions has the size 1 if all positions were taken together.
+        moved: measure → grid (`Place.grid`) → the change of the measure by patching each place; NaN for places that have not
+            been patched yet. The axis of positions has the size 1 if all positions were taken together.
     """
 
     row: int
@@ -62,8 +62,8 @@ class Patched:
         return abs(clean - corrupt) >= least
 
     def shares(self, metric: str = "logit") -> Grids:
-        """Grid → where the patched run stands between the corrupt run (0) and the clean run (1). A share can also be below 0 or
-        above 1; it is not clipped.
+        """Grid → for each place, where the patched run stands between the corrupt run (0) and the clean run (1). A share can
+        also be below 0 or above 1; it is not clipped.
 
         Raises:
             ConfigError: there is no such measure.
@@ -82,7 +82,7 @@ class Patched:
         return {grid: (self.base[metric] - corrupt) / gap + values / gap for grid, values in self.moved[metric].items()}
 
     def values(self, metric: str = "logit") -> Grids:
-        """Grid → the measure itself in the run in which a place is patched.
+        """Grid → for each place, the measure itself in the patched run.
 
         Raises:
             ConfigError: there is no such measure.
