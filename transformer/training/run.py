@@ -116,7 +116,7 @@ class Training:
         pool: number and batches of the pool of pairs that was sampled last.
 
     Raises:
-        InputError: there is no task of the recipe's name.
+        InputError: there is no task of the recipe's name, or no model to start from.
         ConfigError: the model cannot be built; or the model to start from has another configuration.
     """
 
@@ -245,8 +245,9 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. From
-        step `recipe.hard_from`, each batch is `recipe.hard` times as large, and `hardest` chooses from it."""
+        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. If
+        `recipe.hard` is set, batches from step `recipe.hard_from` are that many times as large, and `hardest` chooses from
+        them."""
         recipe = self.recipe
         choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
         seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
