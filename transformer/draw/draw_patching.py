@@ -30,8 +30,7 @@ NAMED = 0.2  # a head with a share of at least this has its name beside its dot
 def patched(patched: Patched, metric: str = "logit") -> go.Figure:
     """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run. If the runs barely
     differ, the figure shows the change of the measure instead. `metric` is the measure: `logit`, `probability`, `divergence` or
-    `exact`. Rows are layers, or the heads of all layers if every token was
-    patched on its own."""
+    `exact`. Rows are layers, or the heads of all layers if every token was patched on its own."""
     if not isinstance(patched, Patched):
         raise InputError("A result of `patch_everywhere` is drawn, not {given!r}.", given=patched)
     differs = patched.differs(metric)
