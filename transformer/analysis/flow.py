@@ -14,7 +14,7 @@ class Flow(NamedTuple):
     """A diagram of one part of the network, such as a sub-layer: where its tensors stand, and the lines between them.
 
     Attributes:
-        sources: the paths of the tensors outside the part that it reads: the residual stream, the encoder's output.
+        sources: the paths of tensors of other parts that are inputs of this part: the residual stream, the encoder's output.
         rows: the rows from top to bottom. Each row has chains side by side. In a chain, each tensor is computed only from the
             tensor before it. Queries, keys and values are three chains of one row.
         lines: pairs of paths (from, to): all inputs except those within a chain, token ids and masks.

@@ -34,7 +34,7 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
 
     Returns:
         None if the tensor has heads, or if its numbers are only copied, or not computed from other numbers of the trace: masks,
-        rows of a table, waves.
+        rows of a table, sinusoidal positions.
 
     Raises:
         InputError: `model` is not a Transformer; or `trace` is not a Trace, or is of another model.

@@ -98,7 +98,7 @@ class FeedForward(Recomputed):
 
     @property
     def share(self) -> float:
-        """The share of units that fire, 0 to 1."""
+        """The share of hidden units that are above zero, 0 to 1."""
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:

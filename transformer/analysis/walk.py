@@ -69,8 +69,7 @@ class Stop:
 def walk(trace: Trace) -> tuple[Stop, ...]:
     """Every tensor of a trace, in the order of computation.
 
-    If the kind of a tap has no rule in `provenance.ORIGIN_RULES`, its stop has no inputs and the operation of
-    `provenance.UNDESCRIBED`.
+    A tensor whose kind has no rule in `provenance.ORIGIN_RULES` gets no inputs, and the operation of `provenance.UNDESCRIBED`.
 
     Raises:
         InputError: `trace` is not a Trace.

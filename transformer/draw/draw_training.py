@@ -37,6 +37,11 @@ def head_history(
         kind, layer, head: the head; layer and head are counted from 0.
         measure: one of `transformer.analysis.head_measures.MEASURES`, except `alignment`. `duplicate` and `induction` need a
             kind of self-attention, and a text in which a token occurs twice.
+
+    Raises:
+        InputError: the model has no snapshots or cannot read the text, or this text and kind do not have the measure.
+        ConfigError: there is no such measure.
+        PathError: there is no such layer or head.
     """
     saved = Pipeline.snapshots(name)
     read = target or Pipeline.load(name).answers([text])[0]

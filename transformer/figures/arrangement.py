@@ -159,7 +159,7 @@ def _longest(tokens: Sequence[str] | None) -> int:
 
 
 def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, width: int) -> tuple[list[Place], Size, Size]:
-    """The position of each tensor, the centre of the operation, and the size of the figure."""
+    """The position of each tensor, the centre of the operation's name, and the size of the figure."""
     cells = [
         (
             part.values.shape[1] * max(part.each[1] * chosen.cell[0], _least_cell(part.view)),
@@ -180,7 +180,7 @@ def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, 
 
 
 def _corners(sizes: Sequence[Size], chosen: Arrangement) -> tuple[list[Size], Size, Size]:
-    """The upper left corner of each tensor, the centre of the operation, and the total size."""
+    """The upper left corner of each tensor, the centre of the operation's name, and the total size."""
     *before, result = sizes
     corners: list[Size] = []
     if chosen.narrow:

@@ -22,7 +22,7 @@ APART, HEAD = 5, 4  # between parallel lines; half the width of an arrowhead
 
 
 class Source(NamedTuple):
-    """A tensor that a part reads from outside: its path, its role, such as the residual stream, and its title."""
+    """A tensor of another part that is an input of a part: its path, its role, such as the residual stream, and its title."""
 
     path: str
     role: str
@@ -35,7 +35,7 @@ class Part:
 
     Attributes:
         title: the title of the part; empty to draw none.
-        sources: the tensors outside the part that it reads.
+        sources: the tensors of other parts that are inputs of this part.
         rows: rows from top to bottom, of chains side by side. In a chain, each tensor is computed from the one before it.
         lines: pairs of paths. The second tensor of a pair is computed from the first. Pairs within a chain are left out.
         residual: the pairs of residual connections: from a source to the sum that it is added to.

@@ -23,8 +23,8 @@ class Mosaic:
         masked: True for cells that a mask hides, or whose number is not finite.
         heads: the head of each cell, counted from 1; 0 in gutters.
         rows, columns: name of each row and column in the hover text; empty in gutters.
-        across: number of tiles side by side.
-        each: number of rows and of columns in a bin.
+        across: number of heads side by side.
+        each: number of rows and of columns of the tensor that one cell stands for.
     """
 
     view: TensorView
@@ -55,7 +55,8 @@ class Mosaic:
 
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
-    """The tiles of a view as one matrix: `across` tiles side by side, with `gutters` empty rows and columns between tiles."""
+    """The tiles of a view, one for each head, as one matrix: `across` tiles side by side, and between tiles `gutters` empty
+    rows and columns."""
     values, masked, each = _binned(view)
     tiles, height, width = values.shape
     lines = -(-tiles // across)

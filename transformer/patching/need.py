@@ -47,7 +47,7 @@ def role(lost: float, restored: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """What every head does for the difference between two runs.
+    """How much of the difference between two runs is lost without each head, and restored by it alone.
 
     Attributes:
         lost, restored: kind → the shares of each head (`role`).

@@ -13,7 +13,7 @@ def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     """How much the output of every head changes if one head's output is taken from the other run: the length of the change
-    divided by the length of the output before, over all tokens. 0 for heads that do not read the head's output, 1 for a change
+    divided by the length of the unchanged output, over all tokens. 0 for heads that do not read the head's output, 1 for a change
     as long as the output itself, and infinite for a head whose output was zero. For the head itself, this is the change that
     was made.
 
