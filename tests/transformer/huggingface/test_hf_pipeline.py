@@ -1,7 +1,10 @@
 """Tests of reading, answering, writing and editing with models of Hugging Face."""
 
 import json
+import math
+import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,8 +21,10 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from tests.transformer.huggingface.tiny import LONG, SHORT, folder_of, opened, reference, save_model, save_tokenizer
 from transformer import draw
 from transformer.analysis.word_alignment import head_links
+from transformer.assets import assets
 from transformer.errors import CheckpointError, ConfigError, InputError, PathError
-from transformer.opening import open_model, save_huggingface
+from transformer.huggingface.hf_limits import MODEL_TOKENS, TRACE_MEGABYTES
+from transformer.opening import open_model
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.pipeline import Agreement, Pipeline
@@ -30,30 +35,32 @@ from transformer.tracing.interventions import Ablate, Block, Patch, Replace, Sca
 WRITERS = ("marian", "t5", "gpt2", "llama", "mistral")
 
 
-@pytest.fixture
-def without_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the packages look as if they were not installed."""
-    loaded = {name: module for name, module in sys.modules.items() if name.startswith("transformer.huggingface")}
-    for name in loaded:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    yield
-    for name in [name for name in sys.modules if name.startswith("transformer.huggingface")]:
-        del sys.modules[name]
-    sys.modules.update(loaded)
-    # The package that was imported again has replaced the loaded one, and lacks its modules.
-    attributes = vars(sys.modules["transformer"])
-    attributes.pop("huggingface", None)
-    if "transformer.huggingface" in loaded:
-        attributes["huggingface"] = loaded["transformer.huggingface"]
+WITHOUT_PACKAGES = """
+from pathlib import Path
+from transformer import Pipeline, errors, opening
+
+reverse = Pipeline.load("reverse")
+for use in (lambda: opening.open_model(Path("assets")), lambda: opening.save_huggingface(reverse, "anywhere")):
+    try:
+        use()
+    except errors.CheckpointError as error:
+        print(error)
+"""
 
 
-@pytest.mark.usefixtures("without_transformers")
 def test_without_the_packages_the_error_says_how_to_install_them(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"needs the package transformers; run `pip install -r requirements-h"):
-        open_model(tmp_path)
-    with pytest.raises(CheckpointError, match="needs the package transformers"):
-        save_huggingface(Pipeline.load("reverse"), "anywhere")
+    missing = "raise ModuleNotFoundError(\"No module named 'transformers'\", name='transformers')"
+    (tmp_path / "transformers.py").write_text(missing)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PACKAGES],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=assets().parent,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    expected = "A model of Hugging Face needs the package transformers; run `pip install -r requirements-huggingface.txt`."
+    assert done.stdout.splitlines() == [expected, expected]
 
 
 @pytest.fixture
@@ -443,9 +450,11 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
         assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
 
 
-def test_a_model_with_many_heads_reads_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.huggingface.hf_network.TRACE_MEGABYTES", 0.000_25)
-    pipeline = open_model(folder_of("gpt2"))  # 2 layers of 2 heads: 16 bytes for each query and key
-    assert pipeline.card.longest == 3 - 1  # 15 pairs fit
-    with pytest.raises(InputError, match="reads up to 2"):
-        pipeline.encode("the cat sleeps")
+def test_a_model_with_many_heads_reads_fewer_tokens(tmp_path: Path) -> None:
+    save_model("gpt2", tmp_path, n_layer=4, n_head=500, n_embd=500, n_inner=1, n_positions=512)
+    save_tokenizer(tmp_path, ends=False)
+    pipeline = open_model(tmp_path)  # 8,000 bytes for each query and key
+    assert 500 == math.isqrt(TRACE_MEGABYTES * 1_000_000 // 8_000) < MODEL_TOKENS
+    assert pipeline.card.longest == 500 - 1
+    with pytest.raises(InputError, match="reads up to 499"):
+        pipeline.encode("the " * 500)
