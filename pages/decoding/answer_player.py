@@ -1,18 +1,19 @@
-"""The player: the answer token by token, with the distribution, the reason and the attention of each step."""
+"""The plain answer, and the player: an answer token by token, with the distribution, the reason and the attention of each."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
-from pages.decoding.answer_steps import Run, as_json, player_steps, table
-from pages.decoding.decoding_run import run_of
+from pages.decoding.answer_steps import Run, as_json, player_steps, run_of, table
 from pages.decoding.decoding_settings import PLAIN, Settings, generated
 from pages.decoding.forced import force
 from pages.decoding.whole_words import joined_tokens
 from pages.shell.frame.parts import put_away
 from pages.shell.view.head_links import show_prediction_link, show_training_link
+from pages.shell.view.run_banner import show_answer
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -23,6 +24,7 @@ from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick, read_number
 from pages.ui.text import language, text
 from transformer.analysis.word_trace import Group
+from transformer.pipeline.pipeline import Answer
 from transformer.pipeline.trace_export import step_file
 from transformer.tracing.paths import Kind
 
@@ -33,12 +35,19 @@ PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 _mount = mounted(Path(__file__).with_name("player"), PLAYBACK_STYLE, BARS_STYLE)
 
 
-def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
-    """Draw the player and the buttons that save its content.
+def show_plain_answer(view: View) -> None:
+    """Draw the answer as the banner of every page does, but from the steps of this page, so that it is not computed again."""
+    run = run_of(view, PLAIN)
+    ids = run.generation.ids()
+    # `view.answer()` contains the unknown words of the source. The steps have `<unk>` in their place.
+    answer = view.answer() if run.encoding.unknown else Answer(run.text, run.tokens_of(ids), run.generation.ended)
+    rows = run.chain[: len(ids) + run.generation.ended]
+    show_answer(view, answer, np.stack([run.own(made) for made in rows]) if rows else None)
 
-    Args:
-        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
-    """
+
+def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
+    """Draw the player and the buttons that save its content. If the pieces of the text are joined into words, `of` has the
+    positions of each word."""
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):

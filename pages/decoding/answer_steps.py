@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pages.decoding.decoding_settings import Settings
+from pages.decoding.decoding_settings import Settings, generate
 from pages.decoding.whole_words import joined_tokens, joined_weights
+from pages.shell.view.view import View
 from pages.ui.format import fixed, number
 from pages.ui.text import text
 from transformer.analysis.word_trace import Group
@@ -28,14 +29,7 @@ MOST_BARS = 10  # this many tokens of a distribution have their own bar; the oth
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The answer of a pipeline to a text, step by step.
-
-    Attributes:
-        pipeline: the pipeline that wrote the answer; its vocabulary turns ids into tokens.
-        encoding: the text to answer.
-        generation: the steps of the answer.
-        settings: the settings with which the answer was written.
-    """
+    """The answer of a pipeline to a text, step by step, and the settings with which it was written."""
 
     pipeline: TextPipeline
     encoding: Encoding
@@ -126,6 +120,11 @@ class Run:
         return weights.mean(0) if head is None else weights[head]
 
 
+def run_of(view: View, settings: Settings) -> Run:
+    """The run of a view's model for the first text of the view."""
+    return Run(view.pipeline, view.encoding("source"), generate(view, settings), settings)
+
+
 def reason(run: Run, made: Hypothesis) -> str:
     """A sentence of plain text that says why a token was chosen."""
     words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
@@ -154,12 +153,8 @@ def reason(run: Run, made: Hypothesis) -> str:
 
 
 def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:
-    """The steps of the answer for `player.js`.
-
-    Args:
-        layer, head: the layer and head whose attention is shown; a head of None is the mean over the heads.
-        of: the positions of each word of the text, if its pieces are joined into words; otherwise empty.
-    """
+    """The steps of the answer for `player.js`, with the attention of a layer and a head; a head of None is the mean over the
+    heads. If the pieces of the text are joined into words, `of` has the positions of each word."""
     sent, read = [], run.tokens_of(run.step(run.chain[-1]).input_ids[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))

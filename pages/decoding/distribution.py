@@ -54,12 +54,7 @@ def _show_draws(
     run: Run, made: Hypothesis, method: Sample, tokens: list[str], probabilities: Float[np.ndarray, " shown"]
 ) -> None:
     """Draw a switch. While it is on, also draw how often each token comes in `DRAWS` draws of this step, beside its
-    probability.
-
-    Args:
-        tokens: the tokens that have their own bar, then the name for all other tokens together.
-        probabilities: the probabilities of `tokens` after the last logits processor.
-    """
+    probability after the last logits processor. `tokens` are the names of the bars."""
     words = text("decoding")
     if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
         return

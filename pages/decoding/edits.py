@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.decoding.answer_steps import Run
-from pages.decoding.decoding_run import run_of
+from pages.decoding.answer_steps import Run, run_of
 from pages.shell.view.edit_list import edit_button, edit_menu, edits_asked, fits, show_edit_list
 from pages.shell.view.runs import Edits
 from pages.shell.view.two_answers import say_parting, show_two_answers

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.decoding.answer_steps import Run
-from pages.decoding.decoding_run import run_of
+from pages.decoding.answer_steps import Run, run_of
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.limits import SEARCH_CHARACTERS

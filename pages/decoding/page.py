@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.decoding.answer_player import picked_step, show_player
+from pages.decoding.answer_player import picked_step, show_plain_answer, show_player
+from pages.decoding.answer_steps import run_of
 from pages.decoding.beam import show_beam
 from pages.decoding.branch import show_branch, show_undo
-from pages.decoding.decoding_run import run_of, show_plain_answer
 from pages.decoding.decoding_settings import PLAIN, generate, pick_settings
 from pages.decoding.distribution import show_distribution
 from pages.decoding.edits import edits_in_force, show_edits

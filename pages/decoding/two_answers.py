@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.decoding.answer_player import STEP
-from pages.decoding.answer_steps import Run
-from pages.decoding.decoding_run import run_of
+from pages.decoding.answer_steps import Run, run_of
 from pages.shell.view.runs import Edits
 from pages.shell.view.two_answers import differing
 from pages.shell.view.two_runs import KEY

@@ -23,13 +23,8 @@ TIP_TOKENS = 5
 
 
 def results(drawn: MapElements, view: View, trace: Trace, side: Side, joined: bool) -> list[Element]:
-    """The blocks after the last layer of a model.
-
-    Args:
-        view, trace: the run of the first text.
-        side: the side of the model's last stack.
-        joined: whether the pieces of a word that the model writes are shown as one token.
-    """
+    """The blocks after the last layer of a model, whose last stack reads or writes this side. If `joined`, the pieces of a word
+    that the model writes are shown as one token."""
     words, kind, count = drawn.words, view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
         note = words["size"].format(count=count, width=trace.config.d_model)

@@ -51,13 +51,9 @@ def show_map(view: View, trace: Trace) -> None:
 
 
 def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], numbered: bool) -> bytes:
-    """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click.
-
-    Args:
-        shown: the trace whose tokens and weights are drawn: `trace`, or `trace` between words.
-        base: the parameters that all links keep.
-        numbered: whether the blocks have numbers.
-    """
+    """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click. The
+    tokens and weights of `shown` are drawn: those of the trace itself, or of the trace between words. `base` are the parameters
+    that all links keep."""
     config, stacks = trace.config, view.pipeline.stacks
     depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     layers, heads = {stack: depths[stack] for stack in stacks}, _heads(view, shown)

@@ -13,14 +13,7 @@ _mount = mounted(Path(__file__).with_name("cards"))
 
 
 class Card(NamedTuple):
-    """One card.
-
-    Attributes:
-        title: the heading of the card.
-        says: what the linked page shows; `code` between backticks.
-        small: a line in small type above the title.
-        link: the page that the card opens.
-    """
+    """One card. `says` is what the linked page shows, with `code` between backticks; `small` is a line above the title."""
 
     title: str
     says: str

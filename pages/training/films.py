@@ -26,13 +26,8 @@ MOST_BARS = 6  # this many tokens of a distribution have their own bar
 
 
 class Film(NamedTuple):
-    """The runs of all frames of a training on one text. A frame is run when it is first needed, once for all sessions.
-
-    Attributes:
-        frames: the frames of the training.
-        source: the text.
-        target: the text that the decoder reads at every frame. It is the same for all frames, so that they can be compared.
-    """
+    """The runs of all frames of a training on one text. A frame is run when it is first needed, once for all sessions. The
+    decoder reads the same target at all frames, so that they can be compared."""
 
     frames: Frames
     source: str
@@ -80,19 +75,14 @@ def film_of(view: View, frames: Frames) -> Film:
 
 @cached
 def tests(frames: Frames) -> tuple[HeldOut, ...]:
-    """The test of each frame on held-out pairs; empty if the model's task is not known."""
-    return tuple(tested for name in frames.names if (tested := _test(name)))
-
-
-def _test(name: str) -> HeldOut | None:
-    """The test of a frame on the first held-out pairs of its task, with the label smoothing of its training; None if the task
-    is not known."""
-    pipeline = runs().own_pipeline(name)
-    task = TASKS.get(pipeline.card.task)
-    if task is None:
-        return None
-    pairs = list(itertools.islice(task.pairs("held-out", "film"), CHECKED))
-    return held_out(pipeline, pairs, float(pipeline.card.recipe["label_smoothing"]))
+    """The test of each frame on the first held-out pairs of the model's task, with the label smoothing of its training; empty
+    if the task is not known."""
+    card = frames.pipeline(-1).card
+    if card.task not in TASKS:
+        return ()
+    pairs = list(itertools.islice(TASKS[card.task].pairs("held-out", "film"), CHECKED))
+    smoothing = float(card.recipe["label_smoothing"])
+    return tuple(held_out(runs().own_pipeline(name), pairs, smoothing) for name in frames.names)
 
 
 def history(frames: Frames) -> list[dict[str, float | int]]:

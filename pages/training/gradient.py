@@ -217,12 +217,8 @@ def _show_update(taken: OpenedStep, rate: float) -> None:
 
 
 def _show_after(taken: OpenedStep, earlier: int, batch: int) -> None:
-    """Draw the loss of the batch after the step, and the effect of the earlier steps.
-
-    Args:
-        earlier: the number of steps before this step.
-        batch: the number of pairs in a batch of the model's training.
-    """
+    """Draw the loss of the batch after the step, and the effect of the `earlier` steps. `batch` is the number of pairs in a
+    batch of the model's training."""
     words = text("training")
     losses = {"start": taken.loss_at_start, "before": taken.loss, "after": taken.loss_after}
     values = {name: fixed(loss, 4) for name, loss in losses.items()}
