@@ -26,10 +26,10 @@ KEY = "film"
 WIDTH, NARROW_WIDTH = 720, 560  # px: width of the figure, and on a page that is narrower than the first
 
 
-def show_filmstrip(view: View, trace: Trace, drawn: Trace | None = None) -> None:
-    """Show the tensors of a picked part of the network as miniatures. A click on a miniature opens its tensor in the walk. If
-    `drawn` is given (the trace between words), the miniatures show the numbers of `drawn` instead."""
-    words, stops, drawn = text("filmstrip"), walk(trace), drawn or trace
+def show_filmstrip(view: View, trace: Trace, drawn: Trace) -> None:
+    """Show the tensors of a picked part of the network as miniatures. A click on a miniature opens its tensor in the walk. The
+    miniatures show the numbers of `drawn`: of the trace itself, or of the trace between words."""
+    words, stops = text("filmstrip"), walk(trace)
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Layers come first, because visitors open a filmstrip mainly to see a layer.
     layers = sorted(groups, key=lambda group: " " not in group)

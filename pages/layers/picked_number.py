@@ -45,13 +45,7 @@ def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, in
 def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
     """Draw a line above the picture of a stop. If a number is picked, the line says which, and links to its computation below
     the picture, because a picture can be higher than the screen. Otherwise the line says what a click does. Returns the picked
-    number.
-
-    Args:
-        views: the views of the picture.
-        head: the head that the picture shows; None for all heads.
-        key: the key of the picture.
-    """
+    number. `head` is the head that the picture shows; None for all heads."""
     words, picked = text("walk")["number"], _picked(stop, views)
     if picked is None:
         hint = "hint_binned" if binned(views) and opened_columns(key, views) is None else "hint"

@@ -1,4 +1,4 @@
-"""The picture of one stop of the walk, and the list of all stops."""
+"""The picture of one stop of the walk."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,6 @@ from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, described, show
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
-from pages.ui.tree import Line, tree
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, TensorView
@@ -62,7 +61,7 @@ def picture(
     if zooms and (opened is not None or binned(shown)):
         asks["zoom"] = lambda: open_zoomed(key, shown)
     if "zoom" in asks or on_number is not None:
-        asks["click"] = lambda: _clicked(key, shown, width, on_number)
+        asks["click"] = lambda: take_click(key, shown, width, on_number)
     marks = None if on_number is None else _frame(shown, width, framed)
     more: dict[str, Any] = {"asks": asks, "table": lambda: numbers(result), "narrow": NARROW, "marks": marks}
     show(figure, key, f"{says} {told}", name, tells=True, **more)
@@ -126,7 +125,7 @@ def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
         _open(key, view, min(ends), max(ends))
 
 
-def _clicked(
+def take_click(
     key: str,
     shown: Sequence[TensorView],
     width: int,
@@ -135,21 +134,15 @@ def _clicked(
     """Pick the number of the clicked cell, or open the columns around a cell for several numbers."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
-    if view is None or _each(view) > 1:
-        open_around(key, shown)
-    elif on_number is not None and isinstance(x, int) and isinstance(y, int):
+    if view is None or not isinstance(x, int):
+        return
+    if (each := _each(view)) > 1:
+        if 0 <= x < MOST_COLUMNS:
+            _open(key, view, x - AROUND / each, x + AROUND / each)
+    elif on_number is not None and isinstance(y, int):
         at = number_at(shown, width, int(sent["axis"]) - 1, x, y)
         if at is not None:
             on_number(view, at)
-
-
-def open_around(key: str, shown: Sequence[TensorView]) -> None:
-    """Open the columns around a picked cell that stands for several numbers."""
-    sent = event(key, "click")
-    view, column = _view_of(sent, shown), sent.get("x")
-    if view is not None and isinstance(column, int) and 0 <= column < MOST_COLUMNS:
-        around = AROUND / _each(view)
-        _open(key, view, column - around, column + around)
 
 
 def _view_of(sent: Mapping[str, Any], shown: Sequence[TensorView]) -> TensorView | None:
@@ -178,20 +171,6 @@ def _row_names(shown: TensorView) -> list[str]:
 def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
     """The numbers of several panels in one table, each panel with its path. The rows of narrow panels end in empty cells."""
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
-
-
-def outline(groups: Sequence[tuple[str, Sequence[tuple[str, str, str]]]], selected: str, key: str, on_pick: Callable) -> None:
-    """Draw the list of all stops, folded by group. Each group is (title, (path, title, shape) of each stop). `on_pick` is
-    called when a person picks a stop (see `component.picked`)."""
-    lines = [
-        line
-        for title, stops in groups
-        for line in (
-            Line(title, 0, title, "", "", str(len(stops))),
-            *(Line(path, 1, name, "", "", shape) for path, name, shape in stops),
-        )
-    ]
-    tree(lines, selected, text("walk")["outline"], key, on_pick, open_levels=0, only_leaves=True)
 
 
 def _told(drawn: TensorView) -> str:

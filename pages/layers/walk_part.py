@@ -13,7 +13,7 @@ from pages.layers.details import show_details
 from pages.layers.picked_number import pick_number, say_picked, show_picked
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
-from pages.layers.tensors import binned, opened_columns, outline, picture, show_all_columns
+from pages.layers.tensors import binned, opened_columns, picture, show_all_columns
 from pages.shell.frame.history import change_by_itself
 from pages.shell.view.head_links import show_prediction_link, show_training_link
 from pages.shell.view.view import View
@@ -23,6 +23,7 @@ from pages.ui.format import shape
 from pages.ui.link_values import publish, refuse, seed
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import language, text
+from pages.ui.tree import Line, tree
 from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
@@ -60,9 +61,9 @@ BESIDE_ENCODER = (
 END = "probabilities"
 
 
-def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
-    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. If `drawn` is given (the trace
-    between words), the picture shows the numbers of `drawn` instead."""
+def show_walk(view: View, trace: Trace, drawn: Trace) -> None:
+    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. The picture
+    shows the numbers of `drawn`: of the trace itself, or of the trace between words."""
     stops = stops_of(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
@@ -73,11 +74,19 @@ def show_walk(view: View, trace: Trace, drawn: Trace | None = None) -> None:
     current = by_path[path]
     place = text("walk")["place"].format(number=steps.index(path) + 1, count=len(steps)) if len(steps) < len(stops) else ""
     with shown:
-        _picture(view, drawn or trace, by_path, current, place)
+        _picture(view, drawn, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
-        outline(_groups(trace.config, made, language()), current.path, OUTLINE, lambda: _go(picked(OUTLINE, list(by_path))))
+        tree(
+            _lines(trace.config, made, language()),
+            current.path,
+            text("walk")["outline"],
+            OUTLINE,
+            lambda: _go(picked(OUTLINE, list(by_path))),
+            open_levels=0,
+            only_leaves=True,
+        )
     with right:
         show_details(view, trace, by_path, current, _go)
 
@@ -87,14 +96,14 @@ stops_of = cached(walk_of)
 
 
 @cached
-def _groups(config: NetworkConfig, taps: Taps, _language: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """The title of each group of stops in the page's language, with the path, the title and the shape of each stop of the
-    group."""
-    words = text("walk")
-    return [
-        (group_title(name), [(stop.path, _listed(stop, words), shape(stop.shape)) for stop in group])
-        for name, group in groupby(stops_of(config, taps), lambda stop: stop.group)
-    ]
+def _lines(config: NetworkConfig, taps: Taps, _language: str) -> list[Line]:
+    """The list of all stops in the page's language: below each group its stops."""
+    words, lines = text("walk"), []
+    for name, members in groupby(stops_of(config, taps), lambda stop: stop.group):
+        group, stops = group_title(name), [*members]
+        lines.append(Line(group, 0, group, "", "", str(len(stops))))
+        lines += [Line(stop.path, 1, _listed(stop, words), "", "", shape(stop.shape)) for stop in stops]
+    return lines
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:

@@ -36,7 +36,8 @@ def decoder_alone_page() -> None:
         show_stream(trace, {})
     else:
         shown = {"walk": show_walk, "filmstrip": show_filmstrip, "arithmetic": show_arithmetic, "ledger": show_ledger}
-        (shown | {"calls": show_calls})[part](view, trace)
+        drawn = (trace,) if part in ("walk", "filmstrip") else ()
+        (shown | {"calls": show_calls})[part](view, trace, *drawn)
 
 
 def opened_part(part: str) -> AppTest:

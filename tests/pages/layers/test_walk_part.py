@@ -120,7 +120,7 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
     state: dict[str, object] = {"key": sent}
     monkeypatch.setattr(tensors.st, "session_state", state)
     tensors.open_zoomed("key", views)
-    tensors.open_around("key", views)
+    tensors.take_click("key", views, 720, None)
     (_, columns) = state.get(tensors.OPENED, ("", (0, 0)))  # type: ignore[misc]
     assert 0 <= columns[0] <= columns[1] < 1024
 
