@@ -39,19 +39,16 @@ MOST_BESIDE = 6
 def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManager[object]]:
     """Draw the heading of the tiles. Returns the places of the tiles and of the picked head: side by side, or one below the
     other if one of them needs the whole width. On a projector the picked head comes first, below its title."""
+    picture = None
     if presenting():
         st.header(title, anchor="picked")
         picture = st.container()
-        _show_heading(shown, kind)
-        return st.container(), picture
-    _show_heading(shown, kind)
-    fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
-    return st.columns([1, 2]) if fits else (st.container(), st.container())
-
-
-def _show_heading(shown: Trace, kind: str) -> None:
     st.header(text("attention")["overview"].format(layers=shown.layers(kind), heads=shown.heads(kind)), anchor="overview")
     say_joined(shown)
+    if picture:
+        return st.container(), picture
+    fits = shown.heads(kind) <= MOST_BESIDE and has_numbers(*map(len, shown.tokens(kind)))
+    return st.columns([1, 2]) if fits else (st.container(), st.container())
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
@@ -83,7 +80,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
         if count <= SAVED_WEIGHTS:
             exports = {
                 "numbers": lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
-                "view": lambda: offline_view(view, shown, kind, layer, head, LinesState((), (), (head,), THRESHOLD)),
+                "view": lambda: offline_view(view, shown, kind, layer, head, LinesState((), (head,), THRESHOLD)),
             }
         saving("overview", file, **exports)
     if not exports:

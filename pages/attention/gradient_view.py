@@ -1,12 +1,11 @@
 """Gradients beside attention: does a head look at what matters for a token that is written?"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -27,18 +26,6 @@ SURE = 0.99  # a token that is more probable than this has gradients near zero
 FEW = 3  # fewer tokens have no order worth comparing
 
 
-class Gradients(NamedTuple):
-    """The gradients of the log-probability of one token.
-
-    Attributes:
-        weights: kind of attention → weight × gradient of every weight, in nats.
-        inputs: side → input × gradient of every token, in nats.
-    """
-
-    weights: dict[str, Float[np.ndarray, "layer head query key"]]
-    inputs: dict[str, Float[np.ndarray, " position"]]
-
-
 def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the weights of a head beside weight × gradient for one token, and compare the weights in the row that writes this
     token with the share of each token that is read."""
@@ -54,7 +41,6 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     asked = trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
     least = first + int(asked[first:].argmin())
     place = pick(words["token"], range(first, len(ids)), "gradient_of", first=least, as_list=True, labels=labels)
-    gradients = view.run(_gradients, view, place, ids[place])
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
     left, right = st.columns(2)
@@ -66,7 +52,7 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     with right:
         st.markdown(f"**{words['product'].format(token=quoted(names[place]))}**")
         units = {**figure_labels(), "change_of_weight": words["product_short"], "change": words["nats"]}
-        product = gradients.weights[kind][layer, head]
+        product = view.run(_of_weights, view, place, ids[place])[kind][layer, head]
         figure = chart(difference_map, product, allowed, queries, keys, labels=units, small=True)
         show(figure, "gradient-products", words["product_alt"])
     most = float(abs(product).max())
@@ -74,7 +60,7 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     if asked[place] > SURE:
         st.info(words["sure"].format(token=quoted(names[place]), share=share(float(asked[place]), 1)), icon=":material/info:")
     if Kind.of(kind).queries == trace.sides[-1]:
-        shares = gradients.inputs[Kind.of(kind).keys]
+        shares = view.run(_of_inputs, view, place, ids[place])[Kind.of(kind).keys]
         _compare_row(weights[place], shares, trace.tokens(kind)[1], allowed[place], quoted(names[place]))
 
 
@@ -82,7 +68,7 @@ def _compare_row(
     weights: Float[np.ndarray, " key"],
     shares: Float[np.ndarray, " key"],
     keys: Sequence[str],
-    allowed: Float[np.ndarray, " key"] | np.ndarray,
+    allowed: Bool[np.ndarray, " key"],
     token: str,
 ) -> None:
     """Draw the weights of a row beside the size of each token's share, and say how alike they order the tokens."""
@@ -105,9 +91,12 @@ def _explained(view: View, trace: Trace) -> list[int]:
 
 
 @cached
-def _gradients(view: View, position: int, token: int) -> Gradients:
-    """The gradients of the log-probability of a token, from two further passes."""
-    trace, pipeline = view.trace(), view.pipeline
-    return Gradients(
-        attention_gradients(pipeline, trace, position, token), input_gradients(pipeline, trace, position, token).values
-    )
+def _of_weights(view: View, position: int, token: int) -> dict[str, Float[np.ndarray, "layer head query key"]]:
+    """Weight × gradient of the log-probability of a token, in nats, for every weight."""
+    return attention_gradients(view.pipeline, view.trace(), position, token)
+
+
+@cached
+def _of_inputs(view: View, position: int, token: int) -> dict[str, Float[np.ndarray, " position"]]:
+    """Input × gradient of the log-probability of a token, in nats, for every token that is read."""
+    return input_gradients(view.pipeline, view.trace(), position, token).values

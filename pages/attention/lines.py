@@ -17,27 +17,19 @@ from transformer.figures.theme import HEAD_COLORS
 MASKED = np.float32(-1)
 THRESHOLD = 0.05  # at first, smaller weights have no line
 
-Locked = tuple[tuple[str, int], ...]
-
 
 class LinesState(NamedTuple):
     """The locked tokens, the heads that are on, and the threshold, as the visitor set them.
 
     Attributes:
-        locked_queries, locked_keys: positions of the locked tokens, ascending.
+        locked: `query` or `key`, and the position of each locked token: first the queries, ascending.
         heads: the heads whose lines are drawn, ascending.
         threshold: weights below it have no line.
     """
 
-    locked_queries: tuple[int, ...]
-    locked_keys: tuple[int, ...]
+    locked: tuple[tuple[str, int], ...]
     heads: tuple[int, ...]
     threshold: float
-
-    @property
-    def locked(self) -> Locked:
-        """The locked tokens in the form that `lines` accepts."""
-        return (*(("query", index) for index in self.locked_queries), *(("key", index) for index in self.locked_keys))
 
 
 _mount = mounted(Path(__file__).with_suffix(""))
@@ -79,7 +71,7 @@ def lines(
     shape = (len(weights), len(queries), len(keys))
     if not weights.shape == allowed.shape == shape:
         raise ValueError(f"weights {weights.shape} and allowed {allowed.shape} must both be [head, query, key] = {shape}")
-    start = {"locked": list(locked), "heads": None if heads is None else list(heads), "threshold": threshold}
+    start = {"locked": locked, "heads": heads, "threshold": threshold}
     sent = st.session_state.get(key) or {}
     state = _state(sent.get("view") or start, shape, threshold)
     result = _mount(
@@ -101,7 +93,7 @@ def lines_data(
         "keys": [str(token) for token in keys],
         "colors": {scheme: list(colors) for scheme, colors in HEAD_COLORS.items()},
         "head": head,
-        "start": {"locked": state.locked, "heads": state.heads, "threshold": state.threshold},
+        "start": state._asdict(),
         "text": text("lines"),
     }
 
@@ -121,9 +113,11 @@ def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesSta
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]
-    locked = {
-        side: _positions([position for name, position in pairs if name == side], count[side]) for side in ("query", "key")
-    }
+    locked = [
+        (side, position)
+        for side in ("query", "key")
+        for position in _positions([position for name, position in pairs if name == side], count[side])
+    ]
     named = _listed(view.get("heads"))
     heads = _positions(named, count["head"])
     # All heads are on if the state has no list of heads, or if the model has none of the listed heads.
@@ -131,7 +125,7 @@ def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesSta
         heads = tuple(range(count["head"]))
     above = view.get("threshold")
     above = float(above) if isinstance(above, (int, float)) and 0 <= above <= 1 else threshold
-    return LinesState(locked["query"], locked["key"], heads, above)
+    return LinesState(tuple(locked), heads, above)
 
 
 def _listed(value: Any) -> list[Any]:

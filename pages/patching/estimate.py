@@ -36,18 +36,14 @@ def show_estimate(runs: Runs) -> None:
         show(figure, "estimated-map", words["estimate_alt"])
         return
     exact = patched(runs, choice)
-    _say_agreement(estimated, exact)
+    correlation = agreement(estimated, exact)
+    if math.isnan(correlation):
+        st.markdown(words["no_correlation"])
+    else:
+        st.markdown(words["correlation"].format(value=fixed(correlation, 2)))
     first, second = (np.concatenate([of[grid].ravel() for grid in estimated]) for of in (estimated, exact.moved["logit"]))
     figure = chart(agreement_dots, first, second, _names(runs, choice, exact), (words["exact"], words["estimated"]))
     show(figure, "estimate-dots", words["estimate_alt"])
-
-
-def _say_agreement(estimated: dict[str, np.ndarray], exact: Patched) -> None:
-    words, correlation = text("patching"), agreement(estimated, exact)
-    if math.isnan(correlation):
-        st.markdown(words["no_correlation"])
-        return
-    st.markdown(words["correlation"].format(value=fixed(correlation, 2)))
 
 
 def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:
@@ -55,6 +51,5 @@ def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:
     names = []
     for grid, values in exact.moved["logit"].items():
         drawn = grid_of(runs, choice, grid, values)
-        title = drawn.title
-        names += [f"{title} {row} {column}".strip() for row in drawn.rows for column in drawn.columns]
+        names += [f"{drawn.title} {row} {column}".strip() for row in drawn.rows for column in drawn.columns]
     return names

@@ -1,6 +1,6 @@
 """The names of heads, and the grids of numbers per head, as the maps of this page draw them."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 import streamlit as st
@@ -52,9 +52,16 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
 
 
 def _take_cell(key: str) -> None:
-    """Pick the head of the cell that was clicked."""
+    cell = clicked_cell(key, text("attention")["kinds"])
+    if cell:
+        take_head(Head(*cell))
+
+
+def clicked_cell(key: str, grids: Container[str]) -> tuple[str, int, int] | None:
+    """The map, the row and the column of the cell that was clicked in a chart of maps; None if there is no such map."""
     sent = event(key, "click")
     about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
-    kind = about.get("grid") if isinstance(about, dict) else None
-    if kind in text("attention")["kinds"] and isinstance(row, int) and isinstance(column, int):
-        take_head(Head(kind, row, column))
+    grid = about.get("grid") if isinstance(about, dict) else None
+    if not isinstance(grid, str) or grid not in grids or not isinstance(row, int) or not isinstance(column, int):
+        return None
+    return grid, row, column

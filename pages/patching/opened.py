@@ -66,11 +66,10 @@ def place_name(runs: Runs, choice: Choice, place: Place) -> str:
 def _show_measures(found: Patched, place: Place) -> None:
     """Draw each measure in A, in B and in the patched run, and the share of the difference."""
     words = text("patching")
-    where = place.grid, (place.layer, place.head, place.position or 0)
-    rows = []
+    cell, rows = (place.layer, place.head, place.position or 0), []
     for metric, (corrupt, clean) in found.ends.items():
-        value = float(found.values(metric)[where[0]][where[1]])
-        moved = share(float(found.shares(metric)[where[0]][where[1]]), 1) if found.differs(metric) else "–"
+        value = float(found.values(metric)[place.grid][cell])
+        moved = share(float(found.shares(metric)[place.grid][cell]), 1) if found.differs(metric) else "–"
         written = [fixed(of, 3) if metric != "exact" else words["yes" if of else "no"] for of in (clean, corrupt, value)]
         rows.append((words["metrics"][metric], *written, moved))
     show_table((words["measure"], "A", "B", words["run_patched"], words["share"]), tuple(rows), named=True)

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import pick_head
+from pages.patching.heads import clicked_cell, pick_head
 from pages.patching.opened import grid_title, place_name, show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
 from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
-from pages.ui.chart import event, narrowness
+from pages.ui.chart import narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number
@@ -144,11 +144,10 @@ def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:
 
 def _take_place(choice: Choice, heads: dict[str, int]) -> None:
     """Open the place of the cell that was clicked."""
-    sent = event(MAP, "click")
-    about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
-    grid = about.get("grid") if isinstance(about, dict) else None
-    if grid not in heads or not isinstance(row, int) or not isinstance(column, int):
+    cell = clicked_cell(MAP, heads)
+    if not cell:
         return
+    grid, row, column = cell
     if choice.positions == "together" and choice.what in OF_HEADS:
         layer, head = row, column
     else:

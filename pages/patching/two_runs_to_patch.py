@@ -47,9 +47,7 @@ def patched(runs: Runs, choice: Choice) -> Patched:
 
 def runs_to_patch(view: View) -> Runs | None:
     """Draw the menu of the second run, the picker of the compared step, both runs in words, and what differs at that step.
-
-    Returns:
-        The two runs. None if there is no second text yet, or an equal one; then the page says so.
+    Returns the two runs; None if there is no second text yet, or an equal one, and then the page says so.
 
     Raises:
         InputError: the runs cannot be patched, because they differ in more than their text, or in length.

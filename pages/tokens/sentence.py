@@ -112,8 +112,8 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead. `typed`
-    is empty for the model's own answer, which has no unknown token."""
+    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
+    `typed` is empty for the model's own answer, which has no unknown token."""
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
     for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):

@@ -55,7 +55,8 @@ st.title("Lines")
 state = lines(weights, allowed, queries, keys, key="demo", on_change=changed, **start)
 st.toggle("Shorter", key="Shorter")
 st.text(f"runs {st.session_state['runs']}, told {st.session_state.get('told', 0)}")
-st.text(f"queries {state.locked_queries} keys {state.locked_keys} heads {state.heads} threshold {state.threshold}")
+queries, keys = (tuple(place for side, place in state.locked if side == name) for name in ("query", "key"))
+st.text(f"queries {queries} keys {keys} heads {state.heads} threshold {state.threshold}")
 st.text(f"locked {state.locked}")
 """
 
@@ -352,9 +353,9 @@ def test_invalid_values_from_the_browser_are_dropped() -> None:
 
     sent = {"locked": [["query", 9], ["query", True], "x", ["key", 1], [[], 1]], "heads": [7, 1.5, "2"], "threshold": "high"}
     state = _state(sent, (2, 3, 4), 0.05)
-    assert state == ((), (1,), (0, 1), 0.05)
+    assert state == ((("key", 1),), (0, 1), 0.05)
     assert _state({"heads": []}, (2, 3, 4), 0.05).heads == ()
-    assert _state(None, (2, 3, 4), 0.1) == ((), (), (0, 1), 0.1)
+    assert _state(None, (2, 3, 4), 0.1) == ((), (0, 1), 0.1)
 
 
 def test_shapes_that_do_not_match_raise_an_error() -> None:
