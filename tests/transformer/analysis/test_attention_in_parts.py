@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from tests.transformer.huggingface.tiny import LONG, SHORT, opened, save_model, save_tokenizer
 from tests.transformer.small import small
@@ -31,7 +30,8 @@ class Peak(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        self.alive += [weakref.ref(each) for each in tree_leaves(result) if isinstance(each, Tensor)]
+        results = result if isinstance(result, tuple | list) else (result,)
+        self.alive += [weakref.ref(each) for each in results if isinstance(each, Tensor)]
         tensors = [(each, values) for each in self.alive if (values := each()) is not None]
         self.alive = [each for each, _ in tensors]
         storages = {values.untyped_storage().data_ptr(): values.untyped_storage().nbytes() for _, values in tensors}

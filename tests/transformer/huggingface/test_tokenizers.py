@@ -108,15 +108,15 @@ def test_codes_of_languages_are_special_tokens_with_their_names(tmp_path: Path) 
 
 def test_a_target_is_read_as_a_target_while_another_thread_reads_a_source(tmp_path: Path) -> None:
     pipeline = of_many_languages(tmp_path / "m2m")
-    split, inside, go_on = pipeline.tokenizer._tokenize, threading.Event(), threading.Event()
+    split, inside, go_on = pipeline.tokenizer.tokenize, threading.Event(), threading.Event()
 
-    def slow(text: str) -> list[str]:
+    def slow(text: str, **settings: Any) -> list[str]:
         if text == "le chat":
             inside.set()
             go_on.wait(5)
-        return split(text)
+        return split(text, **settings)
 
-    pipeline.tokenizer._tokenize = slow
+    pipeline.tokenizer.tokenize = slow
     with ThreadPoolExecutor() as pool:
         target = pool.submit(pipeline.encode, "le chat", "target")
         inside.wait(5)

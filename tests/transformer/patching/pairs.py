@@ -38,6 +38,6 @@ def changes(bench: Bench, places: Sequence[Place]) -> dict[str, dict[Place, floa
     runs."""
     changes: dict[str, dict[Place, float]] = {metric: {} for metric in METRICS}
     for chunk, moved in bench.changes(places):
-        for metric, values in moved._asdict().items():
+        for metric, values in zip(METRICS, moved, strict=True):
             changes[metric] |= zip(chunk, values.tolist(), strict=False)  # the rest of the batch has no place
     return changes

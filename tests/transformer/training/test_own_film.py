@@ -102,10 +102,10 @@ def test_every_second_frame_is_dropped_when_the_file_would_become_too_large(tmp_
 
 
 def test_a_frame_that_fails_ends_the_film_and_not_the_training(tmp_path: Path) -> None:
-    model = Reader()
-    film = Film(model, IDS, every=2, path=tmp_path / "run.safetensors", share=1.0)
+    ids = IDS.clone()
+    film = Film(Reader(), ids, every=2, path=tmp_path / "run.safetensors", share=1.0)
     train(film, 2)
-    film._inputs = (torch.tensor([[99]]),), {}  # an id that the table does not have
+    ids.fill_(99)  # an id that the table does not have
     with pytest.warns(RuntimeWarning, match="The film stops at step 4: Your module fails"):
         train(film, 6)
     film.save()
