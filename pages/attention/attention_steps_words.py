@@ -21,16 +21,17 @@ def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head:
     """Show a step's title, its reason, its formula and its shape. `place` is the number of the step, counted from 1."""
     words, step_words = text("steps"), text("steps")["steps"][step.name]
     st.markdown(f"**{words['heading'].format(number=place, title=step_words['title'])}**")
-    if isinstance(config, TransformerConfig):
-        why, formula = _why(step_words, step, config, kind), _formula(step_words, step, config, kind, head)
-    else:
-        why, formula = _of_others(step_words, step, kind, head)
-    st.markdown(why)
-    st.latex(formula)
+    st.markdown(_why(step_words, step, config, kind))
+    st.latex(_formula(step_words, step, config, kind, head))
     st.caption(_shape(step, head, config.heads))
 
 
-def _why(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str) -> str:
+def _why(step_words: dict[str, str], step: AttentionStep, config: NetworkConfig, kind: str) -> str:
+    """The reason for a step. For networks other than our own, one that is true for all of them."""
+    if not isinstance(config, TransformerConfig):
+        crossed = ("why_cross_other", "why_other", "why_cross", "why")
+        names = crossed if kind == "cross" else ("why_other", "why")
+        return next(step_words[name] for name in names if name in step_words)
     variants = {
         "why_cross": kind == "cross",
         "why_shared": config.head_projection == "shared",
@@ -40,45 +41,29 @@ def _why(step_words: dict[str, str], step: AttentionStep, config: TransformerCon
     return next((step_words[name] for name, fits in variants.items() if fits and name in step_words), step_words["why"])
 
 
-def _formula(step_words: dict[str, str], step: AttentionStep, config: TransformerConfig, kind: str, head: int) -> str:
-    """The formula with this variant's symbols. Scores are S, S′, S″ in the order in which the variant scales and masks them."""
+def _formula(step_words: dict[str, str], step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> str:
+    """The formula with this variant's symbols. Scores are S, S′, S″ in the order in which the variant scales and masks them.
+    For networks other than our own, a form that is true for all of them."""
+    rows, columns = step.values.shape
+    values = {"rows": rows, "columns": columns, "head": head + 1, "from": "M" if kind == "cross" else "X"}
+    if not isinstance(config, TransformerConfig):
+        template = Template(step_words.get("formula_other", step_words["formula"]))
+        return template.substitute(values, bias="", fill=r"-\infty")
     shared = config.head_projection == "shared" and "formula_shared" in step_words
     letter = {"query": "Q", "key": "K", "value": "V", "output": "O"}.get(step.name)
     with_bias = config.output_bias if step.name == "output" else config.projection_bias
     own = "" if shared or step.name == "output" else f"_{{{head + 1}}}"
     first = (step.name == "masked_scores") == config.mask_before_scaling
-    rows, columns = step.values.shape
     return Template(step_words["formula_shared" if shared else "formula"]).substitute(
-        {
-            "rows": rows,
-            "columns": columns,
-            "head": head + 1,
-            "heads": r"\;".join(f"O_{{{index + 1}}}" for index in range(config.heads)),
-            "from": "M" if kind == "cross" else "X",
-            "bias": f" + b^{letter}{own}" if with_bias else "",
-            "into": "S" if first else "S'",
-            "out": "S'" if first else "S''",
-            "width": rf"d_\text{{{config.score_divisor.removeprefix('d_')}}}",
-            "divisor": number(config.score_scale, 4),
-            "fill": latex(config.mask_fill),
-        }
+        values,
+        heads=r"\;".join(f"O_{{{index + 1}}}" for index in range(config.heads)),
+        bias=f" + b^{letter}{own}" if with_bias else "",
+        into="S" if first else "S'",
+        out="S'" if first else "S''",
+        width=rf"d_\text{{{config.score_divisor.removeprefix('d_')}}}",
+        divisor=number(config.score_scale, 4),
+        fill=latex(config.mask_fill),
     )
-
-
-def _of_others(step_words: dict[str, str], step: AttentionStep, kind: str, head: int) -> tuple[str, str]:
-    """The reason for a step and its formula, in a form that is true for all networks other than our own."""
-    names = ("why_cross_other" if kind == "cross" else "", "why_other", "why_cross" if kind == "cross" else "", "why")
-    why = next(step_words[name] for name in names if name in step_words)
-    rows, columns = step.values.shape
-    values = {
-        "rows": rows,
-        "columns": columns,
-        "head": head + 1,
-        "from": "M" if kind == "cross" else "X",
-        "bias": "",
-        "fill": r"-\infty",
-    }
-    return why, Template(step_words.get("formula_other", step_words["formula"])).substitute(values)
 
 
 def _shape(step: AttentionStep, head: int, heads: int) -> str:

@@ -56,13 +56,9 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
-    """Whether the picked head was switched off, so that the first head that is still on must be picked. A head that was not on
-    before does not count: it was picked while the browser's report of an earlier change was on its way.
-
-    Args:
-        before, on: the heads that were on before the change and after it, counted from 0.
-        head: the picked head, counted from 0.
-    """
+    """Whether a change from the heads `before` to the heads `on` switched the picked head off, so that the first head that is
+    still on must be picked. A head that was not on before does not count: it was picked while the browser's report of an
+    earlier change was on its way."""
     return bool(on) and head in before and head not in on
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Bool
 from markupsafe import Markup
 
 from pages.ui.style import style
@@ -13,15 +14,18 @@ STYLE = style(Path(__file__).parent / "batch_table.css")
 
 
 def batch_table(
-    rows: Sequence[Sequence[str]], real: np.ndarray, names: Sequence[str], corner: str, color: str, picked: int | None = None
+    rows: Sequence[Sequence[str]],
+    real: Bool[np.ndarray, "item position"],
+    names: Sequence[str],
+    corner: str,
+    color: str,
+    picked: int | None = None,
 ) -> Markup:
     """An HTML table: one row for each text, one column for each position; padding is hatched.
 
     Args:
-        rows: the tokens of each text, with padding.
-        real: [item, position]; False for padding.
-        names: the name of each text, at the start of its row.
-        corner: the label above the names.
+        real: False for padding.
+        names: the name of each text, at the start of its row; `corner` is the label above them.
         color: colour of the tokens that are not padding.
         picked: the text whose name is bold, counted from 0.
     """

@@ -46,24 +46,21 @@ with explained():
         show_flow(view, trace, shown, sentence)
         st.header(words["rows"], anchor="rows")
         show_rows(sentence)
-    elif part == "scaling":
-        st.header(words["scaling"], anchor="scaling")
+    else:
+        st.header(words[part], anchor=part)
+    if part == "scaling":
         show_scaling(shown, sentence)
     elif part == "alike":
-        st.header(words["alike"], anchor="alike")
         left, right = st.columns([3, 2], gap="large")
         with left:
             show_similarity(sentence)
         with right:
             show_nearest(sentence)
     elif part == "plane":
-        st.header(words["plane"], anchor="plane")
         show_plane(view, sentence)
     elif part == "padding":
-        st.header(words["padding"], anchor="padding")
         show_padding(trace, sentence)
-    else:
-        st.header(words["vocabulary"], anchor="vocabulary")
+    elif part == "vocabulary":
         show_table(sentence)
 
     show_computed(words["computed_text"], Vocabulary.ids, Embedding.forward, cosines)
