@@ -19,6 +19,7 @@ class Hub:
     Attributes:
         models: id → folder.
         announced: name of a file → a size that the hub announces instead of the real one.
+        digests: name of a file of weights → a digest that the hub lists instead of the real one.
         breaks: name of a file → number of bytes after which a connection is interrupted, once.
         gate: while it is not set, no file larger than 5 kB is served.
         requests: paths and ranges of all requests for files.
@@ -28,6 +29,7 @@ class Hub:
     def __init__(self, **models: Path) -> None:
         self.models = {name.replace("__", "/"): path for name, path in models.items()}
         self.announced: dict[str, int] = {}
+        self.digests: dict[str, str] = {}
         self.breaks: dict[str, int] = {}
         self.gate = threading.Event()
         self.gate.set()
@@ -65,7 +67,8 @@ def serving(hub: Hub) -> Iterator[Hub]:
                 size = hub.announced.get(path.name, len(data))
                 one: dict[str, Any] = {"rfilename": path.name, "size": size, "blobId": "0" * 40}
                 if path.suffix == ".safetensors":
-                    one["lfs"] = {"size": size, "sha256": hashlib.sha256(data).hexdigest(), "pointerSize": 134}
+                    digest = hub.digests.get(path.name, hashlib.sha256(data).hexdigest())
+                    one["lfs"] = {"size": size, "sha256": digest, "pointerSize": 134}
                 siblings.append(one)
             return {"id": name, "modelId": name, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
 
