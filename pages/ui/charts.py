@@ -112,24 +112,24 @@ def _draw(
     alt: str,
     config: dict[str, Any] = CONFIG,
     asks: Mapping[str, Callable[[], None]] | None = None,
-    narrow: int | None = None,
+    narrow: Sequence[int] = (),
 ) -> None:
     figure, height, width = finished.packed, finished.height, finished.least_width
     if presenting():
         figure = figure._replace(text=json.dumps(enlarged(json.loads(figure.text))))
-        height, width, narrow = round(height * SCALE), width and round(width * SCALE), narrow and round(narrow * SCALE)
+        height, width, narrow = round(height * SCALE), width and round(width * SCALE), [round(px * SCALE) for px in narrow]
     about = {
         "config": config,
         "alt": alt,
         "width": width,
-        "narrow": narrow,
+        "narrow": [*narrow],
         "asks": [*(asks or {})],
         "name": key,
         "plotly": PLOTLY,
         "words": text("common")["chart"],
     }
     asked: Any = {f"on_{event}_change": act for event, act in (asks or {}).items()}
-    if narrow is not None:
+    if narrow:
         asked["on_narrow_change"] = no_callback
     _mount(key=key, data=message(figure, about), height=height + (SCROLL_BAR if width else 0), **asked)
 
@@ -142,7 +142,7 @@ def show(
     asks: Mapping[str, Callable[[], None]] | None = None,
     tells: bool = False,
     table: Callable[[], pd.DataFrame] | None = None,
-    narrow: int | None = None,
+    narrow: Sequence[int] = (),
     marks: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
     """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
@@ -156,7 +156,7 @@ def show(
             the run that follows, `pages.ui.chart.event` returns the data of the event.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
-        narrow: px of the chart's width below which `is_narrow` is true, so that the page draws another figure.
+        narrow: widths in px that `narrowness` counts, so that the page draws another figure on a narrower page.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
             figure that never has such shapes.
     """

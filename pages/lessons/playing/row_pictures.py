@@ -12,8 +12,7 @@ from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import edits_of, head_of, phrases_of, row_of
 from pages.lessons.playing.asked import asked_here
 from pages.shell.view.map_names import map_names
-from pages.shell.view.view import View
-from pages.ui.chart import is_narrow
+from pages.ui.chart import narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
@@ -40,14 +39,13 @@ def say_row(stop: Stop) -> None:
     Raises:
         HeadlightError: the model has no such head or token.
     """
-    run, (kind, layer, head) = run_of(stop), head_of(stop)
-    view = View(run.model, (run.source,), (run.target,), run.key).forced()
+    view, (kind, layer, head) = run_of(stop).forced(), head_of(stop)
     trace = view.trace()
     queries, keys = map_names(view, trace, kind)
     query = row_of(stop, trace.tokens(kind)[0])
     weights = trace.head(kind, layer, head)[query]
     most = int(weights.argmax())
-    said = {"model": literal(run.model), "query": literal(queries[query]), "key": literal(keys[most])}
+    said = {"model": literal(view.model), "query": literal(queries[query]), "key": literal(keys[most])}
     st.caption(text("lesson")["experiment"]["row_most"].format(**said, weight=fixed(float(weights[most]), 2)))
 
 
@@ -58,8 +56,7 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     Raises:
         HeadlightError: the model has no such head or token.
     """
-    words, run, (kind, layer, head) = text("lesson")["experiment"], run_of(stop), head_of(stop)
-    view = View(run.model, (run.source,), (run.target,), run.key).forced()
+    words, view, (kind, layer, head) = text("lesson")["experiment"], run_of(stop).forced(), head_of(stop)
     trace = view.trace()
     (read, _), (queries, keys) = trace.tokens(kind), map_names(view, trace, kind)
     query = row_of(stop, read)
@@ -74,14 +71,14 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
         names = list(legend(edits))
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
-    said["model"] = literal(run.model)
+    said["model"] = literal(view.model)
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
     st.markdown(words[what].format(**said))
     framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
     key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
     figure = chart(head_map, *drawn, wide=True, labels=figure_labels(), **framed)
-    narrow = figure.finished.least_width
-    figure = chart(small_head_map, *drawn, labels=figure_labels(), **framed) if is_narrow(key) else figure
+    narrow = [figure.finished.least_width or 0]
+    figure = chart(small_head_map, *drawn, labels=figure_labels(), **framed) if narrowness(key) else figure
     alt = words["row_alt"].format(query=queries[query])
     show(figure, key, f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True, narrow=narrow)
     st.caption(f"{words[f'{what}_caption']} {words['row_marked'] if framed else ''}")

@@ -60,7 +60,7 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
-            which the chart scrolls, or None; `narrow`, px below which it is narrow, or None; `asks`, the events to send
+            which the chart scrolls, or None; `narrow`, the widths that `narrowness` counts; `asks`, the events to send
             (README.md); `name`, by which `marks_component` finds the chart; `plotly`, the address of Plotly's script; and
             `words` (README.md).
     """
@@ -91,7 +91,8 @@ def event(key: str, name: str) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def is_narrow(key: str) -> bool:
-    """Whether the browser has reported that a chart is narrower than its `narrow` px."""
+def narrowness(key: str) -> int:
+    """How many of the widths in its `narrow` a chart is narrower than, as the browser has reported; 0 until it has."""
     sent = st.session_state.get(key)
-    return isinstance(sent, Mapping) and sent.get("narrow") is True
+    count = sent.get("narrow") if isinstance(sent, Mapping) else None
+    return count if type(count) is int and count > 0 else 0

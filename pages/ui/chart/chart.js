@@ -29,7 +29,7 @@ import { unpack } from "./unpack.js";
 
 /**
  * @typedef {{
- *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, narrow: number | null,
+ *   data: Trace[], layout: Layout, config: Record<string, unknown>, alt: string, width: number | null, narrow: number[],
  *   asks: string[], plotly: string, words: Record<string, string>, name: string,
  * }} Figure
  */
@@ -70,7 +70,7 @@ class Chart {
   sizesOfData = "";
   drawing = Promise.resolve();
   near = false;
-  narrow = false; // as Python knows it
+  narrow = 0; // as Python knows it
   listens = false;
   theme = "";
 
@@ -195,7 +195,7 @@ class Chart {
     plot.on("plotly_selected", (event) => {
       if (this.figure.asks.includes("selection")) this.keep("selection", event?.points.map(this.named, this) ?? []);
     });
-    this.sizes.observe(this.root);
+    for (const part of [this.root, plot]) this.sizes.observe(part); // a new figure can have another least width
   }
 
   /**
@@ -249,14 +249,14 @@ class Chart {
   /** Tell Python when the chart becomes narrower or wider than the figure asks. */
   tellNarrow() {
     const { figure, root } = this;
-    const isNarrow = figure.narrow !== null && root.clientWidth < figure.narrow;
-    if (!root.clientWidth || isNarrow === this.narrow) return;
+    const narrow = figure.narrow.filter((px) => root.clientWidth < px).length;
+    if (!root.clientWidth || narrow === this.narrow) return;
     // No person asked for this message. An app may hold it back until it can answer it (README.md).
     const again = () => this.tellNarrow();
     const about = { bubbles: true, cancelable: true, composed: true, detail: again };
     if (!root.dispatchEvent(new CustomEvent("chart-tells", about))) return;
-    this.narrow = isNarrow;
-    this.keep("narrow", this.narrow);
+    this.narrow = narrow;
+    this.keep("narrow", narrow);
   }
 
   /** Plotly mounts the chart anew if its configuration changes, so the buttons are made once. */

@@ -92,6 +92,21 @@ def test_a_tap_shows_a_number(browser: Browser, url: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("look", ["walk&stop=logits", "walk&stop=encoder.layers.0.self_attention.scores", "filmstrip"])
+def test_nothing_of_a_picture_is_cut_on_a_narrow_projector(browser: Browser, url: str, look: str) -> None:
+    walker = Walker(browser, url)
+    walker.page.set_viewport_size({"width": 1024, "height": 768})
+    page = walker.page
+    page.goto(f"{url}/layers?part={look}")
+    fits = "(chart => chart && chart.scrollWidth <= chart.clientWidth)(document.querySelector('.st-key-KEY .chart'))"
+    key = "film" if look == "filmstrip" else "walk_picture"
+    page.wait_for_selector(f".st-key-{key} .heatmaplayer")
+    page.wait_for_function(fits.replace("KEY", key))
+    walker.close()
+    assert walker.complaints == []
+
+
+@pytest.mark.slow
 def test_columns_are_opened_until_each_cell_is_one_number(walker: Walker) -> None:
     page = walker.at(f"{WORKED}&stop={LAYER}.feed_forward.hidden").page
     key = Untrained.of("shared_heads", (EXAMPLE["source"], EXAMPLE["batch"]), (EXAMPLE["target"], EXAMPLE["batch_targets"]))
