@@ -46,9 +46,6 @@ class RecentResults(cachetools.LRUCache[Hashable, Any]):
     """Results up to a limit in bytes. The least recently used result is dropped first, but a large result first replaces other
     large results. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results that
     all other visitors use.
-
-    Args:
-        most_bytes: limit for all results together.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -202,11 +199,8 @@ def byte_count(value: object) -> int:
 # The single cache of all models, traces, figures and other results, so that their memory has one limit. A large trace may take
 # twice `TRACE_MEGABYTES`, because its `nbytes` include tensors that it computes later.
 RESULTS = Store(CACHE_MEGABYTES << 20, TRACE_MEGABYTES * 2_000_000)
-
-
-def cached(function: Function) -> Function:
-    """The same function with its results in the common cache (see `Store.cached`); use it as a decorator."""
-    return RESULTS.cached(function)
+# A decorator: the same function with its results in the common cache.
+cached = RESULTS.cached
 
 
 def of_session(make: Callable[[], Result], release: Callable[[Result], None]) -> Callable[[], Result]:

@@ -23,13 +23,8 @@ def pick_head(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> tuple[int, int]:
-    """Draw the grid, and pickers of layer and head; returns both, counted from 0.
-
-    Args:
-        name: the start of the keys in the session: `{name}_layer`, `{name}_head`, and `{name}_heads` of the grid.
-        weights: 0 to 1.
-        allowed: False where a query may not attend to a key.
-    """
+    """Draw the grid, and pickers of layer and head; returns both, counted from 0. The keys in the session are `{name}_layer`,
+    `{name}_head`, and `{name}_heads` of the grid."""
     words, (layers, heads) = text("attention"), weights.shape[:2]
     with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, layers + 1), f"{name}_layer") - 1 if layers > 1 else 0

@@ -118,10 +118,9 @@ def take_refused() -> dict[str, str]:
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
-    """Give the widget whose key is `name` its value before it is drawn.
+    """Give the widget whose key, in the session and in the address, is `name` its value before it is drawn.
 
     Args:
-        name: the key in the session and in the address.
         read: converts a text from the address to a value; None gives the default. If the text is no value, `read` raises a
             `ValueError` or `KeyError`, and the widget gets the default.
         settled: converts the widget's present value to a valid value, because it can be left from another model.

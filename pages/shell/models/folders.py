@@ -56,12 +56,7 @@ class FolderModel:
 
 
 class Folder(NamedTuple):
-    """A folder that the operator named, or that contains a downloaded model.
-
-    Attributes:
-        model: the model in the folder; None if the model cannot be opened.
-        problem: why the model cannot be opened.
-    """
+    """A folder that the operator named, or of a downloaded model: the model in it, or why it cannot be opened."""
 
     model: FolderModel | None
     problem: HeadlightError | None = None
@@ -109,11 +104,8 @@ def problem_of(name: str) -> HeadlightError | None:
 
 
 def open_folder(key: FolderModel) -> TextPipeline:
-    """The pipeline of a model. It stays in memory until other models need the memory.
-
-    Raises:
-        CheckpointError: the model cannot be opened. Later calls raise the same error without trying again.
-    """
+    """The pipeline of a model. It stays in memory until other models need the memory. Raises a `CheckpointError` if the model
+    cannot be opened; later calls raise it without trying again."""
     if key in _FAILED:
         raise _FAILED[key].anew()
     return _opened(key)

@@ -75,14 +75,8 @@ def own_store() -> dict[str, _Own]:
 
 
 def keep_left(session: str, models: dict[str, _Own]) -> None:
-    """Keep the models of a session whose browser has disconnected.
-
-    Called outside of any run.
-
-    Args:
-        session: the session's token, which only its tab has.
-        models: the `own_store` of the session.
-    """
+    """Keep the models (`own_store`) of a session whose browser has disconnected, under the token that only its tab has. Called
+    outside of any run."""
     with _LEFT_LOCK:
         if models:
             _LEFT[session] = models
@@ -148,11 +142,7 @@ def _bytes_of_all() -> int:
 
 def load_own(key: OwnModel) -> Pipeline:
     """Load the model of a key, without the measures on its card. These are only claims of the file, and the pages show only
-    numbers that this project has measured.
-
-    Raises:
-        CheckpointError: the session has replaced the model, or has ended.
-    """
+    numbers that this project has measured. Raises a `CheckpointError` if the session has replaced the model, or has ended."""
     contents = _CONTENTS.get(key.digest)
     if contents is None:
         raise CheckpointError("The model {name!r} is not there any more.", name=key.name)

@@ -19,12 +19,7 @@ LEAST = np.finfo(np.float32).tiny  # in place of a probability of 0, whose loss 
 def show_edited_answers(
     view: View, edits: tuple[Intervention, ...], names: tuple[str, str] | None = None, key: str = "edited"
 ) -> None:
-    """Draw both answers, and in how many places they differ.
-
-    Args:
-        names: what the titles call the two runs.
-        key: a key that no other answers of the page have.
-    """
+    """Draw both answers, and in how many places they differ. `names` are those of the two runs in the titles."""
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
     titles = [words["answer_clean"], words["answer_edited"]]
@@ -43,14 +38,8 @@ def show_edited_probabilities(
     names: tuple[str, str] | None = None,
     key: str = "probability-change",
 ) -> None:
-    """Draw the probability of each token of the answer, without and with edits, as two bars.
-
-    Args:
-        trace: the trace of the view without edits.
-        edits: the edits of the second run.
-        names: what the legend calls the two runs.
-        key: the key of the chart.
-    """
+    """Draw the probability of each token of the answer, without edits (`trace`) and with edits, as two bars. `names` are those
+    of the two runs in the legend."""
     words = text("whatif")
     title = words["forced_named"].format(first=literal(names[0]), second=literal(names[1])) if names else words["forced"]
     st.markdown(f"**{title}**")

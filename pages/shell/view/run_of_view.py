@@ -89,11 +89,7 @@ def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
 
 def present_view() -> tuple[View, InputError | None]:
     """The view of the sidebar, and None. If a text has numbers that are not valid ids: the last view of this session,
-    and the error.
-
-    Raises:
-        InputError: there is no last view.
-    """
+    and the error. Raises the error if there is no last view."""
     try:
         return current_view(), None
     except InputError as error:
@@ -105,11 +101,8 @@ def present_view() -> tuple[View, InputError | None]:
 
 def of_view_or_last(view: View, compute: Callable[[View], Result]) -> tuple[Result, View, HeadlightError | None]:
     """The result of `compute` for a view, the view, and None. If a text cannot be read: the result for the last view of this
-    session that could be computed, that view, and the error of the given view.
-
-    Raises:
-        HeadlightError: a text cannot be read, and there is no last view, or `compute` fails for the last view, too.
-    """
+    session that could be computed, that view, and the error of the given view. Raises the error if there is no last view, or
+    if `compute` fails for it, too."""
     problem = None
     view.enter_line()
     try:

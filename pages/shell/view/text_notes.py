@@ -111,7 +111,6 @@ def say_unknown(side: Side, unknown: tuple[Unknown, ...], accepts: str, number: 
     """Lines that name the first unknown tokens, the closest known ones, and the texts the model was trained on; as Markdown.
 
     Args:
-        unknown: the tokens of the text that are not in the vocabulary; at least one.
         accepts: the texts the model was trained on, as a clause; empty if that is not known.
         number: the number of the text, counted from 1; None if it is the only one.
     """

@@ -53,14 +53,9 @@ def show_two_runs(
 
 
 def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
-    """The difference between the second run and the run of A's first text. It is between words if `shown` is.
-
-    Args:
-        shown: A's trace as the page draws it: of one text or of a batch, between tokens or words.
-
-    Raises:
-        HeadlightError: the runs cannot be compared.
-    """
+    """The difference between the second run and the run of A's first text. `shown` is A's trace as the page draws it: of one
+    text or of a batch, between tokens or words; the difference is between words if `shown` is. Raises a `HeadlightError` if
+    the runs cannot be compared."""
     a, b = (view.trace(), second.trace()) if shown.batch_size > 1 else (shown, second.trace())
     if isinstance(shown, WordTrace):
         a, b = (WordTrace.of(run) if in_pieces(run) and not isinstance(run, WordTrace) else run for run in (a, b))
@@ -114,26 +109,16 @@ def _marked(first: str, second: str) -> tuple[str, str]:
 
 
 def show_both_rows(difference: Difference, path: str, side: Side, title: str) -> None:
-    """Draw a tensor that has a vector for each token of a side: of A, of B, and B − A.
-
-    Raises:
-        HeadlightError: a run has no such tensor, or the vectors have different sizes.
-    """
+    """Draw a tensor that has a vector for each token of a side: of A, of B, and B − A. Raises a `HeadlightError` if a run has
+    no such tensor, or the vectors have different sizes."""
     axes, names = difference.a[path].axes, difference.tokens_of(side)
     views = [tensor_view(title, run[path].numpy(), axes, tokens={axes[-2]: names}) for run in difference.runs]
     show_both_maps(views, title, alignment(difference, side))
 
 
 def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> None:
-    """Draw a tensor of A and of B over aligned tokens, and B − A, as three heatmaps with one cursor. Heads are stacked.
-
-    Args:
-        views: the tensor of A and of B, made from `Difference.runs`.
-        aligned: how its tokens are aligned.
-
-    Raises:
-        InputError: the tensors have different sizes.
-    """
+    """Draw a tensor of A and of B, made from `Difference.runs`, and B − A, as three heatmaps with one cursor. Heads are
+    stacked. `aligned` says how the tokens are aligned. Raises an `InputError` if the tensors have different sizes."""
     words, panels = text("second_run"), [view.panel for view in views]
     for axis, *sizes in zip(panels[0].axes, *(panel.values.shape for panel in panels), strict=True):
         if sizes[0] != sizes[1]:
