@@ -50,21 +50,15 @@ def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes
 
 
 class _Rows(NamedTuple):
-    """The rows of a table of answers.
+    """The rows of a table of answers."""
 
-    Attributes:
-        rows: returns the rows in which an answer is counted.
-        labels: row → its label, as plain text or HTML, in the order of the table.
-        right: the row of the right answer, if it is one of the rows.
-    """
-
-    rows: Callable[[str], Sequence[float]]
-    labels: Mapping[float, str]
-    right: float = math.nan
+    rows: Callable[[str], Sequence[float]]  # returns the rows in which an answer is counted
+    labels: Mapping[float, str]  # row → its label, as plain text or HTML, in the order of the table
+    right: float = math.nan  # the row of the right answer, if it is one of the rows
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last answer."""
+    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last one."""
     words = text("lesson")["class"]
     assert stop.question is not None  # a stop without a question has no answers
     try:

@@ -61,11 +61,8 @@ def linked_class() -> dict[str, str]:
 
 def follow_class(keep_problem: bool) -> str:
     """Give the session the place in a class that its address names. Returns the name of the class's lesson, even if the class
-    is full; empty if there is no such class.
-
-    Args:
-        keep_problem: whether to keep an earlier error of joining a class, if the address names no class.
-    """
+    is full; empty if there is no such class. `keep_problem` keeps an earlier error of joining a class, if the address names no
+    class."""
     state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
     before, problem = seat(), state.get(PROBLEM)
     if not asked:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pages.lessons.content.lesson import TRUTHS, Question, Value
+from pages.lessons.content.lesson import Question, Value
 from pages.lessons.content.lesson_answers import number_of, places
 from pages.ui.format import fixed, number, share
 from pages.ui.prose import plain
@@ -11,27 +11,15 @@ from transformer.analysis.prediction_scores import ALIKE
 
 
 class Verdict(NamedTuple):
-    """The judgement of an answer.
-
-    Attributes:
-        right: whether it is right.
-        says: why it is right or wrong, in plain text.
-        caught: the share of the attention that the chosen tokens have together; 0 for other questions.
-    """
+    """Whether an answer is right, and why, in plain text."""
 
     right: bool
     says: str
-    caught: float = 0.0
 
 
 def judge(question: Question, written: str, truth: Value | None) -> Verdict:
-    """Judge an answer. It must be valid for its question (`lesson_answers.fits`).
-
-    Args:
-        question: the question.
-        written: the answer, as in the address.
-        truth: the value of the question's truth; None if the lesson itself contains the right answer.
-    """
+    """Judge an answer, written as in the address. It must be valid for its question (`lesson_answers.fits`). `truth` is None if
+    the lesson itself contains the right answer."""
     if question.kind == "choose":
         return _choice(question, places(written) or [0], truth)
     if question.kind == "order":
@@ -46,8 +34,8 @@ def _choice(question: Question, chosen: list[int], truth: Value | None) -> Verdi
     option = chosen[0]
     if truth is None:
         return Verdict(option == question.answer, plain(question.reasons[option - 1]))
-    if question.truth and TRUTHS[question.truth.name].gives == "option":
-        says = text("lesson")["option_is"][question.truth.name].format(**dict(truth.words))
+    if question.truth and question.truth.form.gives == "option":
+        says = text("lesson")["option_is"][question.asks].format(**dict(truth.words))
     else:
         says = text("lesson")["changes" if truth.number else "stays"].format(**dict(truth.words))
     return Verdict(option == 1 + int(truth.number), says)
@@ -64,23 +52,19 @@ def _order(question: Question, chosen: list[int]) -> Verdict:
 
 
 def _tokens(question: Question, chosen: list[int], truth: Value) -> Verdict:
-    name = question.truth.name if question.truth else ""
-    if name == "mask-row":
+    if question.asks == "mask-row":
         return _mask_row(chosen, truth)
-    if name == "most-alike-position":
+    if question.asks == "most-alike-position":
         return _alike(chosen, truth)
-    words = text("lesson")
-    caught = float(sum(truth.row[place] for place in chosen))
-    most = max(range(len(truth.row)), key=lambda place: truth.row[place])
-    marked = ", ".join(truth.tokens[place] for place in chosen)
-    says = words["caught"].format(
-        marked=marked,
+    caught, most = sum(truth.row[place] for place in chosen), truth.row.index(max(truth.row))
+    says = text("lesson")["caught"].format(
+        marked=", ".join(truth.tokens[place] for place in chosen),
         share=share(caught, 1),
         query=dict(truth.words)["query"],
         most=truth.tokens[most],
         most_share=share(truth.row[most], 1),
     )
-    return Verdict(caught >= question.enough, says, caught)
+    return Verdict(caught >= question.enough, says)
 
 
 def _mask_row(chosen: list[int], truth: Value) -> Verdict:
@@ -109,28 +93,26 @@ def right_option(question: Question, truth: Value | None) -> int:
 def right_answer(question: Question, truth: Value | None) -> str:
     """The right answer in plain text. Empty for an order, because its options are in the right order, and if the truth is
     missing."""
-    if question.kind == "order" or (truth is None and question.kind != "choose"):
-        return ""
     if question.kind == "choose":
         right = right_option(question, truth)
         return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says
-    assert truth is not None  # a question without a truth has returned above
+    if truth is None:
+        return ""
     if question.kind == "number":
         return number(truth.number, 3)
-    words, name = dict(truth.words), question.truth.name if question.truth else ""
-    if name == "mask-row":
+    words = dict(truth.words)
+    if question.asks == "mask-row":
         return ", ".join(token for token, allowed in zip(truth.tokens, truth.row, strict=True) if allowed)
-    if name == "most-alike-position":
+    if question.asks == "most-alike-position":
         return f"{words['most']}, {words['value']}"
-    most = max(range(len(truth.row)), key=lambda place: truth.row[place])
+    most = truth.row.index(max(truth.row))
     return f"{truth.tokens[most]}, {share(truth.row[most], 1)}"
 
 
 def _number(question: Question, given: float, truth: Value) -> Verdict:
     words = text("lesson")
-    assert question.truth is not None  # `reading` has checked it
     right = abs(given - truth.number) <= question.tolerance + 1e-9
-    why = words["numbers"][question.truth.name].format(number=number(truth.number, 3), **dict(truth.words))
+    why = words["numbers"][question.asks].format(number=number(truth.number, 3), **dict(truth.words))
     if right:
         return Verdict(True, why)
     off = words["off"].format(given=number(given, 3), off=number(abs(given - truth.number), 3))

@@ -33,13 +33,8 @@ class LessonError(HeadlightError):
 
 @dataclass(frozen=True)
 class TruthForm:
-    """The kind of value that a truth has, and the settings that it reads.
-
-    Attributes:
-        gives: `number`, `row` (a number for each token), `yes or no`, or `option` (which of the question's options is right).
-        needs: settings that a lesson must give.
-        may: settings that a lesson may give.
-    """
+    """The kind of value that a truth has, and the settings that it reads: those that a lesson must give, and those that it may
+    give. A `row` is a number for each token; an `option` is the right one of the question's options."""
 
     gives: Literal["number", "row", "yes or no", "option"]
     needs: tuple[str, ...] = ()
@@ -98,7 +93,6 @@ class Truth:
             in the view.
         query, key: a token, or a position counted from 0. If a token occurs several times, the first one is meant. Empty if the
             truth does not need it.
-        side: `source` or `target`.
         token: a token of the output; empty for the most probable one.
         edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
     """
@@ -112,6 +106,10 @@ class Truth:
     side: str = ""
     token: str = ""
     edit: str = ""
+
+    @property
+    def form(self) -> TruthForm:
+        return TRUTHS[self.name]
 
 
 class Value(NamedTuple):
@@ -159,6 +157,11 @@ class Question:
     enough: float = 0.5
     most: int = 2
 
+    @property
+    def asks(self) -> str:
+        """The name of the truth; empty if the lesson itself contains the right answer."""
+        return self.truth.name if self.truth else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
@@ -178,10 +181,8 @@ class Stop:
         others: more source texts, whose answers without and with the edit are listed below the answers.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
-        question: the question, which is asked after `say`.
         reveal: the words after the answer. A stop without a question shows them at once.
         notes: notes for the teacher.
-        minutes: the planned minutes.
         core: whether the stop is also in the short form of the lesson.
     """
 
@@ -204,11 +205,23 @@ class Stop:
     core: bool = False
 
     @property
+    def truth(self) -> Truth | None:
+        return self.question.truth if self.question else None
+
+    @property
+    def asks(self) -> str:
+        """The name of the truth of the question; empty without one."""
+        return self.truth.name if self.truth else ""
+
+    @property
+    def makes_edit(self) -> bool:
+        """Whether the stop or its question names an edit of the model."""
+        return bool(self.edit) or (self.truth is not None and self.truth.form.gives == "yes or no")
+
+    @property
     def drawn(self) -> tuple[str, ...]:
         """The names of the pictures that are drawn above the page once the question is answered."""
-        truth = self.question and self.question.truth
-        asks_about_edit = truth is not None and TRUTHS[truth.name].gives == "yes or no"
-        return self.pictures or (PICTURES[:2] if self.edit or asks_about_edit else ())
+        return self.pictures or (PICTURES[:2] if self.makes_edit else ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,9 +229,7 @@ class Lesson:
     """A lesson.
 
     Attributes:
-        title, about: the name of the lesson, and one or two sentences about it.
-        audience: who the lesson is for.
-        stops: one stop or more.
+        about: one or two sentences about the lesson.
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
         learnt: lines about what the lesson has shown, for its end.

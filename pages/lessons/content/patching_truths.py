@@ -8,7 +8,6 @@ from pages.lessons.content.stop_views import run_of, view_of
 from pages.shell.view.background import silent
 from pages.shell.view.patched_runs import Choice, Runs, head_name, patched_runs, runs_of
 from pages.shell.view.second_run import SOURCE
-from pages.shell.view.view import View
 from pages.ui.format import share
 from pages.ui.text import text
 from transformer.patching import Head, Needs, needs
@@ -22,13 +21,8 @@ ROLES = ("alone", "backup", "partner", "bystander")
 
 
 def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) -> Value:
-    """The value of a truth about patching.
-
-    Args:
-        stop: the stop. Its view names the second text. Like the page Patching, it may name the compared step and what is taken.
-        name: a name in `PATCHED`.
-        head: the head that is meant, for truths about a head.
-        options: the options of the question, for truths that decide between them.
+    """The value of a truth in `PATCHED`. The view of the stop names the second text. Like the page Patching, it may name the
+    compared step and what is taken.
 
     Raises:
         HeadlightError: the stop has no second text, the runs cannot be patched or barely differ, the model has no such head, or
@@ -61,10 +55,9 @@ def share_of(stop: Stop, name: str, head: Head) -> float:
 
 
 def _runs(stop: Stop) -> Runs:
-    run, view = run_of(stop), view_of(stop)
+    clean, view = run_of(stop), view_of(stop)
     if not view.get(SOURCE):
         raise LessonError("A question about patching needs a second text: {name} in the view of its stop.", name=SOURCE)
-    clean = View(run.model, (run.source,), (run.target,), run.key)
     runs = runs_of(clean, replace(clean, sources=(view[SOURCE],)))
     step = view.get("step", "")
     return replace(runs, row=int(step) if step.isascii() and step.isdecimal() and len(step) < 5 else runs.pair.row)

@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from pages.lessons.content.grading import Verdict, judge, right_answer, right_option
-from pages.lessons.content.lesson import TRUTHS, Lesson, Phase, Question, Value
+from pages.lessons.content.lesson import Lesson, Phase, Question, Value
 from pages.lessons.content.lesson_answers import Answer, fits, places
 from pages.lessons.content.truths import filled, truth_of
 from pages.shell.error_boundary import sentence
@@ -19,7 +19,6 @@ def question_data(
     """The data of a question for the bar, with the judgement of its answer; None if the stop has no question.
 
     Args:
-        lesson: the lesson.
         index: the stop, counted from 0.
         answer: the answers so far; None before the first one.
         end: whether this is the end of the lesson, where missed questions are asked again.
@@ -71,15 +70,12 @@ def question_data(
     first, second, again = verdicts
     before_end = second or first
     data["right_before_end"], data["answered"] = before_end.right, True
-    if end:
-        shown = again
-    else:
-        shown = before_end
+    shown = again if end else before_end
+    if not end:
         undecided = answer.second is None
         data["held"] = lesson.discuss and undecided if phase is None else phase < Phase.REVEAL
         # If the judgement names the right answer, an answer can be changed only in a lesson with discussion.
-        of_option = bool(question.truth and TRUTHS[question.truth.name].gives == "option")
-        named = question.kind in ("tokens", "number") or of_option
+        named = question.kind in ("tokens", "number") or (question.truth is not None and question.truth.form.gives == "option")
         if phase is None:
             data["may_change"] = undecided and (lesson.discuss or not (first.right or named))
             data["settled"] = not data["may_change"]
@@ -89,18 +85,13 @@ def question_data(
     if shown is None:
         return data
     given = answer.last if end else answer.before_end
-    data |= {
-        "open": False,
-        "given": places(given) or given,
-        "was": as_words(question, answer.first, tokens) if answer.second else "",
-    }
-    if end:
-        data["settled"] = True
+    was = as_words(question, answer.first, tokens) if answer.second else ""
+    data |= {"open": False, "given": places(given) or given, "was": was, "settled": data["settled"] or end}
     if not data["held"]:
         data |= {"says": shown.says, "right": shown.right}
         # A row of a mask has no shares. The sentence says which of its cells are open.
-        shares = bool(question.truth and question.truth.name != "mask-row")
-        data["weights"] = list(truth.row) if truth and tokens and shares and data["settled"] else []
+        if truth and tokens and question.asks != "mask-row" and data["settled"]:
+            data["weights"] = list(truth.row)
     else:
         # An order is too long to repeat in the sentence. It is listed above.
         noted = text("lesson")["bar"]["noted_order" if question.kind == "order" else "noted"]

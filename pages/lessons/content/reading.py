@@ -107,7 +107,7 @@ def _question(where: str, name: str, value: Any) -> Question:
 
 def _misfit(question: Question) -> str:
     """The template of an error if the parts of a question contradict each other; otherwise empty."""
-    gives, count = question.truth and TRUTHS[question.truth.name].gives, len(question.options)
+    gives, count = question.truth and question.truth.form.gives, len(question.options)
     if question.kind in ("choose", "order") and count < 2:
         return "{where} has fewer than two options."
     if "" in question.options:
@@ -159,12 +159,11 @@ def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
 
 def _stop(where: str, stop: Stop) -> Stop:
     """The stop, if it has all that its pictures need."""
-    truth = stop.question and stop.question.truth
-    has_row = stop.row or (truth and TRUTHS[truth.name].gives == "row" and truth.query)
+    truth = stop.truth
+    has_row = stop.row or (truth and truth.form.gives == "row" and truth.query)
     if {"row", "heads", "vectors"} & set(stop.pictures) and not has_row:
         raise LessonError("{where}: the pictures row, heads and vectors need a row.", where=where)
-    makes_edit = stop.edit or (truth and TRUTHS[truth.name].gives == "yes or no")
-    if {"answers", "probabilities", "row"} & set(stop.pictures) and not makes_edit:
+    if {"answers", "probabilities", "row"} & set(stop.pictures) and not stop.makes_edit:
         raise LessonError("{where}: the pictures answers, probabilities and row need an edit.", where=where)
     if "trainings" in stop.pictures and not stop.beside:
         raise LessonError("{where}: the picture trainings needs a second model: beside.", where=where)

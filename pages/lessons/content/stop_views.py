@@ -1,30 +1,14 @@
 """The view of a stop: the parameters of its link. They can include a head that the model's card names."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from pages.lessons.content.lesson import KINDS, LessonError, Stop
 from pages.shell.models.catalogue import available, trained, trained_key
 from pages.shell.models.model_examples import starts
 from pages.shell.view.card_heads import card_head, head_to_show
-from pages.shell.view.runs import Key, runs
+from pages.shell.view.runs import runs
+from pages.shell.view.view import View
 from pages.ui.text import text
-
-
-class StopRun(NamedTuple):
-    """The model of a stop, and its texts.
-
-    Attributes:
-        model: the name of the model.
-        key: the cache key of the model.
-        source: the source text.
-        target: the text that the decoder reads; None for the model's own answer.
-    """
-
-    model: str
-    key: Key
-    source: str
-    target: str | None
 
 
 def view_of(stop: Stop) -> dict[str, str]:
@@ -48,7 +32,7 @@ def view_of(stop: Stop) -> dict[str, str]:
 def _first_head(stop: Stop) -> dict[str, str]:
     """The parameters of the head with which the page Attention opens a stop's model. They are empty if the stop is about
     another kind of attention, or if its model is not shipped with the app."""
-    view, truth = dict(stop.view), stop.question and stop.question.truth
+    view, truth = dict(stop.view), stop.truth
     model = view.get("model") or next(iter(available()))
     head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
     if head is None or head.kind != (view.get("kind") or (truth and truth.kind) or head.kind):
@@ -80,8 +64,8 @@ def _filled(template: str, values: dict[str, str]) -> str:
     return template
 
 
-def run_of(stop: Stop) -> StopRun:
-    """The model of a stop, and its texts.
+def run_of(stop: Stop) -> View:
+    """The model of a stop, and its text.
 
     Raises:
         LessonError: the stop's model has random weights, or the app has no such model.
@@ -91,4 +75,4 @@ def run_of(stop: Stop) -> StopRun:
     if not trained(model):
         raise LessonError("A question needs a trained model; {model!r} is none of this app's.", model=model)
     source = view.get("source") or starts(model)[0].source
-    return StopRun(model, trained_key(model), source, view.get("target") or None)
+    return View(model, (source,), (view.get("target") or None,), trained_key(model))

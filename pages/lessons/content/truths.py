@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pages.lessons.content.lesson import PATCHED, TRUTHS, LessonError, Question, Stop, Truth, Value
+from pages.lessons.content.lesson import PATCHED, LessonError, Question, Stop, Truth, Value
 from pages.lessons.content.patching_truths import patching_value, share_of
-from pages.lessons.content.stop_views import StopRun, run_of, view_of, words_of
+from pages.lessons.content.stop_views import run_of, view_of, words_of
 from pages.shell.view.runs import Edits, runs
+from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.format import fixed, number, share, token_at
 from pages.ui.limits import LESSON_OPTIONS
@@ -41,8 +42,8 @@ def truth_of(stop: Stop) -> Value | None:
     if question is None or question.truth is None:
         return None
     kind, layer, head = head_of(stop)
-    if question.truth.name in PATCHED:
-        return patching_value(stop, question.truth.name, Head(kind, layer, head), question.options)
+    if question.asks in PATCHED:
+        return patching_value(stop, question.asks, Head(kind, layer, head), question.options)
     return _truth(run_of(stop), question.truth, kind, layer + 1, head + 1, question.options)
 
 
@@ -52,7 +53,7 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
     Raises:
         InputError: the model's card names no such head.
     """
-    truth, view = stop.question and stop.question.truth, view_of(stop)
+    truth, view = stop.truth, view_of(stop)
     given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
     layer, head = (value or linked_whole(view.get(name, "1"), 0) for name, value in given.items())
     return (truth and truth.kind) or kind_of(stop), layer - 1, head - 1
@@ -64,7 +65,7 @@ def filled(stop: Stop, words: str) -> str:
 
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
-        config = runs().trace(run.key, (run.source,), (run.target,), ()).config
+        config = runs().trace(run.key, run.sources, run.targets, ()).config
         sizes = {"d_model": config.d_model, "heads": config.heads, "d_head": config.d_head, "√d_head": config.d_head**0.5}
         return number(sizes[match[1]], 3)
 
@@ -95,8 +96,8 @@ def kind_of(stop: Stop) -> str:
 
 
 @cached
-def _truth(run: StopRun, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]) -> Value:
-    trace = runs().trace(run.key, (run.source,), (run.target,), ())
+def _truth(run: View, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]) -> Value:
+    trace = runs().trace(run.key, run.sources, run.targets, ())
     config = trace.config
     sizes = {"head-count": config.heads, "head-width": config.d_head, "vector-length": config.d_model}
     if truth.name in sizes:
@@ -140,8 +141,8 @@ def phrases_of(stop: Stop) -> list[str]:
     """
     if stop.edit:
         return stop.edit.split("; ")
-    truth = stop.question and stop.question.truth
-    if truth is None or TRUTHS[truth.name].gives != "yes or no":
+    truth = stop.truth
+    if truth is None or truth.form.gives != "yes or no":
         return []
     return truth.edit.split("; ") if truth.edit else [at_head("silence", *head_of(stop))]
 
@@ -159,7 +160,7 @@ def check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
         raise LessonError(template, head=head, layer=layer, kind=kind)
 
 
-def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
+def _next_word(trace: Trace, run: View, truth: Truth) -> Value:
     vocabulary = runs().pipeline(run.key).vocabulary("target")
     read = trace.tokens_of("target")[0]
     query = place_of(truth.query, read)
@@ -169,7 +170,7 @@ def _next_word(trace: Trace, run: StopRun, truth: Truth) -> Value:
     return Value(float(row[token]), words=words)
 
 
-def _next_of(trace: Trace, run: StopRun, truth: Truth, options: tuple[str, ...]) -> Value:
+def _next_of(trace: Trace, run: View, truth: Truth, options: tuple[str, ...]) -> Value:
     """Which of the options is the most probable next token after a token that the decoder has read."""
     vocabulary, read = runs().pipeline(run.key).vocabulary("target"), written_tokens(trace)
     query = place_of(truth.query, read)
@@ -232,7 +233,7 @@ def _alike(trace: Trace, truth: Truth) -> Value:
     return Value(float(position), tuple(row.tolist()), names, words)
 
 
-def _edited(run: StopRun, edits: Edits) -> Value:
+def _edited(run: View, edits: Edits) -> Value:
     before, after = runs().answer(run.key, run.source, ()), runs().answer(run.key, run.source, edits)
     return Value(float(before.tokens != after.tokens), words=(("before", before.text or "–"), ("after", after.text or "–")))
 
@@ -256,8 +257,7 @@ def row_of(stop: Stop, read: tuple[str, ...]) -> int:
     Raises:
         LessonError: the row's name is neither a token that is read nor a position.
     """
-    truth = stop.question and stop.question.truth
-    return place_of(stop.row or (truth.query if truth else ""), read)
+    return place_of(stop.row or (stop.truth.query if stop.truth else ""), read)
 
 
 def name_of_place(place: int, tokens: Sequence[str]) -> str:

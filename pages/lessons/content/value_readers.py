@@ -13,13 +13,8 @@ Reader = Callable[[str, str, Any], Any]
 
 
 def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: str) -> dict[str, Any]:
-    """The checked values of a table.
-
-    Args:
-        where: the place of the table, for errors, such as "Stop 3: question".
-        values: the parsed table of TOML or JSON.
-        readers: name → the function that checks its value.
-        needed: names that must have a value.
+    """The values of a parsed table of TOML or JSON, each checked by the reader of its name. The names in `needed` must have a
+    value. `where` is the place of the table, for errors, such as "Stop 3: question".
 
     Raises:
         LessonError: a name is unknown or missing, or its value is not allowed.

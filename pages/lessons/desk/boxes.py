@@ -18,15 +18,8 @@ Value = TypeVar("Value", str, float, int, bool)
 
 
 def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, options: Sequence[Any] = ()) -> str:
-    """The widget key of a box. Sets the box to the stored value of its field, if the box has no valid value yet.
-
-    Args:
-        of: the part of the lesson to which the box belongs, for the key.
-        name: the name of the field.
-        fields: name of a field → its stored value.
-        first: the value of the box if the field is missing or its value is invalid.
-        options: the allowed values of a choice; empty for other boxes.
-    """
+    """The widget key of a box for a field of a part of the lesson. A box without a valid value gets the stored value of its
+    field or, if that is not valid either, `first`. `options` are the allowed values of a choice."""
     key = f"own_{of}_{name}"
     state = st.session_state
     if key not in state or (options and state[key] not in options):
@@ -36,15 +29,10 @@ def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, option
 
 
 class Boxes:
-    """The boxes of a stop.
+    """The boxes of a stop."""
 
-    Args:
-        place: the place of the stop in the lesson, counted from 0.
-        view: the kept view of the stop.
-    """
-
-    def __init__(self, place: int, view: Kept) -> None:
-        self.place, self.view, self.labels = place, view, text("lessons")["boxes"]
+    def __init__(self, view: Kept) -> None:
+        self.view, self.labels = view, text("lessons")["boxes"]
 
     def key(self, name: str) -> str:
         """The key of a widget."""

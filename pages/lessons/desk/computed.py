@@ -28,19 +28,14 @@ GUESSES = 4
 
 
 def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
-    """Draw the boxes of a question, and the right answer below them. Returns the question.
-
-    Args:
-        boxes: the boxes of the stop.
-        kind: one of `COMPUTED`.
-        ask: the text of the question.
+    """Draw the boxes of a question of a kind of `COMPUTED`, and the right answer below them. Returns the question.
 
     Raises:
         HeadlightError: the stop's model has random weights, or cannot read the text, or cannot answer this kind of question.
     """
     stop = boxes.view.stop
     run = run_of(stop)
-    trace = runs().trace(run.key, (run.source,), (run.target,), ())
+    trace = runs().trace(run.key, run.sources, run.targets, ())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = _drawn(boxes, kind, ask, trace)
     value = truth_of(replace(stop, question=question))
@@ -55,7 +50,6 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
 
 
 def _drawn(boxes: Boxes, kind: str, ask: str, trace: Trace) -> Question:
-    """Draw the boxes of a kind of question. Returns the question."""
     stop = boxes.view.stop
     if kind == "tokens":
         truth = Truth(name="attention-row", query=_pick_token(boxes, "query", trace.tokens(kind_of(stop))[0]))

@@ -21,15 +21,8 @@ def cells(
     alt: str,
     empty: int | None = None,
 ) -> Markup:
-    """A table of cells. A cell with a greater value is darker, and a cell that is not allowed is crossed out.
-
-    Args:
-        values: the value of each cell, from 0 to 1.
-        allowed: False in the cells that are crossed out.
-        rows, columns: the names of the rows and columns. Only the first `MOST_TOKENS` are drawn.
-        alt: the drawing in words.
-        empty: a row whose cells are left empty, to be filled in by hand; None for no such row.
-    """
+    """A table of cells. A greater value, from 0 to 1, is darker, and a cell that is not allowed is crossed out. Only the first
+    `MOST_TOKENS` rows and columns are drawn. The cells of the row `empty` are left empty, to be filled in by hand."""
 
     def cell(row: int, column: int) -> Markup:
         level = 0 if row == empty else round(float(values[row, column]) * LEVELS)
@@ -47,13 +40,7 @@ def cells(
 
 
 def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
-    """Texts of equal length, one below the other, with a cell for each token. Padding is crossed out.
-
-    Args:
-        rows: the tokens of each text.
-        real: False for padding.
-        alt: the drawing in words.
-    """
+    """Texts of equal length, one below the other, with a cell for each token. Padding, which is not real, is crossed out."""
     cell = Markup('<td class="{}">{}</td>')
     lines = (
         [cell.format("" if is_real else "crossed", _short(token)) for token, is_real in zip(row, line, strict=True)]
@@ -63,13 +50,8 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
 
 
 def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
-    """A bar for each token, with a length proportional to its share.
-
-    Args:
-        shares: token → share, from 0 to 1.
-        alt: the drawing in words.
-        empty: whether to draw only empty boxes, so that tokens and bars can be filled in by hand.
-    """
+    """A bar for each token, with a length proportional to its share from 0 to 1; or empty boxes, so that tokens and bars can be
+    filled in by hand."""
     line = Markup('<th>{}</th><td class="share"><span style="width: {:.0f}%"></span></td><th>{}</th>')
     drawn = [("", 0.0, "") if empty else (_short(token), 100 * value, fixed(value, 2)) for token, value in shares.items()]
     return _table((_row([line.format(*each)]) for each in drawn), alt)

@@ -14,7 +14,7 @@ from pages.lessons.content.reading import MINUTES, TITLE, as_table, as_toml, rea
 from pages.lessons.content.value_readers import SHORT
 from pages.lessons.desk.boxes import Boxes, key_of
 from pages.lessons.desk.computed import COMPUTED, computed_question
-from pages.lessons.playing.keeping import Field, Kept, keep_copy, kept, kept_words, put_back, remove, removed, take
+from pages.lessons.playing.keeping import Field, Kept, keep_copy, kept, kept_words, take
 from pages.lessons.playing.open_lesson import NAME, start_lesson
 from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import is_only_here
@@ -28,6 +28,8 @@ EMPHASIS = re.compile(r"\*\*[^*]+\*\*|\*[^*\s](?:[^*]*[^*\s])?\*")
 # Fields of a whole lesson that are kept unchanged, and the field that is kept as one text with several lines.
 WHOLE, LEARNT = ("title", "about", "audience", "discuss", "core_title", "core_about"), "learnt"
 QUESTIONS = ("none", "opened", "choose", "order", *COMPUTED)
+# Session key of the place of the view that was removed last, and the view.
+REMOVED = "kept_removed"
 
 
 def show_editor() -> None:
@@ -64,7 +66,7 @@ def show_editor() -> None:
 
 def _edit(place: int, view: Kept) -> Stop | None:
     """Draw the boxes of one stop. Returns the stop with the values of the boxes; None while its question is not finished."""
-    words, boxes, stop, problem = text("lessons"), Boxes(place, view), view.stop, None
+    words, boxes, stop, problem = text("lessons"), Boxes(view), view.stop, None
 
     # With a key, the stop stays open while its title is changed.
     title = f"{place + 1}. {literal(boxes.shown('title', stop.title))}"
@@ -74,7 +76,7 @@ def _edit(place: int, view: Kept) -> Stop | None:
         say = boxes.lines("say", 100)
         question = None
         try:
-            question = _question(boxes)
+            question = _question(place, boxes)
         except HeadlightError as error:
             problem = error
             st.warning(literal(sentence(error)), icon=":material/edit_note:")
@@ -86,7 +88,7 @@ def _edit(place: int, view: Kept) -> Stop | None:
             st.button(words["up"], key=boxes.key("up"), on_click=_move, args=(place, -1), disabled=not place)
             last = place + 1 == len(kept())
             st.button(words["down"], key=boxes.key("down"), on_click=_move, args=(place, 1), disabled=last)
-            st.button(words["remove"], key=boxes.key("remove"), on_click=remove, args=(place,), icon=":material/delete:")
+            st.button(words["remove"], key=boxes.key("remove"), on_click=_remove, args=(place,), icon=":material/delete:")
             preview = st.container(width="content")
     if problem:
         return None
@@ -149,7 +151,7 @@ def _fields(stop: Stop) -> dict[str, Field]:
     return fields
 
 
-def _question(boxes: Boxes) -> Question | None:
+def _question(place: int, boxes: Boxes) -> Question | None:
     """Draw the boxes of a stop's question. Returns the question; None if the stop has no question.
 
     Raises:
@@ -174,7 +176,7 @@ def _question(boxes: Boxes) -> Question | None:
         return Question(kind="order", ask=ask, options=tuple(options), reasons=reasons[:1])
     starred = [option.startswith("*") and not EMPHASIS.match(option) for option in options]
     if True not in starred:
-        raise LessonError("Stop {number}: put a * before the right option.", number=boxes.place + 1)
+        raise LessonError("Stop {number}: put a * before the right option.", number=place + 1)
     plain = tuple(option[1:].strip() if star else option for star, option in zip(starred, options, strict=True))
     return Question(kind="choose", ask=ask, options=plain, reasons=reasons, answer=starred.index(True) + 1)
 
@@ -189,13 +191,22 @@ def _move(place: int, by: int) -> None:
     stops[place], stops[place + by] = stops[place + by], stops[place]
 
 
+def _remove(place: int) -> None:
+    st.session_state[REMOVED] = (place, kept().pop(place))
+
+
 def _show_removed() -> None:
     """If a stop was removed, draw the button that puts the last removed stop back, with its texts."""
-    view = removed()
-    if view:
-        title = str(view.fields.get("title") or view.stop.title)
-        label = text("lessons")["put_back"].format(title=literal(title))
-        st.button(label, key="own_put_back", on_click=put_back, icon=":material/undo:", disabled=len(kept()) >= LESSON_STOPS)
+    if REMOVED in st.session_state:
+        place, view = st.session_state[REMOVED]
+        label = text("lessons")["put_back"].format(title=literal(str(view.fields.get("title") or view.stop.title)))
+        full = len(kept()) >= LESSON_STOPS
+        st.button(label, key="own_put_back", on_click=_put_back, args=(place, view), icon=":material/undo:", disabled=full)
+
+
+def _put_back(place: int, view: Kept) -> None:
+    kept().insert(place, view)
+    del st.session_state[REMOVED]
 
 
 def _share(lesson: Lesson) -> None:

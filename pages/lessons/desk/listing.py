@@ -1,5 +1,7 @@
 """The list of lessons, and a lesson from a file."""
 
+from contextlib import suppress
+
 import streamlit as st
 
 from pages.lessons.content.lesson import LessonError
@@ -48,20 +50,16 @@ def show_upload() -> None:
     words = text("lessons")
     st.markdown(words["open_text"])
     file = st.file_uploader(words["file"], ["toml"], key=UPLOAD, max_upload_size=max(1, LESSON_BYTES >> 20), on_change=_take)
-    if file is not None and (problem := _problem(file.getvalue())):
-        st.error(literal(problem), icon=":material/error:")
-
-
-def _problem(data: bytes) -> str:
-    try:
-        read_toml(data)
-    except LessonError as error:
-        return sentence(error)
-    return ""
+    if file is not None:
+        try:
+            read_toml(file.getvalue())
+        except LessonError as error:
+            st.error(literal(sentence(error)), icon=":material/error:")
 
 
 def _take() -> None:
     """Add the lesson of the file to the list, which is drawn above the box."""
     file = st.session_state.get(UPLOAD)
-    if file is not None and not _problem(file.getvalue()):
-        add_own(file.name.rpartition(".")[0], read_toml(file.getvalue()))
+    if file is not None:
+        with suppress(LessonError):  # `show_upload` draws the error
+            add_own(file.name.rpartition(".")[0], read_toml(file.getvalue()))

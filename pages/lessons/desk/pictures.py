@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from pages.lessons.content.lesson import HEAD, TRUTHS, LessonError, Stop
-from pages.lessons.content.stop_views import StopRun, run_of, view_of
+from pages.lessons.content.lesson import HEAD, LessonError, Stop
+from pages.lessons.content.stop_views import run_of, view_of
 from pages.lessons.content.truths import check_head, kind_of, place_of
 from pages.lessons.desk.drawings import MOST_TOKENS, bars, cells, texts
 from pages.shell.models.catalogue import snapshots
 from pages.shell.view.runs import runs
+from pages.shell.view.view import View
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES
@@ -23,7 +24,7 @@ from transformer.pipeline.snapshots import snapshot_name
 
 # Limit of probabilities that are drawn.
 MOST_BARS = 5
-# Pairs of a truth and a page whose picture reveals the answer to a question about that truth.
+# Pairs of a truth and a page whose picture reveals the answer to a question about that truth, also with a part left empty.
 TELLING = {("token-count", "tokens"), ("token-count", "masks"), ("mask-row", "masks")}
 # Limit of drawn numbers of a position's vector.
 DIMENSIONS = 16
@@ -35,71 +36,58 @@ class _View(NamedTuple):
     """The input of a picture: a stop, its model and texts, their trace, and whether to show the answer to the question."""
 
     stop: Stop
-    run: StopRun
+    run: View
     trace: Trace
     solutions: bool
 
 
 def picture(stop: Stop, solutions: bool) -> Markup:
     """The picture of a stop with a caption, as HTML. It is empty if the page has no picture, or if the picture would reveal the
-    answer.
-
-    Args:
-        stop: the stop.
-        solutions: whether to show the answer to the question.
+    answer, unless solutions are shown.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.
     """
     draw = DRAWN.get(stop.page)
-    if draw is None or (_tells_the_answer(stop) and not solutions):
+    if draw is None or ((stop.asks, stop.page) in TELLING and not solutions):
         return Markup("")
     run = run_of(stop)
-    drawn, says = draw(_View(stop, run, runs().trace(run.key, (run.source,), (run.target,), ()), solutions))
+    drawn, says = draw(_View(stop, run, runs().trace(run.key, run.sources, run.targets, ()), solutions))
     return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(drawn, says)
 
 
-def _tells_the_answer(stop: Stop) -> bool:
-    """Whether the picture of the page reveals the answer, so that leaving a part empty is not enough."""
-    truth = stop.question and stop.question.truth
-    return (truth.name if truth else "", stop.page) in TELLING
-
-
 def _head(view: _View) -> tuple[Markup, str]:
-    """The map of the stop's head, without the row that the question asks about. If the question is about an edit of the model,
-    this is instead a line with what the model reads and writes."""
+    """The map of the stop's head, without the row that the question asks about; or, if the question is about an edit of the
+    model, a line with what the model reads and writes."""
     stop, _, trace, solutions = view
-    if stop.question and stop.question.truth and stop.question.truth.name == "edit-changes-answer":
+    if stop.asks == "edit-changes-answer":
         return _whole(view)
     layer, head = _place(stop, trace, first=1)
-    queries, keys = trace.tokens(kind_of(stop))
-    truth = stop.question.truth if stop.question else None
-    of_head = truth is not None and TRUTHS[truth.name].may == HEAD
-    asked = place_of(truth.query, queries) if truth and of_head and truth.query else None
+    queries, truth = trace.tokens(kind_of(stop))[0], stop.truth
+    asked = place_of(truth.query, queries) if truth and truth.form.may == HEAD and truth.query else None
     empty = None if solutions else asked
-    drawn, (row, column, weight) = _map(trace, kind_of(stop), layer, head, empty, asked)
+    drawn, largest = _map(trace, kind_of(stop), layer, head, empty, asked)
     words = text("lessons")["pictures"]
     says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
     if empty is not None:
         says += " " + words["empty"].format(query=queries[empty])
     elif solutions:
-        says += " " + words["largest"].format(query=queries[row], key=keys[column], weight=fixed(weight, 2))
+        says += " " + words["largest"].format(**largest)
     return drawn, says
 
 
 def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
     """Layer and head of the view, counted from 0. If the view has no layer, the layer is `first`, which is counted from 1."""
     view = view_of(stop)
-    asked = (view.get("layer", str(first)), view.get("head", "1"))
-    layer, head = (linked_whole(value, 0) for value in asked)
+    layer, head = linked_whole(view.get("layer", str(first)), 0), linked_whole(view.get("head", "1"), 0)
     check_head(trace, kind_of(stop), layer, head)
     return layer - 1, head - 1
 
 
 def _map(
     trace: Trace, kind: str, layer: int, head: int, empty: int | None, asked: int | None = None
-) -> tuple[Markup, tuple[int, int, float]]:
-    """A map of one head; and row, column and value of the largest weight, of the whole map or of the row that is asked for."""
+) -> tuple[Markup, dict[str, str]]:
+    """A map of one head; and query, key and weight of the largest weight, of the whole map or of the row that is asked for."""
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
@@ -109,7 +97,7 @@ def _map(
     alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
     alt = f"{alt} {strongest_rows(weights, told, queries, keys)}"
     drawn = cells(weights, allowed, queries, keys, alt, empty)
-    return drawn, (int(row), int(column), float(weights[row, column]))
+    return drawn, {"query": queries[row], "key": keys[column], "weight": fixed(float(weights[row, column]), 2)}
 
 
 def _batch(view: _View) -> tuple[Markup, str]:
@@ -135,10 +123,10 @@ def _batch(view: _View) -> tuple[Markup, str]:
 def _next_word(view: _View) -> tuple[Markup, str]:
     """The most probable tokens after a token that the decoder has read."""
     stop, run, trace, solutions = view
-    truth = stop.question.truth if stop.question else None
+    truth = stop.truth
     read = trace.tokens_of("target")[0]
     row = place_of(truth.query, read) if truth and truth.query else 0
-    empty = bool(truth and truth.name in ("next-word-probability", "next-token") and not solutions)
+    empty = stop.asks in ("next-word-probability", "next-token") and not solutions
     probabilities = trace.probabilities[0, row].double().numpy()
     vocabulary = runs().pipeline(run.key).vocabulary("target")
     best = np.argsort(-probabilities)[:MOST_BARS].tolist()

@@ -1,6 +1,7 @@
 """A lesson as a printed sheet: the text of each stop, the questions with room for two answers, and the notes for the
 teacher."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -40,14 +41,8 @@ def show_sheet() -> None:
 
 
 def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
-    """The sheet as HTML. All text of the lesson is escaped.
-
-    Args:
-        lesson: the lesson.
-        notes: whether to show the notes for the teacher.
-        solutions: whether to show the right answers, and the texts that the lesson reveals after them.
-        pictures: whether to draw the view of each stop.
-    """
+    """The sheet as HTML: with the notes for the teacher, with the right answers and the texts that the lesson reveals after
+    them, and with a picture of the view of each stop. All text of the lesson is escaped."""
     words = text("lessons")
     body = Markup("").join(_stop(number, stop, notes, solutions, pictures) for number, stop in enumerate(lesson.stops, 1))
     head = Markup("<h2>{title}</h2><p>{about} {audience}</p><p>{name}</p>").format(
@@ -75,7 +70,8 @@ def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool)
     parts = [Markup("<h3>{}. {}</h3>").format(number, stop.title)]
     parts.append(as_html(filled(stop, stop.say)))
     if pictures:
-        parts.append(_picture(stop, solutions))
+        with suppress(HeadlightError):  # the error is shown with the question
+            parts.append(picture(stop, solutions))
     if stop.question:
         parts.append(_question(stop, stop.question, solutions))
     if solutions and stop.reveal:
@@ -87,24 +83,12 @@ def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool)
     return Markup("<section>{}</section>").format(Markup("").join(parts))
 
 
-def _picture(stop: Stop, solutions: bool) -> Markup:
-    """The picture of a stop. It is empty if the stop's view cannot be run. The error is then shown with the question."""
-    try:
-        return picture(stop, solutions)
-    except HeadlightError:
-        return Markup("")
-
-
 def _question(stop: Stop, question: Question, solutions: bool) -> Markup:
-    words = text("lessons")
-    problem, truth = "", None
+    words, ask = text("lessons"), as_html(filled(stop, question.ask))
     try:
         truth = truth_of(stop)
     except HeadlightError as error:
-        problem = sentence(error)
-    ask = as_html(filled(stop, question.ask))
-    if problem:
-        return Markup('<div class="question">{}<p>{}</p></div>').format(ask, problem)
+        return Markup('<div class="question">{}<p>{}</p></div>').format(ask, sentence(error))
     lines = Markup('<p class="lines">{} <span></span> {} <span></span></p>').format(words["first"], words["second"])
     solved = Markup('<p class="solution">{}</p>').format(_solution(question, truth)) if solutions else Markup("")
     return Markup('<div class="question">{}{}{}{}</div>').format(ask, _choices(stop, question, truth), lines, solved)

@@ -9,11 +9,11 @@ import streamlit as st
 from pages.lessons.class_mode.classes import classes
 from pages.lessons.class_mode.seat import class_phase, seat
 from pages.lessons.content.grading import judge
-from pages.lessons.content.lesson import Lesson, Phase
+from pages.lessons.content.lesson import ABOUT_HEADS, Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
 from pages.lessons.content.library import lesson_of
 from pages.lessons.content.truths import truth_of
-from pages.lessons.playing.asked import ROW, hides_heads
+from pages.lessons.playing.asked import ROW
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import BODY, draw_alone
 from pages.ui.limits import LESSON_STOPS
@@ -76,8 +76,8 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
         return
     if not isinstance(given, str) or len(given) > 40:
         return
-    given = given.strip().replace("−", "-")
-    if not fits(question, given, len(truth.tokens) if truth else 0):
+    given, tokens = given.strip().replace("−", "-"), len(truth.tokens) if truth else 0
+    if not fits(question, given, tokens):
         return
     before, phase = opened.answers.get(index), class_phase(index)
     at_end = opened.stop >= len(lesson.stops)
@@ -85,7 +85,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
         return  # in a class, an answer can change only in the second vote
     if at_end:
         after = before._replace(again=given, second=before.second or "") if before else Answer(given, "", given)
-    elif before is None or not fits(question, before.first, len(truth.tokens) if truth else 0):
+    elif before is None or not fits(question, before.first, tokens):
         right = judge(question, given, truth).right
         after = Answer(given, "" if right and not lesson.discuss else None)
     elif before.second is None:
@@ -120,5 +120,5 @@ def _set(opened: OpenLesson, index: int, answer: Answer) -> None:
     st.session_state[OPEN] = replace(opened, answers={**opened.answers, index: answer}, marked=())
     publish()
     stop = lesson_of(opened.name).stops[index]
-    if stop.drawn or hides_heads(stop) or (stop.question and stop.question.truth and stop.question.truth.name == ROW):
+    if stop.drawn or stop.asks in (ROW, *ABOUT_HEADS):
         st.rerun()  # the whole app, because the page changes, too: it draws marks, or what it hid before

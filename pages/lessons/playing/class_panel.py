@@ -4,6 +4,7 @@ The teacher's panel has the code, the phase of the question, and how many have a
 the teacher can read them, in the window of the notes. A student's page follows the stop and the phase of the teacher.
 """
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -13,17 +14,7 @@ from markupsafe import Markup
 from pages.lessons.class_mode.class_tables import answers_table, tally_table
 from pages.lessons.class_mode.classes import Given, Tally, classes
 from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
-from pages.lessons.class_mode.seat import (
-    PROBLEM,
-    WAITING,
-    Seat,
-    class_code,
-    enter,
-    memory_name,
-    refuse,
-    seat,
-    take_seat,
-)
+from pages.lessons.class_mode.seat import PROBLEM, WAITING, Seat, class_code, enter, memory_name, refuse, seat, take_seat
 from pages.lessons.content.app_address import app_address
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
 from pages.lessons.content.truths import filled
@@ -167,10 +158,20 @@ def _show_teacher(place: Seat, lesson: Lesson, stop: Stop | None, tally: Tally) 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if stop and tally.phase < Phase.REVEAL:
             st.button(words["reveal_now"], key="class_reveal", on_click=_reveal, args=(place,), type="tertiary")
-        _invite(place, lesson, small, tally.joined)
-        if not small:
-            _table_button(place, lesson)
-            _close_button(place)
+        _invite(place, small, tally.joined)
+        with st.popover(words["more"], key="class_more", icon=":material/more_vert:") if small else nullcontext():
+            if small:
+                st.caption(words["teacher_elsewhere"])
+            st.download_button(  # a row for each seat, without names
+                words["table"],
+                lambda: answers_table(lesson, classes().seats(place.code, place.secret)),
+                f"{place.code}.csv",
+                "text/csv",
+                key="class_table",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            st.button(words["close"], key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
     if not tally.joined and not warn_local(short=small):
         st.markdown(words["nobody_yet"].format(address=literal(app_address()), code=place.code))
 
@@ -182,21 +183,7 @@ def _reveal(place: Seat) -> None:
     st.rerun()  # the whole app: the page shows more
 
 
-def _table_button(place: Seat, lesson: Lesson) -> None:
-    """Draw the button that downloads all answers, a row for each seat, without names."""
-    words = text("lesson")["class"]
-    st.download_button(
-        words["table"],
-        lambda: answers_table(lesson, classes().seats(place.code, place.secret)),
-        f"{place.code}.csv",
-        "text/csv",
-        key="class_table",
-        icon=":material/download:",
-        on_click="ignore",
-    )
-
-
-def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
+def _invite(place: Seat, small: bool, joined: int) -> None:
     """Draw the button that fills the screen with the code with which students join. On a projector the teacher's link is left
     out, and the buttons show only their icons; screen readers read the labels (app.css)."""
     words, state = text("lesson")["class"], st.session_state
@@ -213,17 +200,6 @@ def _invite(place: Seat, lesson: Lesson, small: bool, joined: int) -> None:
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
             if not small:
                 show_teacher_link(place)
-    if not small:
-        return
-    with st.popover(words["more"], key="class_more", icon=":material/more_vert:"):
-        st.caption(words["teacher_elsewhere"])
-        _table_button(place, lesson)
-        _close_button(place)
-
-
-def _close_button(place: Seat) -> None:
-    label = text("lesson")["class"]["close"]
-    st.button(label, key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
 
 
 def _close(place: Seat) -> None:

@@ -53,11 +53,10 @@ def _code(lesson: Lesson, questions: Sequence[Mapping[str, Any] | None], opened:
     """The hand-in code of this session."""
     results = []
     for index, question in zip(lesson.questions, questions, strict=True):
-        answer = opened.answers.get(index)
         if question is None or not question["answered"]:
             results.append(Result.OPEN)
         elif question["right_before_end"]:
-            results.append(Result.CHANGED if answer and answer.second else Result.RIGHT)
+            results.append(Result.CHANGED if opened.answers[index].second else Result.RIGHT)
         else:
             results.append(Result.WRONG)
     return code_of(lesson, results, st.session_state.setdefault(SEAT, new_seat()))

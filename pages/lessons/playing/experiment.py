@@ -16,7 +16,6 @@ from pages.lessons.playing.vector_picture import show_vectors
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
-from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.link_values import kept_in_links
 from pages.ui.tables import show_table
@@ -58,16 +57,16 @@ def _stops(stop: Stop) -> Iterator[Stop]:
 
 def _show_answers(stop: Stop) -> None:
     """Draw the answers of the stop's model without and with the edit."""
-    words, run, phrases, view = text("lesson")["experiment"], run_of(stop), phrases_of(stop), _view(stop)
+    words, view, phrases = text("lesson")["experiment"], run_of(stop), phrases_of(stop)
     edits = ", ".join(f"**{literal(phrase)}**" for phrase in phrases)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(words["title"].format(edits=edits, model=literal(run.model)), width="content")
+        st.markdown(words["title"].format(edits=edits, model=literal(view.model)), width="content")
         if exists("attention"):
-            query = {**kept_in_links(), **view_of(stop), "model": run.model, "source": run.source}
+            query = {**kept_in_links(), **view_of(stop), "model": view.model, "source": view.source}
             query |= {"part": "what-if", EDITS: phrases}
             st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
     edits, names = edits_of(view.trace(), phrases), legend(phrases)
-    show_edited_answers(view, edits, names, f"experiment-{run.model}")
+    show_edited_answers(view, edits, names, f"experiment-{view.model}")
     if stop.others:
         st.caption(words["others"])
         views = [replace(view, sources=(source,), targets=(None,)) for source in stop.others]
@@ -77,15 +76,10 @@ def _show_answers(stop: Stop) -> None:
 
 def _show_probabilities(stop: Stop) -> None:
     """Draw the probability of each token of the answer, without and with the edit."""
-    model, view = run_of(stop).model, _view(stop)
-    trace, phrases = view.trace(), phrases_of(stop)
-    st.markdown(text("lesson")["experiment"]["of_model"].format(model=literal(model)))
-    show_edited_probabilities(view, trace, edits_of(trace, phrases), legend(phrases), f"experiment-{model}")
-
-
-def _view(stop: Stop) -> View:
-    run = run_of(stop)
-    return View(run.model, (run.source,), (run.target,), run.key)
+    view, phrases = run_of(stop), phrases_of(stop)
+    trace = view.trace()
+    st.markdown(text("lesson")["experiment"]["of_model"].format(model=literal(view.model)))
+    show_edited_probabilities(view, trace, edits_of(trace, phrases), legend(phrases), f"experiment-{view.model}")
 
 
 # Pictures of an edit, which are also drawn for the stop's second model; and pictures that are drawn once for a stop.

@@ -6,6 +6,7 @@ The kept views are in the session. The browser's tab stores a copy, so that they
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,15 +22,11 @@ from pages.ui.tab_memory import tab_memory
 from pages.ui.text import text
 
 # Session keys: a list of `Kept`; the number of the next `Kept`; field of the whole lesson → its value in the editor; names of
-# the parameters that the newest kept view lacks because they are too long or too many; the place of the view that was removed
-# last, and the view.
-KEPT, NEXT, WORDS = "kept_views", "kept_next", "kept_words"
-MISSING, REMOVED = "kept_missing", "kept_removed"
-# Pages without a view of a model.
-LEFT_OUT = ("lessons",)
+# the parameters that the newest kept view lacks because they are too long or too many.
+KEPT, NEXT, WORDS, MISSING = "kept_views", "kept_next", "kept_words", "kept_missing"
 # Page → parameters that a kept view always has. An address leaves out defaults, but a default can change with a model's card.
 ALWAYS = {"attention": ("model", "source", "kind", "layer", "head")}
-UNNAMED = "-"  # stands for a title and a text that a kept view does not have
+SILENT = "-"  # stands for a text that a kept view does not have
 # Name of the copy in the tab.
 STORE = "kept_views"
 
@@ -42,7 +39,7 @@ class Kept:
 
     Attributes:
         number: identifies the view, also after views have changed places.
-        stop: the page and its view, or a whole stop of an opened lesson. It does not have the values of the editor's boxes.
+        stop: the page and its view, or a whole stop of an opened lesson, without the values of the editor's boxes.
         fields: name of a field of the editor → its value for this view.
     """
 
@@ -61,27 +58,9 @@ def kept_words() -> dict[str, Field]:
     return st.session_state.setdefault(WORDS, {})
 
 
-def remove(place: int) -> None:
-    """Remove the kept view at a place, counted from 0. `put_back` can undo the last removal."""
-    st.session_state[REMOVED] = (place, kept().pop(place))
-
-
-def removed() -> Kept | None:
-    """The kept view that was removed last, if it was not put back; otherwise None."""
-    return st.session_state.get(REMOVED, (0, None))[1]
-
-
-def put_back() -> None:
-    """Put the view that was removed last back in its place. Nothing happens if there is no such view, or no room for it."""
-    place, view = st.session_state.get(REMOVED, (0, None))
-    if view is not None and len(kept()) < LESSON_STOPS:
-        kept().insert(place, view)
-        del st.session_state[REMOVED]
-
-
 def show_keep() -> None:
     """Draw the button that keeps the view of the page. Call it below the page."""
-    if st.session_state["page"] in LEFT_OUT:
+    if st.session_state["page"] == "lessons":  # the page has no view of a model
         return
     words = text("lesson")["keep"]
     full = len(kept()) >= LESSON_STOPS
@@ -108,16 +87,11 @@ def show_keep() -> None:
 def keep_copy() -> bool:
     """Store a copy of the kept views in the browser's tab, or restore the copy that the tab stored before a reload. Call it
     once in a run of the app. Returns whether the views are short enough for a copy."""
-    copy = written()
+    views = [{**as_table(Lesson(title="t", stops=(each.stop,)))["stops"][0], "fields": each.fields} for each in kept()]
+    copy = json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
     short = len(copy.encode()) <= LESSON_BYTES
     tab_memory(STORE, copy if short and kept() else "", restore)
     return short
-
-
-def written() -> str:
-    """The kept views as JSON."""
-    views = [{**_table(each.stop), "fields": each.fields} for each in kept()]
-    return json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
 
 
 def restore(copy: str) -> None:
@@ -130,34 +104,28 @@ def restore(copy: str) -> None:
     if not isinstance(values, Mapping):
         return
     views = values.get("views")
-    for place, view in enumerate(views if isinstance(views, list) else []):
-        if len(kept()) < LESSON_STOPS and isinstance(view, Mapping):
-            try:
-                stop = _stop({name: value for name, value in view.items() if name != "fields"})
-            except LessonError:
-                continue
-            kept().insert(min(place, len(kept())), Kept(_next(), stop, _fields(view.get("fields"))))
+    for place, view in enumerate(views[:LESSON_STOPS] if isinstance(views, list) else []):
+        if isinstance(view, dict):
+            fields = _fields(view.pop("fields", None))
+            with suppress(LessonError):
+                take(_stop(view), fields, place)
     st.session_state[WORDS] = _fields(values.get("words")) | kept_words()
 
 
-def _table(stop: Stop) -> dict[str, Any]:
-    """A stop as `_stop` reads it."""
-    (table,) = as_table(Lesson(title="t", stops=(stop,)))["stops"]
-    return table
-
-
-def _stop(table: Mapping[Any, Any]) -> Stop:
-    (stop,) = read_lesson({"title": "t", "stops": [{"title": UNNAMED, "say": UNNAMED, **table}]}).stops
+def _stop(table: dict[Any, Any]) -> Stop:
+    (stop,) = read_lesson({"title": "t", "stops": [{"say": SILENT, **table}]}).stops
     if not exists(stop.page):
         raise LessonError("There is no page {page!r}.", page=stop.page)
-    named = stop.title if stop.title != UNNAMED else text(stop.page)["title"]
-    return replace(stop, title=named, say="" if stop.say == UNNAMED else stop.say)
+    return replace(stop, say="" if stop.say == SILENT else stop.say)
 
 
-def take(stop: Stop, fields: dict[str, Field]) -> None:
-    """Add a stop of a lesson to the kept views, with the values of its boxes. Nothing happens if there is no room for it."""
+def take(stop: Stop, fields: dict[str, Field], place: int = LESSON_STOPS) -> None:
+    """Insert a stop of a lesson into the kept views, by default at the end, with the values of its boxes. Nothing happens if
+    there is no room for it."""
     if len(kept()) < LESSON_STOPS:
-        kept().append(Kept(_next(), stop, fields))
+        number = st.session_state.get(NEXT, 0)
+        st.session_state[NEXT] = number + 1
+        kept().insert(place, Kept(number, stop, fields))
 
 
 def _fields(values: Any) -> dict[str, Field]:
@@ -167,12 +135,6 @@ def _fields(values: Any) -> dict[str, Field]:
         for name, value in [*pairs][:LESSON_PARAMETERS]
         if isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(value))
     }
-
-
-def _next() -> int:
-    number = st.session_state.get(NEXT, 0)
-    st.session_state[NEXT] = number + 1
-    return number
 
 
 def _keep() -> None:
@@ -187,4 +149,4 @@ def _keep() -> None:
     words = text(page)
     # The stop scrolls to the picture that the page shows alone in a frame of another site (embed.py).
     stop = Stop(title=words["title"], say="", page=page, view=tuple(short), place=words.get("figure", ""))
-    kept().append(Kept(_next(), stop))
+    take(stop, {})

@@ -7,11 +7,11 @@ import streamlit as st
 
 from pages.lessons.class_mode.seat import class_phase, teaches_class
 from pages.lessons.content.grading import right_answer
-from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
+from pages.lessons.content.lesson import ABOUT_HEADS, Lesson, LessonError, Phase, Stop
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
-from pages.lessons.playing.asked import hides_heads
+from pages.lessons.playing.asked import ROW
 from pages.lessons.playing.class_panel import show_class, warn_class
 from pages.lessons.playing.ending import ending
 from pages.lessons.playing.open_lesson import (
@@ -23,7 +23,7 @@ from pages.lessons.playing.open_lesson import (
     remember_left,
     start_address,
 )
-from pages.lessons.playing.picture import CONTAINER, is_pictured, show_picture
+from pages.lessons.playing.picture import CONTAINER, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
 from pages.shell.frame.navigation import address, exists
@@ -123,11 +123,11 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     if teaches is False:  # the phones of students follow the teacher's stop
         data |= {"next": "", "back": ""}
     waits = question is not None and not question["settled"]
-    pictured = waits and is_pictured(stop)
+    pictured = waits and stop.asks == ROW
     if question and pictured:
         question |= {"pictured": True, "marked": list(opened.marked)}
     # While the page hides its heads, it opens at the top, with the two texts that the question is about.
-    place = "" if waits and hides_heads(stop) else stop.place
+    place = "" if waits and stop.asks in ABOUT_HEADS else stop.place
     data |= {
         "place": words["place"].format(stop=index + 1, count=count),
         "left": words["left"].format(minutes=max(1, round(minutes))),
@@ -147,8 +147,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the texts and the model of a stop; empty if the stop before has the
-    same texts and the same model."""
+    """A sentence that names the texts and the model of a stop; empty if the stop before has the same texts and model."""
     now, before = (
         {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
@@ -163,35 +162,30 @@ def _on_page(lesson: Lesson, index: int) -> list[Element]:
 
 def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
     """Term of the glossary → its meaning, for the terms that are bold at a stop and were not bold at an earlier stop."""
-    met: set[str] = set()
-    terms: dict[str, str] = {}
-    for place, stop in enumerate(lesson.stops[: index + 1]):
-        strong = strong_words(prose(filled(stop, stop.say)))
-        if place == index:
-            meanings = {words: meaning(words) for words in strong if words.lower() not in met}
-            terms = {words: says for words, says in meanings.items() if says}
-        met |= {words.lower() for words in strong}
-    return terms
+    *earlier, now = (strong_words(prose(filled(stop, stop.say))) for stop in lesson.stops[: index + 1])
+    met = {words.lower() for strong in earlier for words in strong}
+    meanings = {words: meaning(words) for words in now if words.lower() not in met}
+    return {words: says for words, says in meanings.items() if says}
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
     """The notes for the teacher on a stop, counted from 0, with the right answer to its question; the title of the next stop;
     and the minutes planned up to the end of this stop."""
     stops, words = lesson.stops, text("lesson")["bar"]
-    says = prose(filled(stops[index], stops[index].notes)) if index < len(stops) else []
-    answer = _answer(stops[index]) if index < len(stops) else ""
+    stop = stops[index] if index < len(stops) else None
+    says = prose(filled(stop, stop.notes)) if stop else []
     return {
-        "says": (says or prose(words["no_notes"])) + ([["p", {}, answer]] if answer else []),
+        "says": (says or prose(words["no_notes"])) + (_answer(stop) if stop else []),
         "next": words["notes_next"].format(title=stops[index + 1].title) if index + 1 < len(stops) else "",
         "planned": round(sum(stop.minutes for stop in stops[: index + 1])),
     }
 
 
-def _answer(stop: Stop) -> str:
-    """The right answer to the question of a stop, as a sentence; empty if the stop has no question, or the
-    truth cannot be computed."""
+def _answer(stop: Stop) -> list[Element]:
+    """The right answer to the question of a stop, as a sentence; empty if the stop has no question, or the truth cannot be
+    computed."""
     try:
         answer = right_answer(stop.question, truth_of(stop)) if stop.question else ""
     except HeadlightError:
-        return ""
-    return text("lesson")["class"]["answer_is"].format(answer=answer) if answer else ""
+        return []
+    return [["p", {}, text("lesson")["class"]["answer_is"].format(answer=answer)]] if answer else []

@@ -53,8 +53,7 @@ class OpenLesson:
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
-        viewless: whether the address that opened the lesson has no view, so that the browser must open the view of
-            the stop.
+        viewless: whether the address that opened the lesson has no view, so that the browser must open that of the stop.
     """
 
     name: str
@@ -120,12 +119,14 @@ def _open(opened: OpenLesson | None) -> None:
 
 def left_lesson() -> tuple[OpenLesson, Lesson] | None:
     """The lesson that the visitor left, with its stops; None if it cannot be continued, or while a lesson is open."""
-    left = None if open_lesson() else st.session_state.get(LEFT)
+    left: OpenLesson | None = st.session_state.get(LEFT)
+    if left is None or open_lesson():
+        return None
     try:
-        lesson = lesson_of(left.name) if left else None
+        lesson = lesson_of(left.name)
     except LessonError:
         return None
-    return (left, lesson) if left and lesson and 0 < left.stop < len(lesson.stops) else None
+    return (left, lesson) if 0 < left.stop < len(lesson.stops) else None
 
 
 def remember_left() -> None:
@@ -160,11 +161,11 @@ def publish() -> None:
 def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
     """The lesson that was left, or else the lesson for a first visit; its stop, counted from 0; and the callback of a button
     that opens the lesson at this stop. None while a lesson is open, or if the lesson is not shipped."""
-    left, lesson = left_lesson(), shipped().get(FIRST_LESSON)
-    if left:
+    if left := left_lesson():
         opened, lesson = left
         return lesson, opened.stop, partial(continue_lesson, opened)
-    return None if lesson is None or open_lesson() else (lesson, 0, partial(start_lesson, FIRST_LESSON))
+    first = shipped().get(FIRST_LESSON)
+    return None if first is None or open_lesson() else (first, 0, partial(start_lesson, FIRST_LESSON))
 
 
 def start_address(name: str, lesson: Lesson) -> str:
@@ -173,12 +174,8 @@ def start_address(name: str, lesson: Lesson) -> str:
 
 
 def start_lesson(name: str, alone: bool = True) -> None:
-    """Open a lesson at its first stop, without answers. Call it from a callback only.
-
-    Args:
-        name: the lesson's name in the address.
-        alone: whether to leave a class.
-    """
+    """Open a lesson, by its name in the address, at its first stop and without answers. `alone` leaves a class. Call it from a
+    callback only."""
     if alone:
         take_seat()
     _open(OpenLesson(name, started=True))
@@ -199,24 +196,13 @@ def continue_lesson(left: OpenLesson) -> None:
 
 
 def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
-    """The address of a stop, counted from 0. The end of the lesson has the view of the last stop.
-
-    Args:
-        opened: the open lesson.
-        lesson: the stops of the lesson.
-        index: the stop, counted from 0; the number of stops for the end.
-        others: parameters that replace the parameters of the lesson with the same names.
-    """
-    page, query = place_of_stop(opened, lesson, index)
-    return address(page, {**linked_language(), **query, **(others or {})})
-
-
-def place_of_stop(opened: OpenLesson, lesson: Lesson, index: int) -> tuple[str, dict[str, str]]:
-    """The page of a stop, and the parameters of its address."""
+    """The address of a stop, counted from 0. The end of the lesson has the view of the last stop. `others` replace parameters
+    of the lesson."""
     stop = lesson.stops[min(index, len(lesson.stops) - 1)]
     try:
         view = view_of(stop)
     except HeadlightError:
         view = dict(stop.view)
     marked = opened.marked if index == opened.stop else ()
-    return stop.page if exists(stop.page) else "home", view | replace(opened, stop=index, marked=marked).parameters
+    query = linked_language() | view | replace(opened, stop=index, marked=marked).parameters
+    return address(stop.page if exists(stop.page) else "home", {**query, **(others or {})})

@@ -7,7 +7,6 @@ from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, row_of
 from pages.shell.view.map_names import map_names
-from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number
@@ -23,8 +22,7 @@ def show_vectors(stop: Stop) -> None:
     Raises:
         HeadlightError: the model has no such head or token.
     """
-    words, run, (kind, layer, head) = text("lesson")["experiment"], run_of(stop), head_of(stop)
-    view = View(run.model, (run.source,), (run.target,), run.key).forced()
+    words, view, (kind, layer, head) = text("lesson")["experiment"], run_of(stop).forced(), head_of(stop)
     trace = view.trace()
     queries, keys = map_names(view, trace, kind)
     query, names = row_of(stop, trace.tokens(kind)[0]), step_names(trace, kind)

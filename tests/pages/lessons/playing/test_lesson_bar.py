@@ -12,18 +12,17 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from pages.lessons.content.grading import Verdict, judge, right_answer
-from pages.lessons.content.lesson import Lesson, LessonError, Question, Stop, Truth, Value
+from pages.lessons.content.lesson import ABOUT_HEADS, Lesson, LessonError, Question, Stop, Truth, Value
 from pages.lessons.content.lesson_answers import Answer, fits, parse, write
 from pages.lessons.content.library import CORE, lesson_of, shipped
 from pages.lessons.content.packing import pack
 from pages.lessons.content.question_data import as_words, question_data
 from pages.lessons.content.stop_views import view_of, words_of
 from pages.lessons.content.truths import filled, head_of, truth_of
-from pages.lessons.playing.asked import hides_heads
+from pages.lessons.playing.asked import ROW as OF_ROW
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
 from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OpenLesson
-from pages.lessons.playing.picture import is_pictured
 from pages.shell.frame.navigation import name_of, page_files, path
 from pages.shell.models.catalogue import available
 from pages.shell.view.card_heads import card_head
@@ -282,7 +281,7 @@ def test_the_most_probable_of_several_tokens_is_the_right_answer() -> None:
 def test_rows_of_masks_and_positions_are_judged() -> None:
     mask = Question(kind="tokens", ask="?", truth=Truth(name="mask-row", query="x"), most=3)
     row = Value(row=(1.0, 1.0, 0.0), tokens=("a", "x", "b"), words=(("query", "x"),))
-    assert judge(mask, "0-1", row) == (True, "The row of x may look at a, x.", 0.0)
+    assert judge(mask, "0-1", row) == (True, "The row of x may look at a, x.")
     wrong = judge(mask, "1-2", row)
     assert (wrong.right, wrong.says) == (False, "The row of x may look at a, x. You left out a. Hidden from it, but marked: b.")
     alike = Question(kind="tokens", ask="?", truth=Truth(name="most-alike-position", query="1"), most=1)
@@ -325,7 +324,6 @@ def test_a_judgement_gives_the_exact_reason() -> None:
     assert judge(tokens, "1", row) == (
         True,
         "What you marked (b) gets 70.0% of the attention of x; the largest share is on b, 70.0%.",
-        0.7,
     )
     assert not judge(tokens, "0-2", row).right
     number = Question(kind="number", ask="?", truth=Truth(name="sum-of-weights", query="x"), tolerance=0.1)
@@ -862,13 +860,13 @@ def test_at_1024_px_each_stop_shows_what_it_is_about_and_the_row_that_it_asks_ab
         page.wait_for_url(f"**/{path(stop.page)}?*")
         visitor.settle()
         asked = page.locator(".bar .question button, .bar .question input").first
-        if stop.question and not is_pictured(stop):
+        if stop.question and stop.asks != OF_ROW:
             expect(asked).to_be_in_viewport(ratio=1)
-        if is_pictured(stop):
+        if stop.asks == OF_ROW:
             expect(page.locator(".marking .cell:enabled").first).to_be_in_viewport(ratio=1)
         elif stop.row:
             page.wait_for_function(WHOLE_ROW)
-        elif stop.place and not stop.cover and not hides_heads(stop):
+        elif stop.place and not stop.cover and stop.asks not in ABOUT_HEADS:
             page.wait_for_function(
                 """(name) => {
                     const find = (selector) => document.querySelector(selector);
