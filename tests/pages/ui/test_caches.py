@@ -28,6 +28,8 @@ CONSTANTS = {
     "ui/head_grid.py": (1, "the colours of the levels of a weight"),
     "shell/models/folders.py": (1, "the models in the folders that the operator names"),
 }
+# Files that keep, for some minutes, what belongs to a tab that may come back (`cachetools.TTLCache`).
+LEFT = {"shell/models/own_models.py", "training/live_desk.py"}
 
 
 def test_simultaneous_requests_compute_a_result_once() -> None:
@@ -209,7 +211,7 @@ def test_pages_use_no_other_cache() -> None:
     )
     sources = {str(file.relative_to(PAGES)): file.read_text(encoding="utf-8") for file in PAGES.rglob("*.py")}
     files = {name for name, source in sources.items() if other.search(source)}
-    assert files - {"ui/caches.py"} == set(CONSTANTS)
+    assert files - {"ui/caches.py", *LEFT} == set(CONSTANTS)
     assert {name: sources[name].count("@cache\n") for name in CONSTANTS} == {
         name: count for name, (count, _) in CONSTANTS.items()
     }
