@@ -27,13 +27,15 @@ from pages.lessons.playing.picture import CONTAINER, show_picture
 from pages.shell.error_boundary import sentence
 from pages.shell.frame.glossary import meaning
 from pages.shell.frame.navigation import address, exists
+from pages.shell.models.catalogue import trained
+from pages.shell.view.view import OWN_SIZES
 from pages.ui.component import Element, mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
 from pages.ui.prose import explained, prose, strong_words
 from pages.ui.style import style
 from pages.ui.text import linked_language, text
-from transformer import HeadlightError
+from transformer import PRESETS, HeadlightError
 
 LONGEST = 80  # characters of a text in the sentence about what is on the page
 
@@ -147,7 +149,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the texts and the model of a stop; empty if the stop before has the same texts and model."""
+    """A sentence that names the texts and the model of a stop, and says so if the app does not have the model; empty if the
+    stop before has the same texts and model."""
     now, before = (
         {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
@@ -157,7 +160,9 @@ def _on_page(lesson: Lesson, index: int) -> list[Element]:
     words, sources = text("lesson"), [now["source"], *(now["batch"] or "").split("\n")]
     short = [source if len(source) <= LONGEST else f"{source[:LONGEST]}…" for source in sources if source]
     named = ", ".join(words["on_page_source"].format(source=source) for source in short)
-    return [["p", {"class": "quiet"}, words["on_page"].format(sources=named, model=now["model"])]]
+    model = now["model"]
+    says = words["on_page" if trained(model) or model in (*PRESETS, OWN_SIZES) else "on_page_missing"]
+    return [["p", {"class": "quiet"}, says.format(sources=named, model=model)]]
 
 
 def new_terms(lesson: Lesson, index: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pages.lessons.content.library import shipped
 from pages.lessons.content.packing import pack
 from pages.lessons.content.reading import read_lesson
 from pages.lessons.content.stop_views import view_of
+from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from tests.pages.lessons.bar import bar
 from transformer import Pipeline
@@ -75,6 +76,15 @@ def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
     app = on_page(TRAINING, lesson=lesson, lesson_stop="1", model="english-french-static")
     assert any("not recorded" in each.value and "english-french-static" in shown(each.value) for each in app.info)
+
+
+@pytest.mark.parametrize(("model", "here"), [("my-lost", False), ("reverse", True), ("own-sizes", True)])
+def test_a_stop_about_a_model_that_is_not_here_says_so(model: str, here: bool) -> None:
+    stop = {"title": "a", "say": "b", "page": "home", "view": {"model": model, "source": "abc"}}
+    lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
+    app = on_page("pages/home/page.py", lesson=lesson, lesson_stop="1", model="copy")
+    name = "on_page" if here else "on_page_missing"
+    assert bar(app)["on"][0][2] == text("lesson")[name].format(sources="“abc”", model=model)
 
 
 def test_the_head_of_the_second_model_looks_at_the_same_noun() -> None:
