@@ -51,8 +51,9 @@ def process_of(live: LiveTraining) -> subprocess.Popen[bytes]:
 
 
 def messages_of(live: LiveTraining) -> IO[bytes]:
-    """The pipe to which the process of a training writes its messages. A test that opens it right after the start writes first:
-    the process imports torch for more than a second."""
+    """The pipe to which the process of a training writes its messages. The process is stopped while it imports torch, so that
+    it writes none of its own."""
+    os.kill(process_of(live).pid, signal.SIGSTOP)
     return Path(f"/proc/{process_of(live).pid}/fd/1").open("wb")
 
 
