@@ -80,7 +80,7 @@ def is_unclear(found: Needs, head: Head, intervals: tuple[Interval, Interval] | 
 
 def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) -> Dot:
     ranges = [(of_head(of.low, head), of_head(of.high, head)) for of in intervals] if intervals else (None, None)
-    return Dot(head.kind, head_name(head), of_head(found.lost, head), of_head(found.restored, head), *ranges)
+    return Dot(head.kind, head_name(head), of_head(found.lost, head), of_head(found.restored, head), ranges[0], ranges[1])
 
 
 def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
