@@ -133,7 +133,8 @@ def remember_left() -> None:
     """Store the lesson that was left in the browser's tab, so that it can be continued after a reload of the page. Call it
     while no lesson is open."""
     left = st.session_state.get(LEFT)
-    tab_memory(LEFT, urlencode(left.parameters) if left else "", _recall_left)
+    with st.sidebar:  # in the page, it would push all down by the gap between two elements
+        tab_memory(LEFT, urlencode(left.parameters) if left else "", _recall_left)
 
 
 def _recall_left(stored: str) -> None:
