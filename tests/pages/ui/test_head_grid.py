@@ -258,7 +258,7 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     view.page.keyboard.press("Space")
     view.announced("here (2, 3) found (2, 3)")
     assert "12" not in (view.picture.get_attribute("aria-label") or "")
-    assert "3 layers" in (view.picture.get_attribute("aria-label") or "")
+    assert "layers from top to bottom (3)" in (view.picture.get_attribute("aria-label") or "")
 
 
 @browser_only
