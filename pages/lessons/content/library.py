@@ -2,6 +2,7 @@
 
 import logging
 from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
@@ -9,11 +10,11 @@ from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.packing import PACKED, unpack
 from pages.lessons.content.reading import read_toml
 from pages.ui.caches import cached
-from pages.ui.text import ENGLISH
+from pages.ui.text import ENGLISH, language
 from transformer.assets import assets
 
 LOG = logging.getLogger("headlight")
-FOLDER = assets() / "lessons" / ENGLISH
+FOLDER = assets() / "lessons"
 # Session key of a dict: name → lesson, for the lessons of this session.
 OWN = "own_lessons"
 OWN_PREFIX = "my-"
@@ -21,13 +22,17 @@ OWN_PREFIX = "my-"
 CORE = "-core"
 
 
+def shipped() -> dict[str, Lesson]:
+    """Name of the file → lesson, for the shipped lessons in their order. A lesson that the language of the session does not
+    have is in English. Lessons that exceed the limits of this server are left out."""
+    return _shipped(FOLDER, language())
+
+
 # The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
-def shipped() -> dict[str, Lesson]:
-    """Name of the file → lesson, for the shipped lessons in their order. Lessons that exceed the limits of this server are left
-    out."""
+def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
     lessons = {}
-    for file in sorted(FOLDER.glob("*.toml")):
+    for file in {file.name: file for name in (ENGLISH, language) for file in (folder / name).glob("*.toml")}.values():
         try:
             lesson = read_toml(file.read_bytes())
             if short := lesson.short_form:

@@ -241,9 +241,21 @@ def test_a_shipped_lesson_beyond_the_limits_of_a_server_is_left_out(
     stops = {file.stem: len(read_toml(file.read_bytes()).stops) for file in FOLDER.glob("en/*.toml")}
     most = min(stops.values())
     monkeypatch.setattr(reading, "LESSON_STOPS", most)
-    library.shipped.cache_clear()
+    library._shipped.cache_clear()
     try:
-        assert set(library.shipped()) == {name for name, count in stops.items() if count <= most} != set(stops)
+        assert set(library._shipped(FOLDER, "en")) == {name for name, count in stops.items() if count <= most} != set(stops)
         assert f"allowed are 1 to {most}" in caplog.text
     finally:
-        library.shipped.cache_clear()
+        library._shipped.cache_clear()
+
+
+def test_a_lesson_that_a_language_does_not_have_is_in_english(tmp_path: Path) -> None:
+    first, second = sorted(FOLDER.glob("en/*.toml"))[:2]
+    for name, title in (("en", "First"), ("fr", "La première")):
+        (tmp_path / name).mkdir()
+        written = re.sub(r"^title = .*$", f'title = "{title}"', first.read_text(), count=1, flags=re.MULTILINE)
+        (tmp_path / name / first.name).write_text(written)
+    (tmp_path / "en" / second.name).write_text(second.read_text())
+    french, english = (library._shipped(tmp_path, name) for name in ("fr", "en"))
+    assert (french[first.stem].title, english[first.stem].title) == ("La première", "First")
+    assert french[second.stem] == english[second.stem]
