@@ -24,7 +24,9 @@ from transformers import GPT2Config, GPT2LMHeadModel, MarianConfig, MarianMTMode
 
 from transformer.huggingface.hf_opening import open_folder
 from transformer.huggingface.hf_pipeline import HuggingFacePipeline
+from transformer.validation import one_of
 
+MODELS = ("gpt2", "marian")
 TOKENS = 64
 TEXT = " ".join(f"w{index}" for index in range(TOKENS - 1))
 
@@ -33,10 +35,13 @@ def folder(name: str, path: Path) -> None:
     """Write a model with random weights and a tokenizer of numbered words (`w0`, `w1`, …) to the folder `path`.
 
     Args:
-        name: `gpt2` for the size of GPT-2 small, anything else for the size of Marian.
+        name: the size of the model: `gpt2` for that of GPT-2 small, `marian` for that of Marian.
         path: the folder.
+
+    Raises:
+        ConfigError: there is no such size.
     """
-    if name == "gpt2":
+    if one_of("name", name, MODELS) == "gpt2":
         model, vocab = GPT2LMHeadModel(GPT2Config()), 50_257
     else:
         sizes = {"layers": 6, "attention_heads": 8, "ffn_dim": 2048}
@@ -72,7 +77,7 @@ def main() -> None:
     """Print the measurements of one model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--model", choices=["gpt2", "marian"], default="gpt2")
+    parser.add_argument("--model", choices=MODELS, default="gpt2")
     arguments = parser.parse_args()
     process = psutil.Process()
     with tempfile.TemporaryDirectory() as path:

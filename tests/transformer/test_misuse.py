@@ -17,17 +17,17 @@ from transformer.tracing.phrases import all_interventions, interventions
 from transformer.analysis import head_steps, ledger, leaks, sublayer_steps, walk, word_alignment
 from transformer.analysis.call_tree import constructor_calls, explanation, find, forward_calls
 from transformer.analysis.cell import explain
-from transformer.analysis.head_measures import alignment_mask, mean_of, measure, rollout, shift, strongest
+from transformer.analysis.head_measures import alignment_mask, mean_of, measure, reachable, rollout, shift, strongest
 from transformer.analysis.ablation import ablation_scores
 from transformer.analysis.attention_in_parts import attention_in_parts
 from transformer.analysis.gradients import attention_gradients, input_gradients
 from transformer.analysis.head_scores import head_scores, mean_head_scores
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
-from transformer.analysis.importance import head_importance
+from transformer.analysis.importance import head_importance, predictions
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
-from transformer.analysis.logit_lens import logit_lens
+from transformer.analysis.logit_lens import answer_lens, logit_lens
 from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
 from transformer.analysis.position_geometry import (
     by_distance, cell, dot_products, model_table, rotation, rotation_errors, sinusoidal_table, spread, swap, untrained_table,
@@ -38,12 +38,14 @@ from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
 from transformer.analysis.traced_texts import traced_texts
-from transformer.analysis.word_alignment import alignment_error, read_alignments
-from transformer.analysis.word_trace import WordTrace
+from transformer.analysis.word_alignment import Aligned, alignment_error, head_links, read_alignments
+from transformer.analysis.stop_number import explain_stop
+from transformer.analysis.word_trace import WordTrace, word_groups
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
 from transformer.pipeline.decoding.logits_processors import MinP, Temperature, TopK, TopP
+from transformer.pipeline.decoding.generate import generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.untrained import Untrained
@@ -66,6 +68,10 @@ explained = explain(model, trace, "encoder", 0, 0, "scores", 0, 0)
 networked = "encoder.layers.0.feed_forward"
 worked = sublayer_steps.feed_forward(model, trace, networked, 0)
 words = WordTrace.of(trace)
+unlinked = Aligned("a", "b", frozenset(), frozenset())
+of_trace = {path: activation.values for path, activation in trace.activations.items()}
+def answered(source=source, most=4, **values):
+    return [step.hypotheses[0].token for step in generate(strict, source, 1, 2, most, **values)]
 itself = []
 itself.append(itself)
 deep = 0.0
@@ -267,6 +273,55 @@ REFUSED = {
     "next(reverse.generate('ab', 'greedy'))": "The method is 'greedy'; it must be Greedy(), Sample(…) or Beam(…).",
     "next(reverse.generate('ab', forced=[1]))": "Forced tokens are a mapping from step to token id, not [1].",
     "next(reverse.generate('ab', forced={0: 'a'}))": "The token 'a' cannot be forced at step 0; allowed are ids 0 to",
+    "next(reverse.generate('ab', forced={0: 10**9}))": "The token 1000000000 cannot be forced at step 0; allowed are ids 0 to",
+    **{
+        f"generate(strict, source, 1, 2, 4, {values})": message  # the errors come before the first step
+        for values, message in (
+            ("suppress=[99]", "There is no token id 99 here; allowed are 0 to 9."),
+            ("suppress=[-1]", "There is no token id -1 here; allowed are 0 to 9."),
+            ("suppress='ab'", "A token id must be a whole number; this one is 'a'."),
+            ("suppress=None", "Token ids must be a list of whole numbers, not None."),
+            ("suppress=range(10)", "All tokens of the vocabulary are suppressed; at least one must be allowed."),
+            ("prompt=torch.tensor([[1, 99]])", "There is no target token id 99; allowed are 0 to 9."),
+            (
+                "prompt=torch.tensor([1, 2])",
+                "The target ids must be a tensor [batch, length] of int64 or int32, not torch.int64",
+            ),
+            ("prompt=[[1]]", "The target ids must be a tensor [batch, length] of int64 or int32, not [[1]]."),
+            ("prompt=torch.ones(1, 20).long()", "The target has 20 tokens; allowed are 1 to 16."),
+            ("prompt=torch.ones(2, 1).long()", "There are 1 sources and 2 prompts; each source needs one prompt."),
+        )
+    },
+    "generate(strict, torch.tensor([[99]]), 1, 2, 4)": "There is no source token id 99; allowed are 0 to 9.",
+    "generate(strict, [[1]], 1, 2, 4)": "The source ids must be a tensor [batch, length] of int64 or int32, not [[1]].",
+    "generate(strict, source, 99, 2, 4)": "There is no target token id 99; allowed are 0 to 9.",
+    "generate(strict, source, 1, 2, '4')": "max_new_tokens is '4'; it must be a whole number.",
+    "generate(strict, None, 1, 2, 4)": "Without a source, the decoder needs a prompt",
+    "generate(reverse, source, 1, 2, 4)": "The model must be a Transformer, not <Pipeline 'reverse'",
+    "next(reverse.generate('ab')).attention('cross', 1)": "row is 1; allowed are 0 to 0.",
+    "next(reverse.generate('ab')).attention('decoder', -1)": "row is -1; allowed are 0 to 0.",
+    "next(reverse.generate('ab')).attention('cross', None)": "row is None; allowed are 0 to 0.",
+    "alignment_error(None, [])": "made must be a list, not None.",
+    "alignment_error([], 'ab')": "sentences must be a list, not 'ab'.",
+    "head_links('ab', 0, 0)": "The trace must be a Trace, as `Pipeline.trace` returns it, not 'ab'.",
+    "head_links(trace, 9, 0)": "layer is 9; allowed are 0 to 1.",
+    "predictions(model, source, target, [3, 10])": "There is no token id 10 here; allowed are 0 to 9.",
+    "predictions(model, source, target, [3, 4, 5])": "number of wanted ids is 3; allowed are 0 to 2.",
+    "predictions(model, source, target, 3)": "Token ids must be a list of whole numbers, not 3.",
+    "predictions(model, source, None, [3])": "The target ids must be a tensor",
+    "reachable(None)": "allowed must be a NumPy array of numbers with axes layer head query key, not None.",
+    "reachable([True])": "allowed must be a NumPy array of numbers",
+    "reachable(ones[:0] > 0)": "every axis needs a size of at least 1",
+    "answer_lens(reverse.readout, 'ab')": "The answer must be a Generation, as `Generation.of` returns it, not 'ab'.",
+    "explain_stop(model, trace, 'logits', 0, 0)": "The stop must be a Stop, one of those that `walk` returns, not 'logits'.",
+    "word_groups(trace, 'source', 1)": "item is 1; allowed are 0 to 0.",
+    "word_groups(trace, 'source', -1)": "item is -1; allowed are 0 to 0.",
+    "word_groups(alone, 'source')": "This run has no source; it has target.",
+    "word_groups('ab', 'source')": "The trace must be a Trace",
+    "logit_contributions(model, {'logits': trace.logits}, 3)": "There is no tensor target_embedding.sum; contributions",
+    "logit_contributions(model, {path: of_trace[path] for path in of_trace if 'layers.1.feed' not in path}, 3)": (
+        "There is no tensor decoder.layers.1.feed_forward"
+    ),
     "logit_lens(5, {})": "The model must be a Transformer, not 5.",
     "logit_lens(reverse.readout, None)": "values must be a Trace, or map paths to tensors",
     "logit_lens(reverse.readout, {'target_embedding.sum': torch.zeros(1, 1, 7)})": (
@@ -571,6 +626,11 @@ ACCEPTED = {
     "reverse.batch((row for row in ((1,), (1, 2))), 'source').tolist()": "[[1, 0], [1, 2]]",
     "Untrained.of('vanilla', np.array(['a b']), sizes={'d_model': np.int64(8), 'heads': 2}).config.d_model": "8",
     "trace.tokens('cross', np.int64(0))[0]": "('1', '7')",
+    "answered(suppress=np.array([3]), forced={np.int64(0): np.int64(4)})[0]": "4",
+    "answered(prompt=torch.tensor([[1, 5]])) == answered(prompt=torch.tensor([[1, 5]]).int())": "True",
+    "alignment_error([frozenset()], [unlinked])": "0.0",
+    "alignment_error([{(0, 0)}], [unlinked])": "1.0",
+    "predictions(model, source, target, np.array([3])).given.shape": "(1,)",
     # The batch has the same sentence twice. With several threads, its rows can differ in the last digit.
     "round(swap(model, np.array([1, 5, 5]), 1, 2).largest, 5)": "0.0",
     "plane(array, np.array([0, 1])).shares": "(0.0, 0.0)",

@@ -16,6 +16,7 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.difference import Difference
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
+from transformer.validation import as_list
 
 NUMBER_KINDS = "biuf"  # kinds of NumPy's dtypes: truth values, whole numbers with and without a sign, floating-point numbers
 
@@ -179,6 +180,18 @@ def check_ids(name: str, ids: object) -> None:
     """
     if isinstance(ids, str | bytes) or not isinstance(ids, Sequence) or not ids or not all(map(is_whole, ids)):
         raise InputError("{name} must be a list of token ids, such as [1, 5, 2], not {ids!r}.", name=name, ids=ids)
+
+
+def listed_items(name: str, given: object) -> list[Any]:
+    """The items of a list or another ordered collection.
+
+    Raises:
+        InputError: `given` is a text, or is not such a collection.
+    """
+    listed = None if isinstance(given, str) else as_list(given)
+    if listed is None:
+        raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)
+    return listed
 
 
 def check_number(name: str, value: object, least: int | float, most: int | float = math.inf) -> None:

@@ -185,6 +185,7 @@ def reachable(
 ) -> Bool[np.ndarray, "layer query key"]:
     """True where content of an input token (key) can have come to a position (query) after a layer: by residual connections
     and by heads. `allowed` is True where a query may attend to a key. Raises the same errors as `rollout`."""
+    check_array("allowed", allowed, WEIGHT_AXES)
     return rollout(allowed.astype(np.float32)) > 0
 
 

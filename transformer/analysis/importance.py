@@ -12,6 +12,7 @@ from transformer.analysis.checks import check_language_head, check_number
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding.generate import Network
+from transformer.text.vocabulary import known_ids
 from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 
@@ -74,13 +75,17 @@ def predictions(
         edits: interventions.
 
     Raises:
-        InputError: `model` is not a network, has no language head, or cannot read the ids.
+        InputError: `model` is not a network, has no language head, or cannot read the ids; or `wanted` is not a list of ids of
+            the target vocabulary, or has more ids than there are rows.
         PathError: an edit is not an intervention, or does not fit the model.
     """
     check_language_head(model)
+    wanted = known_ids(wanted, model.config.target_vocab)
+    model.check_ids("target", target)
+    check_number("number of wanted ids", len(wanted), 0, target.shape[-1])
     with tracing(model, edits, keep=False):
         rows = model(source, target)[0, : len(wanted)].softmax(-1)
-    return Predictions(rows[torch.arange(len(rows)), list(wanted)].numpy(), rows.argmax(-1).numpy())
+    return Predictions(rows[torch.arange(len(rows)), wanted].numpy(), rows.argmax(-1).numpy())
 
 
 @torch.inference_mode()
@@ -110,9 +115,8 @@ def head_importance(
     check_language_head(model)
     config = model.config
     for name, ids in (("source", source), ("target", target)):
-        embedding = getattr(model, f"{name}_embedding", None)
-        if embedding is not None:
-            embedding.check(ids)
+        if ids is not None or name == "target" or config.encoder_layers:  # a decoder alone has no source
+            model.check_ids(name, ids)
         if ids is not None and len(ids) != 1:
             raise InputError("{name} has {count} texts; it must have one.", name=name, count=len(ids))
     check_number("position", position, 0, target.shape[1] - 1)

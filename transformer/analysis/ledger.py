@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from transformer.analysis.checks import check_model, check_trace, check_traced
+from transformer.analysis.checks import check_model, check_trace, check_traced, listed_items
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
 from transformer.analysis.walk import walk
 from transformer.errors import InputError
@@ -26,7 +26,6 @@ from transformer.network.model import Transformer
 from transformer.network.tap import tracing
 from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Activation, Trace
-from transformer.validation import as_list
 
 Shape = tuple[int, ...]
 
@@ -134,7 +133,7 @@ def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
     if not callable(by):
         raise InputError("by must be a function from a row to its heading, not {by!r}.", by=by)
     costs_under: dict[str, list[Cost]] = {}
-    for row in _listed("rows", rows):
+    for row in listed_items("rows", rows):
         if not isinstance(row, Row):
             raise InputError("Each row must be a Row, as `ledger` returns them; one of them is {row!r}.", row=row)
         costs_under.setdefault(by(row), []).append(row.cost)
@@ -202,8 +201,8 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     Raises:
         InputError: an argument is not a list, or a row does not have one cell for each column.
     """
-    columns = _listed("columns", columns)
-    rows = [_listed("row", row) for row in _listed("rows", rows)]
+    columns = listed_items("columns", columns)
+    rows = [listed_items("row", row) for row in listed_items("rows", rows)]
     for number, row in enumerate(rows, start=1):
         if len(row) != len(columns):
             template = "Row {number} has {cells} cells; the table has {columns} columns."
@@ -211,11 +210,3 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     rules = ["---:" if rows and isinstance(rows[0][index], int) else "---" for index in range(len(columns))]
     lines = [columns, rules, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _listed(name: str, given: Any) -> list[Any]:
-    """The items of a list or another iterable. A text raises InputError, although Python can iterate over its characters."""
-    listed = None if isinstance(given, str) else as_list(given)
-    if listed is None:
-        raise InputError("{name} must be a list, not {given!r}.", name=name, given=given)
-    return listed

@@ -74,12 +74,13 @@ def logit_contributions(
 
     Raises:
         InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping of paths to
-            tensors, or comes from a model with another d_model; there is no such token or row; or the pass has no tensor
-            `logits`.
+            tensors, or comes from a model with another d_model; there is no such token or row; or a tensor that is summed is
+            missing.
     """
     readout, values = readable_pass(model, values)
-    if "logits" not in values:
-        raise InputError("There is no tensor logits; contributions need a traced pass of the decoder.")
+    for path in ("logits", *_summed(readout, values)):
+        if path not in values:
+            raise InputError("There is no tensor {path}; contributions need a traced pass of the decoder.", path=path)
     check_number("token", token, 0, len(readout.weight) - 1)
     if against is not None:
         check_number("against", against, 0, len(readout.weight) - 1)
@@ -95,6 +96,18 @@ def logit_contributions(
     shares = {part: float(vector @ direction) for part, vector in _stream(readout, values, row).items()}
     shares[Part(OUTPUT_BIAS)] = bias
     return Contributions(tuple(shares), np.array([*shares.values()]), logit)
+
+
+def _summed(readout: Readout, values: Mapping[str, Tensor]) -> list[str]:
+    """The paths of the tensors that `_stream` reads. A decoder that ran alone has none of cross-attention."""
+    norms, paths = [readout.first, readout.final], [readout.start, readout.stream[-1]]
+    paths += [readout.position] if readout.position else []
+    for sublayer in readout.sublayers:
+        output = str(sublayer.path / "output")
+        if output in values or sublayer.path.kind != Kind.CROSS:
+            paths += [output] if sublayer.weight is None else [output, str(sublayer.path / "head_output")]
+            norms += [sublayer.after, sublayer.post]
+    return paths + [norm.reads for norm in norms if norm is not None]
 
 
 def _stream(readout: Readout, values: Mapping[str, Tensor], row: int) -> dict[Part, Tensor]:

@@ -58,7 +58,13 @@ class AnswerLens(NamedTuple):
 
 
 def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerLens:
-    """The logit lens at each step that wrote the best answer. The model and the errors are those of `logit_lens`."""
+    """The logit lens at each step that wrote the best answer. The model is that of `logit_lens`.
+
+    Raises:
+        InputError: as in `logit_lens`; or `generation` is not a Generation.
+    """
+    if not isinstance(generation, Generation):
+        raise InputError("The answer must be a Generation, as `Generation.of` returns it, not {answer!r}.", answer=generation)
     chain = generation.chain(generation.best)
     columns = [logit_lens(model, generation.steps[made.step].values)[:, made.row, -1:] for made in chain]
     logits = torch.cat(columns, dim=1).double()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_trace
+from transformer.analysis.checks import check_trace, listed_items
 from transformer.analysis.word_trace import word_groups
 from transformer.assets import assets
 from transformer.errors import InputError
@@ -97,9 +97,10 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
         layer, head: numbers of the layer and the head, counted from 0.
 
     Raises:
-        InputError: `trace` has no cross-attention, or has more than one text.
+        InputError: `trace` is not a Trace, has no cross-attention, or has more than one text.
         PathError: there is no such layer or head.
     """
+    check_trace(trace)
     return links_of(trace, trace.head("cross", layer, head).numpy())
 
 
@@ -139,12 +140,14 @@ def diagonal_links(sentence: Aligned) -> Links:
 
 def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
     """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), over all sentences together. A is the set of
-    links in `made`, S the set of sure links, and P the set of possible links.
+    links in `made`, S the set of sure links, and P the set of possible links. 0 if A and S are both empty, because then no link
+    is wrong and none is missing.
 
     Raises:
-        InputError: there are no sentences, `made` and `sentences` have different lengths, an item of `made` is not a set, or an
-            item of `sentences` is not an `Aligned`.
+        InputError: there are no sentences, `made` and `sentences` are not lists of the same length, an item of `made` is not a
+            set, or an item of `sentences` is not an `Aligned`.
     """
+    made, sentences = listed_items("made", made), listed_items("sentences", sentences)
     for links in made:
         if not isinstance(links, frozenset | set):
             raise InputError("Links are a set of pairs, as `head_links` returns it, not {links!r}.", links=links)
@@ -159,4 +162,4 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
         len(links & sentence.sure) + len(links & sentence.possible) for links, sentence in zip(made, sentences, strict=True)
     )
     total = sum(len(links) + len(sentence.sure) for links, sentence in zip(made, sentences, strict=True))
-    return 1 - right / total
+    return 1 - right / total if total else 0.0

@@ -19,7 +19,7 @@ from transformer.network.masks import hidden_keys, last_scores
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.pieces import SPACE, joined_label
 from transformer.tracing.computed import Computed, Value
-from transformer.tracing.paths import Side, TensorPath
+from transformer.tracing.paths import Side, TensorPath, check_index
 from transformer.tracing.trace import Activation, Ids, Trace, Words, as_array
 
 Group = tuple[int, ...]
@@ -167,8 +167,14 @@ def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
     """The positions of each word of a text. If every token is a word, each position is a group of its own.
 
     Raises:
+        InputError: `trace` is not a Trace, or the side did not run.
         ConfigError: there is no such side.
+        PathError: the batch has no text with this number.
     """
+    check_trace(trace)
+    if not trace.ids_of(side):
+        raise InputError("This run has no {side}; it has {sides}.", side=side, sides=", ".join(trace.sides))
+    check_index("item", item, trace.batch_size)
     return row_groups(*_rows(trace, side)[item])
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from transformer.huggingface.hf_readout import TOLERANCE, checked_readout, final
 from transformer.huggingface.hooks import find_module, hook, item, running
 from transformer.huggingface.output import last_tokens
 from transformer.network.config import NetworkConfig
+from transformer.network.embedding import check_batch
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side
@@ -167,8 +169,13 @@ class Network:
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
     ) -> Float[Tensor, "batch ..."]:
         """The logits, or the last vectors of a model without an output layer. None is passed for a side that the model
-        lacks."""
+        lacks.
+
+        Raises:
+            InputError: a side is not a tensor of ids, or the model has no row for an id.
+        """
         if target is None:
+            self.check_ids("source", source)
             assert source is not None
             mask = self.source_mask(padding_keys(source, self.config.source_pad))
             given = {"input_ids": _readable(source), "attention_mask": _numbers(mask)} | self.output.given(source)
@@ -178,7 +185,12 @@ class Network:
         return self.decode(target, memory, mask)
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Float[Tensor, "batch source d_model"], Mask]:
-        """The encoder's output, and the mask of the source keys that may be attended to."""
+        """The encoder's output, and the mask of the source keys that may be attended to.
+
+        Raises:
+            InputError: `source` is not a tensor of ids, or the model has no row for an id.
+        """
+        self.check_ids("source", source)
         mask = Mask.of(self.source_mask(padding_keys(source, self.config.source_pad)))
         with running(len(source)):
             encoded = self.model.get_encoder()(input_ids=_readable(source), attention_mask=_numbers(mask.keep))
@@ -201,7 +213,11 @@ class Network:
             cache: keys and values of the first positions.
             rows: the number of last positions whose logits are returned; most decoders alone then compute no other logits. None
                 for all positions.
+
+        Raises:
+            InputError: `target` is not a tensor of ids, or the model has no row for an id.
         """
+        self.check_ids("target", target)
         first, keep = cache.length if cache else 0, self.target_keys(target)
         given: dict[str, Any] = {"past_key_values": cache.past_key_values if cache else None, "use_cache": cache is not None}
         if rows is not None and ROWS in inspect.signature(self.model.forward).parameters:
@@ -218,6 +234,15 @@ class Network:
         if cache:
             cache.length = target.shape[1]
         return self._tapped(logits if rows is None else logits[:, -rows:])
+
+    def check_ids(self, side: str, ids: object) -> None:
+        """Check that the token table has a row for every id, or that the id is `NO_PAD`. The length is not limited, because
+        passes that are not traced may be longer than `max_len`.
+
+        Raises:
+            InputError: `ids` is not a tensor of ids, or has an id outside the table.
+        """
+        check_batch(side, ids, self._rows, sys.maxsize, NO_PAD)
 
     def new_cache(self) -> TransformersCache | None:
         """An empty cache for `decode`; None if cached keys and values would change the logits."""

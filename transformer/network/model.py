@@ -175,6 +175,14 @@ class Transformer(nn.Module):
             self.probabilities(logits.softmax(-1))
         return logits
 
+    def check_ids(self, side: str, ids: object) -> None:
+        """Check that the model can read these ids on a side, `source` or `target`.
+
+        Raises:
+            InputError: there is no such side, `ids` is not a tensor of ids, or the model has no row for an id or a position.
+        """
+        embedding_of(self, side).check(ids)
+
     def new_cache(self) -> KeyValueCache:
         """An empty cache for `decode`."""
         return KeyValueCache()

@@ -23,7 +23,7 @@ def patched_logits(
     check_pair(pair)
     swap = Swap(what, steps)
     shapes, _ = all_places(pair, swap, each=False)
-    listed = check_places(places, shapes, {grid: pair.length(swap.side(grid)) for grid in shapes})
+    listed = check_places("places", places, shapes, {grid: pair.length(swap.side(grid)) for grid in shapes})
     bench = Bench(pair, swap, one_of("direction", direction, DIRECTIONS), 1)
     edits = taken(pair.network, swap, [listed], pair.row, bench.other)
     return bench.run(bench.base, (), edits)[1][0]

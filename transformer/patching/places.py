@@ -184,10 +184,13 @@ def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> He
     )
 
 
-def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], lengths: Mapping[str, int]) -> tuple[Place, ...]:
+def check_places(
+    name: str, places: object, shapes: Mapping[str, tuple[int, int, int]], lengths: Mapping[str, int]
+) -> tuple[Place, ...]:
     """`places` as a tuple, after a check that the grids have them.
 
     Args:
+        name: name of the argument in the message.
         places: a list of places.
         shapes: grid → its number of layers, of heads in each, and of positions (not checked here).
         lengths: grid → number of positions.
@@ -196,7 +199,8 @@ def check_places(places: object, shapes: Mapping[str, tuple[int, int, int]], len
         InputError: `places` is not a list of places, or a place is not in the grids.
     """
     if isinstance(places, str) or not isinstance(places, Sequence):
-        raise InputError('`also` must be a list of places, such as [Place("cross", 0, 1)], not {places!r}.', places=places)
+        template = '`{name}` must be a list of places, such as [Place("cross", 0, 1)], not {places!r}.'
+        raise InputError(template, name=name, places=places)
     for place in places:
         if not isinstance(place, Place) or not isinstance(place.grid, str) or place.grid not in shapes:
             allowed = ", ".join(shapes)

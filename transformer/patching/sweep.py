@@ -130,7 +130,7 @@ def patch_everywhere(
     one_of("direction", direction, DIRECTIONS)
     each = one_of("positions", positions, EACH) == "each"
     shapes, places = all_places(pair, swap, each)
-    also = check_places(also, shapes, {grid: pair.length(swap.side(grid)) for grid in shapes})
+    also = check_places("also", also, shapes, {grid: pair.length(swap.side(grid)) for grid in shapes})
     return _sweep(pair, swap, direction, also, shapes, places)
 
 

@@ -104,7 +104,7 @@ class EnglishFrench(Task):
             return Remark(COPIED, words=", ".join(unknown)) if copied else None
         if not tokens or self.solve(source) is not None:
             return None
-        index = self.grammar.unread(tokens)
+        index = self.grammar.parsable(tokens)
         if index >= len(tokens):
             return Remark(ONLY_BEGINNING)
         before = " ".join(tokens[max(0, index - 3) : index])

@@ -54,6 +54,19 @@ def as_ids(ids: Any) -> list[int]:
         raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids) from None
 
 
+def known_ids(ids: Any, count: int) -> list[int]:
+    """The ids of any ordered collection as a list of Python integers, which a vocabulary of `count` tokens has.
+
+    Raises:
+        InputError: `ids` is not an ordered collection, an item is not a whole number, or an id is not below `count`.
+    """
+    listed = as_ids(ids)
+    for token_id in listed:
+        if not 0 <= token_id < count:
+            raise InputError(NO_SUCH_ID, token=token_id, most=count - 1)
+    return listed
+
+
 @dataclass(frozen=True)
 class Unknown:
     """A token that is not in the vocabulary, with the known tokens of the most similar spelling."""
@@ -186,11 +199,7 @@ class Vocabulary:
         Raises:
             InputError: an id is not in the vocabulary, or is not a whole number.
         """
-        indices = as_ids(ids)
-        for index in indices:
-            if not 0 <= index < len(self.tokens):
-                raise InputError(NO_SUCH_ID, token=index, most=len(self.tokens) - 1)
-        return tuple(self.tokens[index] for index in indices)
+        return tuple(self.tokens[index] for index in known_ids(ids, len(self.tokens)))
 
     def text(self, tokens: Iterable[str]) -> str:
         """Tokens joined to a text in its usual spelling, without `<pad>`, `<sos>` and `<eos>`.

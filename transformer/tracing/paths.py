@@ -10,6 +10,7 @@ This is the only module that takes paths apart or puts them together. Layers are
 
 import difflib
 import functools
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -117,10 +118,11 @@ class TensorPath:
         return next((branch for branch in BRANCHES if branch == name), None)
 
     def near(self, other: "TensorPath") -> str:
-        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention. The whole
-        path, if one of the two is the beginning of the other."""
+        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention. The last
+        part always stays, also if the paths are equal."""
         mine, others = str(self).split("."), str(other).split(".")
-        same = next((index for index, pair in enumerate(zip(mine, others, strict=False)) if pair[0] != pair[1]), 0)
+        pairs = zip(mine[:-1], others, strict=False)
+        same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
         return ".".join(mine[same:])
 
     def template(self, layer: str) -> str:

@@ -89,6 +89,9 @@ class Circuit(nn.Module):
     def encode(self, source: Tensor) -> Any:
         raise NotImplementedError
 
+    def check_ids(self, side: str, ids: object) -> None:
+        """Circuits read any ids."""
+
     def new_cache(self) -> None:
         return None
 

@@ -108,6 +108,8 @@ REFUSED = {
     "patch_everywhere(pair, also=[Place('cross', 0, 1, 0.5)])": "position is 0.5; allowed are 0 to 1.",
     "patch_everywhere(pair, 'attention', also=[Place('cross', 0, 1)])": "head is 1; allowed are 0 to 0.",
     "patch_everywhere(only, also=[Place('cross', 0, 1)])": "is not a Place in one of the grids decoder.",
+    "patched_logits(pair, None)": '`places` must be a list of places, such as [Place("cross", 0, 1)], not None.',
+    "patched_logits(pair, 'cross')": "`places` must be a list of places",
     "patched.shares('kl')": "metric is 'kl'; allowed are logit, probability, divergence, exact.",
     "patched.values(None)": "metric is None; allowed are logit",
     "patched.differs(['logit'])": "metric is ['logit']; allowed are logit",

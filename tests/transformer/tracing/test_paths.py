@@ -70,6 +70,10 @@ def test_near_removes_the_parts_at_the_start_that_both_paths_have() -> None:
     assert (SCORES.owner / "query.heads").near(SCORES) == "query.heads"
     assert TensorPath.parse("encoder.output").near(SCORES) == "output"
     assert TensorPath.parse("logits").near(SCORES) == "logits"
+    assert SCORES.near(SCORES.owner) == "scores"
+    # The last part stays.
+    assert SCORES.owner.near(SCORES) == "self_attention"
+    assert SCORES.near(SCORES) == "scores"
 
 
 @pytest.mark.parametrize(

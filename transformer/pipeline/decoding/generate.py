@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -17,8 +18,10 @@ from transformer.network.masks import Mask
 from transformer.network.tap import Edit, Recording, Scope, Tap, as_edits
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor, as_logits_processors
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
+from transformer.text.vocabulary import known_ids
 from transformer.tracing.interventions import Ablate, Replace, Scale
-from transformer.tracing.paths import Kind, find_tap
+from transformer.tracing.paths import Kind, check_index, find_tap
+from transformer.validation import checked
 
 # Names of the first two stages; the others are logits processors.
 OWN, ALLOWED = "own", "allowed"
@@ -53,6 +56,10 @@ class Network(Protocol):
     ) -> Tensor:
         """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions;
         with `rows`, only after this many last positions."""
+        ...
+
+    def check_ids(self, side: str, ids: object) -> None:
+        """Raise an InputError if the network cannot read these ids on a side, `source` or `target`."""
         ...
 
     def new_cache(self) -> Any:
@@ -131,6 +138,7 @@ class DecodingStep:
 
         Raises:
             InputError: there is no such kind, or the step was not traced.
+            PathError: there is no such row.
         """
         kind = Kind.of(kind)
         paths: list[str] = []
@@ -138,6 +146,7 @@ class DecodingStep:
             paths.append(path)
         if not paths or kind.queries != "target":
             raise InputError("This step has no {kind} attention.", kind=str(kind))
+        check_index("row", row, len(self.input_ids))
         return torch.stack([self.values[path][row, :, -1] for path in paths])
 
 
@@ -175,28 +184,44 @@ def generate(
             is no source.
 
     Raises:
-        InputError: an id is not in the embedding table; a forced step or token is not a whole number in its range; `method`,
+        InputError: `model` is not a network; an id of the source, of the prompt or in `suppress`, or `sos`, is not in the
+            vocabulary, or `suppress` has all of it; there is neither a source nor a prompt, or they have different numbers of
+            rows; a forced step or token is not a whole number in its range; `method`,
             `forced` or an item of `logits_processors` has another type; or beam search gets several sources, or edits with
             `items`.
-        PathError: an edit does not fit the model. Both errors are raised before the first step.
+        ConfigError: `max_new_tokens` is not a whole number.
+        PathError: an edit does not fit the model. All errors are raised before the first step.
     """
+    if not isinstance(model, Network):
+        raise InputError("The model must be a Transformer, not {model!r}.", model=model)
     if forced is not None and not isinstance(forced, Mapping):
         raise InputError("Forced tokens are a mapping from step to token id, not {forced!r}.", forced=forced)
     if method is not None and not isinstance(method, Method):
         raise InputError("The method is {method!r}; it must be Greedy(), Sample(…) or Beam(…).", method=method)
     method, forced, logits_processors, edits = (
         method or Greedy(),
-        dict(forced or {}),
+        _forced(forced or {}, model.config.target_vocab),
         as_logits_processors(logits_processors),
         as_edits(edits),
     )
-    _check_forced(forced, model.config.target_vocab)
     if isinstance(method, Beam) and any(getattr(edit, "items", None) is not None for edit in edits):
         raise InputError("Beam search takes edits without `items`: all rows of its batch are of one text.")
     scope = Scope(model, edits, keep=traced)
-    excluded = torch.tensor([*suppress], dtype=torch.long)
+    suppressed = known_ids(suppress, model.config.target_vocab)
+    if len({*suppressed}) == model.config.target_vocab:
+        raise InputError("All tokens of the vocabulary are suppressed; at least one must be allowed.")
+    excluded = torch.tensor(suppressed, dtype=torch.long)
+    if source is None and prompt is None:
+        raise InputError("Without a source, the decoder needs a prompt: the ids that it reads before it writes.")
+    if source is not None:
+        model.check_ids("source", source)
     start = torch.full((0 if source is None else len(source), 1), sos) if prompt is None else prompt
-    max_new_tokens, pad = min(max_new_tokens, model.config.max_len - start.shape[1]), model.config.target_pad
+    model.check_ids("target", start)
+    if source is not None and len(source) != len(start):
+        template = "There are {sources} sources and {prompts} prompts; each source needs one prompt."
+        raise InputError(template, sources=len(source), prompts=len(start))
+    most = checked("max_new_tokens", max_new_tokens, int)
+    max_new_tokens, pad = min(most, model.config.max_len - start.shape[1]), model.config.target_pad
     # If padded queries are masked with a finite number, a written `<pad>` attends to all tokens equally, also to later ones.
     pad_looks_ahead = model.config.target_padding == "queries" and model.config.mask_fill > -math.inf
     search = method.start(len(start), eos, pad, max_new_tokens)
@@ -217,7 +242,7 @@ def generate(
             with torch.inference_mode(), watched():
                 logits = model.decode(target, memory, mask, kv_cache, rows)[:, -1]
                 stages, own = _stages(logits, excluded, logits_processors), logits.log_softmax(-1)
-                if suppress and index not in forced:  # a forced token may be one that the model must not generate
+                if suppressed and index not in forced:  # a forced token may be one that the model must not generate
                     own = own.index_fill(-1, excluded, -math.inf)
                 choice = search.choose(own, stages[-1].logits, index, forced.get(index))
             values = scope.values.copy() if traced else Recording()
@@ -237,12 +262,13 @@ def generate(
     return steps()
 
 
-def _check_forced(forced: Mapping[int, int], vocab: int) -> None:
+def _forced(forced: Mapping[int, int], vocab: int) -> dict[int, int]:
     for index, token in forced.items():
-        whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (index, token))
+        whole = all(isinstance(value, Integral) and not isinstance(value, bool) for value in (index, token))
         if not whole or index < 0 or not 0 <= token < vocab:
             template = "The token {token!r} cannot be forced at step {index!r}; allowed are ids 0 to {most}, at steps from 0."
             raise InputError(template, token=token, index=index, most=vocab - 1)
+    return {int(index): int(token) for index, token in forced.items()}
 
 
 def _stages(

@@ -90,7 +90,7 @@ class Grammar:
             fitting.setdefault(AND)
         return list(fitting)
 
-    def unread(self, tokens: Sequence[str]) -> int:
+    def parsable(self, tokens: Sequence[str]) -> int:
         """The number of tokens, from the start of a text, that can be parsed. It is the index of the first token that no frame
         can parse there."""
         return max((path.farthest for path in self._parse_in_every_way(tokens)), default=0)
