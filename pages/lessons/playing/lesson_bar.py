@@ -20,7 +20,6 @@ from pages.lessons.playing.open_lesson import (
     address_of_stop,
     lesson_in_class,
     open_lesson,
-    remember_left,
     start_address,
 )
 from pages.lessons.playing.picture import CONTAINER, show_picture
@@ -57,7 +56,6 @@ def _show_bar() -> None:
     opened = open_lesson()
     warn_class()
     if opened is None:
-        remember_left()
         return
     try:
         lesson = lesson_in_class(opened)

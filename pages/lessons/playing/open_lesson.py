@@ -6,7 +6,6 @@ All of this is in the address of every page. The server stores none of it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -23,7 +22,6 @@ from pages.ui.link_values import keep_in_links
 from pages.ui.pickers import linked_whole
 from pages.ui.prediction_codec import Cells, read_cells, written_cells
 from pages.ui.presenting import PRESENT
-from pages.ui.tab_memory import tab_memory
 from pages.ui.text import linked_language
 from transformer import HeadlightError
 
@@ -127,22 +125,6 @@ def left_lesson() -> tuple[OpenLesson, Lesson] | None:
     except LessonError:
         return None
     return (left, lesson) if 0 < left.stop < len(lesson.stops) else None
-
-
-def remember_left() -> None:
-    """Store the lesson that was left in the browser's tab, so that it can be continued after a reload of the page. Call it
-    while no lesson is open."""
-    left = st.session_state.get(LEFT)
-    with st.sidebar:  # in the page, it would push all down by the gap between two elements
-        tab_memory(LEFT, urlencode(left.parameters) if left else "", _recall_left)
-
-
-def _recall_left(stored: str) -> None:
-    """Take the lesson that the tab reports, unless another one was left since. The text is untrusted."""
-    query = dict(parse_qsl(stored))
-    stop = linked_whole(query.get(STOP), 1, 1) - 1
-    st.session_state.setdefault(LEFT, OpenLesson(query.get(NAME, ""), stop, parse(query.get(ANSWERS, ""))))
-    st.rerun()  # all of the app: the bar is not in the page
 
 
 def publish() -> None:

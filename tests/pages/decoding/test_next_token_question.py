@@ -23,7 +23,7 @@ def test_after_a_guess_the_page_shows_its_rank_and_probability() -> None:
     app = opened(predict="next:")
     assert not charts(app.main)
     # No player: only scripts that draw nothing.
-    assert {component.key for component in app.main.get("bidi_component")} <= {"parts", "choice", "tab_memory_lesson_left"}
+    assert {component.key for component in app.main.get("bidi_component")} <= {"parts", "choice"}
     assert not any("dcba" in shown(markdown.value) for markdown in app.main.markdown)
     encoding = runs().encoding("reverse", "source", "abcd")
     run = Run(runs().pipeline("reverse"), encoding, generated("reverse", "abcd", PLAIN), PLAIN)

@@ -22,16 +22,14 @@ from pages.lessons.content.truths import filled, head_of, truth_of
 from pages.lessons.playing.asked import ROW as OF_ROW
 from pages.lessons.playing.ending import line_of_sheet
 from pages.lessons.playing.lesson_bar import new_terms
-from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OpenLesson
 from pages.shell.frame.navigation import name_of, page_files, path
 from pages.shell.models.catalogue import available
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.runs import runs
-from pages.ui import tab_memory
 from pages.ui.pickers import option_id
 from pages.ui.text import text
 from tests.fuzz.links import watched
-from tests.pages.apps import HOME, Tab, charts, on_page
+from tests.pages.apps import charts, on_page
 from tests.pages.legibility import CUT_OFF, PROJECTORS, SMALL
 from tests.pages.lessons.bar import bar
 from tests.pages.visitor import Visitor
@@ -588,22 +586,6 @@ def test_an_unknown_lesson_gives_a_warning(name: str) -> None:
     assert [warning.icon for warning in app.warning] == [":material/school:"]
 
 
-def test_a_lesson_that_was_left_can_be_continued_after_a_reload_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    tab, left = Tab(), OpenLesson(FIRST_LESSON, 2, {0: Answer("1", "2")})
-    monkeypatch.setattr(tab_memory, "_mount", tab.mount)
-    app = on_page(HOME)
-    app.session_state[LEFT] = left
-    app.run()
-    app = on_page(HOME)
-    assert app.button(key="open_first_lesson").label == "Continue First look at stop 3"
-    assert app.session_state[LEFT] == left
-    for hostile in ("lesson=x&lesson_stop=3", "lesson=first-look&lesson_stop=-1", "lesson_stop=9999", "&=&", "[" * 1000):
-        tab.storage[LEFT] = ("", hostile)
-        app = on_page(HOME)
-        assert not app.exception
-        assert "First visit" in app.button(key="open_first_lesson").label
-
-
 # --- in a browser ------------------------------------------------------------------------------------------------------------
 
 
@@ -895,8 +877,6 @@ def test_a_lesson_is_left_without_loss_and_continued(visitor: Visitor) -> None:
     page.locator(".bar[data-stop]").wait_for(state="detached")
     expect(page.get_by_label("Source text", exact=True)).to_have_value("torch")
     page.wait_for_url(lambda url: "model=reverse" in url and "lesson" not in url)
-    page.wait_for_function("sessionStorage.getItem('lesson_left')")
-    page.reload()
     page.get_by_role("button", name="Continue First look at stop 2").click()
     page.locator(".bar[data-stop='2'] .verdict").wait_for()  # with the answer
     expect(page.get_by_label("Source text", exact=True)).to_have_value("headlight")
