@@ -16,7 +16,8 @@ NEXT = "next"
 
 
 def show_guess(view: View, run: Run, step: int) -> bool | None:
-    """Draw the button that opens the question, the open question, or the rank of the guess in the model's distribution.
+    """Draw one of three things: the button that opens a question, the question, or after its answer, the rank of the guess in
+    the model's distribution.
 
     Returns:
         Whether the page must still hide the token; None if no question is open.

@@ -210,7 +210,7 @@ def pick_cell(table: Table) -> tuple[int, int]:
 
 
 def show_cell(table: Table) -> None:
-    """Draw the whole table, and show how the picked number in the table is computed."""
+    """Draw boxes to pick a number of the table, how it is computed, and the whole table with the number marked."""
     words = text("positions")
     with st.container(horizontal=True):
         row, column = pick_cell(table)

@@ -158,6 +158,6 @@ def class_stop() -> int:
 
 
 def class_phase(stop: int) -> Phase | None:
-    """The phase of the question of a stop, counted from 0; None outside a class."""
+    """The class's phase for the question of stop number `stop`, counted from 0. None outside a class."""
     code = class_code()
     return classes().phase(code, stop) if code else None

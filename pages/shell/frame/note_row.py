@@ -21,8 +21,8 @@ READS_ANY, LIMITED = "everyday", "english-french"
 
 @st.fragment(key=ROW)
 def show_note_row(limit: str) -> None:
-    """Draw the row. Call it after all text boxes. `limit` says which texts the model reads; it is drawn if there is no
-    note."""
+    """Draw the row beside the label of the text box: a note about the typed text, or else `limit`, which says what texts the
+    model reads. Call it after all text boxes."""
     with turn():
         notes, suited = _notes()
     if not notes:
