@@ -39,8 +39,8 @@ class Run:
 
     @property
     def chain(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses of the best answer, one for each of its tokens. The last can be `<eos>`, or a token beyond the limit of
-        an answer, which is not part of it."""
+        """The hypotheses of the best answer, one for each of its tokens. The last can be `<eos>`, or a token beyond the limit
+        of an answer, which is not part of it."""
         return self.generation.chain(self.generation.best)
 
     @property
