@@ -6,7 +6,8 @@
     trace = pipeline.trace("the cat sleeps .")
     draw.head(trace, "cross", layer=1, head=2)
 
-Arguments count layers, heads, positions and steps from 0, as in the rest of the library; some labels in figures count from 1.
+Arguments and the labels of figures count layers, heads, positions and steps from 0, as in the rest of the library: `layer 0` in
+a figure is the argument `layer=0`. The pages of the app count layers, heads and steps from 1.
 `Drawing.figure` is the Plotly figure, `Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the
 figure as a page.
 

@@ -162,14 +162,13 @@ def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Tra
 @drawn
 def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Sequence[Edit] = ()) -> go.Figure:
     """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head.
-    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again. The axes of
-    the figure count layers and heads from 1."""
+    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None
     check_index("position", position, len(ids))
     *_, last = head_importance(pipeline.network, source, target, position, ids[position], edits)
-    return importance_map(last.drops, {kind: kind for kind in last.drops})
+    return importance_map(last.drops, {kind: kind for kind in last.drops}, first=0)
 
 
 def _shares(trace: Trace, ids: Sequence[int]) -> np.ndarray:

@@ -76,7 +76,9 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
         hover = token, f"log-probability {made.total:.3f}", f"score {made.score:.3f}"
         nodes.append(TreeNode(made.number, made.parent, made.step + 1, token, hover, generation.state(made), made.ended))
     start = "start" if vocabulary.sos is None else vocabulary.tokens[vocabulary.sos]
-    return beam_tree(nodes, start, STATES, generation.best.number, "step")
+    figure = beam_tree(nodes, start, STATES, generation.best.number, "step")
+    columns = [*range(1, len(generation.steps) + 1)]  # the start has the column 0
+    return figure.update_xaxes(tickvals=columns, ticktext=[str(column - 1) for column in columns])
 
 
 @drawn

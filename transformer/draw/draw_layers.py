@@ -79,7 +79,7 @@ def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "
     to the stream before it). For a Difference, the measure in B minus the measure in A."""
     one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine"))
     streams = [residual_stream(run, stack, item) for run in ((trace.a, trace.b) if isinstance(trace, Difference) else (trace,))]
-    places = [f"{layer} {part.replace('_', ' ')}" for layer, part in streams[0].places]
+    places = [f"{layer - 1} {part.replace('_', ' ')}" for layer, part in streams[0].places]
     title, measured = measure.replace("_", " "), [getattr(stream, measure) for stream in streams]
     side = STACK_SIDES[stack]
     values, tokens = measured[0], tensors_of(trace).tokens_of(side)[item]
@@ -157,7 +157,7 @@ def _view(run: Trace | Difference, stop: Stop, item: int, head: int | None) -> T
     masked = place.kind is not None and place.last in HIDING
     hidden = trace.hidden(place.owner).numpy() if masked else None
     branch = place.branch
-    return tensor_view(stop.path, step.numpy(), step.axes, scale, tokens, branch, item=item, head=head, hidden=hidden)
+    return tensor_view(stop.path, step.numpy(), step.axes, scale, tokens, branch, 0, item=item, head=head, hidden=hidden)
 
 
 def _ids(trace: Trace, path: str, item: int) -> TensorView:

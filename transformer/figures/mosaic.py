@@ -119,7 +119,8 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
     place = "<br>".join(filter(None, lines))
     shared = {"type": "heatmap", "showscale": False, "hoverongaps": False, **axes}
     if several:
-        shared["customdata"] = part.heads
+        # `heads` counts from 1.
+        shared["customdata"] = part.heads if view.first_head == 1 else part.heads.astype(np.int16) + (view.first_head - 1)
     traces: list[dict[str, Any]] = []
     if part.masked.any():
         value = labels["hidden"] if panel.scale == "mask" else labels["masked_value"].format(value=_masked_value(part))

@@ -108,6 +108,7 @@ class TensorView:
         first_column: number of the panel's first column; 0 unless the view shows only some columns.
         all_columns: how many columns the tensor has if the view shows only some; None if it shows all.
         branch: the branch of an attention that the tensor belongs to; None if it belongs to no branch.
+        first_head: the number that labels give to the first head: 1 in the app, 0 in a notebook.
     """
 
     path: str
@@ -120,6 +121,7 @@ class TensorView:
     first_column: int = 0
     all_columns: int | None = None
     branch: Branch | None = None
+    first_head: int = 1
 
     def labels(self, axis: int) -> Sequence[str] | None:
         """The tokens of the rows (axis 1) or of the columns (axis 2); None if the axis has no tokens."""
@@ -144,6 +146,7 @@ def tensor_view(
     scale: Scale = "signed",
     tokens: Mapping[str, Sequence[str]] | None = None,
     branch: Branch | None = None,
+    first_head: int = 1,
     **choices: Any,
 ) -> TensorView:
     """A tensor prepared for `stop_figure` and `layer_figure`.
@@ -153,10 +156,12 @@ def tensor_view(
         values, axes, scale: as for `panel`.
         tokens: name of an axis → the tokens on the axis.
         branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
+        first_head: the number that labels give to the first head.
         choices: `item`, `head` and `hidden`, as for `panel`.
     """
     shown = panel(values, axes, scale, **choices)
-    return TensorView(title, title, str(list(values.shape)), shown, shown.limit, tokens=tokens or {}, branch=branch)
+    view = TensorView(title, title, str(list(values.shape)), shown, shown.limit, tokens=tokens or {}, branch=branch)
+    return replace(view, first_head=first_head)
 
 
 def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:

@@ -175,7 +175,7 @@ def _row_names(view: TensorView, count: int, labels: Mapping[str, str]) -> list[
     if count != stacked * rows or axis in ("", "1"):
         return []
     names = [f"{axis} {row}{token and ': '}{escaped(token)}" for row, token in enumerate(tokens)]
-    heads = [f"{labels['head'].format(number=head + 1)}, " if stacked > 1 else "" for head in range(stacked)]
+    heads = [f"{labels['head'].format(number=head + view.first_head)}, " if stacked > 1 else "" for head in range(stacked)]
     return [head + name for head in heads for name in names]
 
 

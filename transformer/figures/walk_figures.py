@@ -176,10 +176,11 @@ def _notes(part: Mosaic, place: Place, size: Size) -> Iterator[dict[str, Any]]:
         cells = np.argwhere(part.heads == tile + 1)
         middle, first = cells.mean(0) + 0.5, cells.min(0)
         x, y = left + (right - left) * middle[1] / columns, top + (bottom - top) * middle[0] / rows
+        number = str(tile + view.first_head)
         if part.across == 1:
-            yield _note(str(tile + 1), right + 4, y, size, xanchor="left", yanchor="middle")
+            yield _note(number, right + 4, y, size, xanchor="left", yanchor="middle")
         else:
-            yield _note(str(tile + 1), x, top + (bottom - top) * first[0] / rows, size, xanchor="center", yanchor="bottom")
+            yield _note(number, x, top + (bottom - top) * first[0] / rows, size, xanchor="center", yanchor="bottom")
 
 
 def _note(text: str, x: Length, y: Length, size: Size, **more: Any) -> dict[str, Any]:

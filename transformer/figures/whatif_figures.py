@@ -103,15 +103,19 @@ def difference_map(
 
 
 def importance_map(
-    drops: Mapping[str, Float[np.ndarray, "layer head"]], titles: Mapping[str, str], labels: Mapping[str, str] = LABELS
+    drops: Mapping[str, Float[np.ndarray, "layer head"]],
+    titles: Mapping[str, str],
+    labels: Mapping[str, str] = LABELS,
+    first: int = 1,
 ) -> go.Figure:
     """The importance of each head, as a map of layers × heads for each kind of attention: the drop of a token's log-probability
-    without the head. The axes count from 1.
+    without the head.
 
     Args:
         drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.
         titles: kind → its name.
         labels: words of the figure.
+        first: the number of the first layer and of the first head on the axes: 1 in the app, 0 in a notebook.
     """
     kinds = list(drops)
     most = max(float(np.nanmax(np.abs(values))) for values in drops.values()) or 1.0
@@ -124,8 +128,8 @@ def importance_map(
         figure.add_trace(
             go.Heatmap(
                 z=drops[kind].astype(np.float32),
-                x=[str(head + 1) for head in range(heads)],
-                y=[str(layer + 1) for layer in range(layers)],
+                x=[str(head + first) for head in range(heads)],
+                y=[str(layer + first) for layer in range(layers)],
                 zmid=0,
                 zmin=-most,
                 zmax=most,

@@ -290,3 +290,23 @@ def test_the_distribution_of_a_beam_search_belongs_to_the_branch_of_the_answer()
     assert made.row == 1  # another branch was the best until then
     figure = draw.distribution(pipeline, text, 7, Beam(4))
     assert float(figure.figure.data[0].x[0]) == pytest.approx(float(generation.steps[7].own.probabilities[made.row].max()))
+
+
+def test_labels_count_layers_heads_and_steps_from_0_as_the_arguments_do() -> None:
+    importance: Any = draw.importance(model(), run(), 1).figure.data[0]
+    assert (importance.x[0], importance.y[0]) == ("0", "0")
+    weights = "encoder.layers.0.self_attention.weights"
+    tensor = draw.tensor(run(), weights).figure
+    numbers = [note.text for note in tensor.layout.annotations if note.text.isdecimal()]
+    heads = run().heads("encoder")
+    assert numbers[-heads:] == [*map(str, range(heads))]
+    drawn_heads = {
+        int(number) for trace in tensor.data if trace.customdata is not None for number in np.ravel(trace.customdata)
+    }
+    assert drawn_heads <= {-1, *range(heads)}  # −1 in the space between heads, over which nothing is shown
+    layer = draw.layer(run(), "encoder", 0).figure.data
+    rows = [row[0] for trace in layer if trace.meta == weights and trace.customdata is not None for row in trace.customdata]
+    assert rows[0].startswith("head 0, ")
+    labels = draw.residual(run()).figure.layout.xaxis.ticktext
+    assert [label for label in labels if label.startswith("0 ")] == ["0 self attention", "0 feed forward"]
+    assert draw.beam(model(), TEXT, 2).figure.layout.xaxis.ticktext[0] == "0"
