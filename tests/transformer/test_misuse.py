@@ -22,9 +22,10 @@ from transformer.analysis.ablation import ablation_scores
 from transformer.analysis.attention_in_parts import attention_in_parts
 from transformer.analysis.gradients import attention_gradients, input_gradients
 from transformer.analysis.head_scores import head_scores, mean_head_scores
+from transformer.analysis.flow import flow_of
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
-from transformer.analysis.importance import head_importance, predictions
+from transformer.analysis.importance import head_counts, head_importance, predictions
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
 from transformer.analysis.logit_lens import answer_lens, logit_lens
@@ -40,7 +41,7 @@ from pathlib import Path
 from transformer.analysis.traced_texts import traced_texts
 from transformer.analysis.word_alignment import Aligned, alignment_error, head_links, read_alignments
 from transformer.analysis.stop_number import explain_stop
-from transformer.analysis.word_trace import WordTrace, word_groups
+from transformer.analysis.word_trace import WordTrace, join, join_allowed, word_groups, word_means
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
@@ -68,6 +69,7 @@ explained = explain(model, trace, "encoder", 0, 0, "scores", 0, 0)
 networked = "encoder.layers.0.feed_forward"
 worked = sublayer_steps.feed_forward(model, trace, networked, 0)
 words = WordTrace.of(trace)
+generation = Generation.of(reverse.generate('ab'))
 unlinked = Aligned("a", "b", frozenset(), frozenset())
 of_trace = {path: activation.values for path, activation in trace.activations.items()}
 def answered(source=source, most=4, **values):
@@ -301,6 +303,25 @@ REFUSED = {
     "next(reverse.generate('ab')).attention('cross', 1)": "row is 1; allowed are 0 to 0.",
     "next(reverse.generate('ab')).attention('decoder', -1)": "row is -1; allowed are 0 to 0.",
     "next(reverse.generate('ab')).attention('cross', None)": "row is None; allowed are 0 to 0.",
+    "word_alignment.links_of(trace, None)": "weights must be a NumPy array of numbers with axes query key, not None.",
+    "word_alignment.links_of(trace, square[:1])": "weights has shape (1, 2); this trace has (2, 3) target and source tokens.",
+    "word_alignment.links_of(alone, square)": "This run has no source; it has target.",
+    "word_alignment.diagonal_links(None)": "A sentence is one that `read_alignments` returns, not None.",
+    "read_alignments(5)": "The path of a file must be a text or a Path, not 5.",
+    "join(ones, None, [(0,)])": "words must be a list, not None.",
+    "join(ones, [()], [(0,)])": "Words are tuples of positions, as `groups` returns them, not [()].",
+    "join(ones, [0], [(0,)])": "Words are tuples of positions",
+    "join(ones, [(0,)], [(0,)])": "weights has shape (4, 4), which does not fit the words.",
+    "join_allowed(None, [(0,)], [(0,)])": "allowed must be a NumPy array of numbers with axes query key, not None.",
+    "join_allowed(open_, [(0,)], [(0,)])": "allowed has shape (2, 2), which does not fit the words.",
+    "word_means(None, [(0,)])": "values must be a NumPy array of numbers",
+    "word_means(ones, [(0,)])": "values has shape (2,), which does not fit the words.",
+    "flow_of(None)": "stops must be a list, not None.",
+    "flow_of(['logits'])": "The stop must be a Stop, one of those that `walk` returns, not 'logits'.",
+    "head_counts(None)": "The model must be a Transformer, not None.",
+    "generation.chain(None)": "A hypothesis must be one of `Generation.hypotheses`, not None.",
+    "generation.state(0)": "A hypothesis must be one of `Generation.hypotheses`, not 0.",
+    "generation.ids('a')": "A hypothesis must be one of `Generation.hypotheses`, not 'a'.",
     "alignment_error(None, [])": "made must be a list, not None.",
     "alignment_error([], 'ab')": "sentences must be a list, not 'ab'.",
     "head_links('ab', 0, 0)": "The trace must be a Trace, as `Pipeline.trace` returns it, not 'ab'.",

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from transformer.analysis.checks import listed_items
 from transformer.analysis.provenance import SOURCE_IDS, TARGET_IDS
-from transformer.analysis.walk import Stop
+from transformer.analysis.walk import Stop, check_stop
 from transformer.tracing.paths import TensorPath
 
 MASKS = ("source_mask", "target_mask")
@@ -28,7 +29,14 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The diagram of one part of the network. `stops` has its tensors, in the order of computation."""
+    """The diagram of one part of the network. `stops` has its tensors, in the order of computation.
+
+    Raises:
+        InputError: `stops` is not a list of `Stop`.
+    """
+    stops = listed_items("stops", stops)
+    for stop in stops:
+        check_stop(stop)
     inside = {stop.path for stop in stops}
     rows: list[list[list[Stop]]] = []
     lines: list[tuple[str, str]] = []

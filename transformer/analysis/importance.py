@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.analysis.checks import check_language_head, check_number
+from transformer.analysis.checks import check_language_head, check_network, check_number
 from transformer.errors import InputError
 from transformer.network.tap import Edit, tracing
 from transformer.pipeline.decoding.generate import Network
@@ -36,7 +36,12 @@ class Progress(NamedTuple):
 
 
 def head_counts(model: Network) -> dict[str, tuple[int, int]]:
-    """Kind of attention → number of its layers, and number of heads in each. Kinds that the model lacks are left out."""
+    """Kind of attention → number of its layers, and number of heads in each. Kinds that the model lacks are left out.
+
+    Raises:
+        InputError: `model` is not a network.
+    """
+    check_network(model)
     config = model.config
     layers, counts = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}, {}
     for kind in Kind:

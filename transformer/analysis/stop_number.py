@@ -12,8 +12,7 @@ from torch import nn
 from transformer.analysis.cell import Computation, Explanation, Term, linear_output, softmax_of
 from transformer.analysis.checks import check_traced
 from transformer.analysis.provenance import ACTIVATIONS
-from transformer.analysis.walk import Stop
-from transformer.errors import InputError
+from transformer.analysis.walk import Stop, check_stop
 from transformer.network.layers import ACTIVATIONS as FUNCTIONS
 from transformer.network.model import Transformer
 from transformer.tracing.paths import check_index
@@ -42,8 +41,7 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
         PathError: there is no such row, column or batch item.
     """
     check_traced(model, trace)
-    if not isinstance(stop, Stop):
-        raise InputError("The stop must be a Stop, one of those that `walk` returns, not {stop!r}.", stop=stop)
+    check_stop(stop)
     check_index("item", item, trace.batch_size)
     if stop.operation not in COMPUTATIONS or len([axis for axis in stop.axes if axis not in OUTER]) != 2:
         return None

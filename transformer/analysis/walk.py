@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from transformer.analysis.checks import check_model, check_trace
 from transformer.analysis.provenance import ORIGIN_RULES, UNDESCRIBED, Origin, TapContext
-from transformer.errors import PathError
+from transformer.errors import InputError, PathError
 from transformer.network.config import NetworkConfig, TransformerConfig
 from transformer.network.model import Transformer
 from transformer.tracing.paths import TensorPath, find_tap
@@ -64,6 +64,16 @@ class Stop:
     inputs: tuple[str, ...]
     parameters: tuple[str, ...]
     recorded: bool = False
+
+
+def check_stop(stop: object) -> None:
+    """Check that `stop` is a Stop.
+
+    Raises:
+        InputError: `stop` is not a Stop.
+    """
+    if not isinstance(stop, Stop):
+        raise InputError("The stop must be a Stop, one of those that `walk` returns, not {stop!r}.", stop=stop)
 
 
 def walk(trace: Trace) -> tuple[Stop, ...]:

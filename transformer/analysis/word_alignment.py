@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_trace, listed_items
+from transformer.analysis.checks import check_array, check_trace, listed_items
 from transformer.analysis.word_trace import word_groups
 from transformer.assets import assets
 from transformer.errors import InputError
+from transformer.pipeline.checkpoint import as_path
 from transformer.tracing.paths import Side
 from transformer.tracing.trace import Trace
 
@@ -54,8 +55,9 @@ def read_alignments(path: str | Path | None = None) -> tuple[Aligned, ...]:
 
     Raises:
         InputError: the file cannot be read, or a line is not of this form.
+        CheckpointError: `path` is neither a text nor a Path.
     """
-    path = Path(path or assets() / FILE)
+    path = assets() / FILE if path is None else as_path(path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:
@@ -108,11 +110,17 @@ def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
     """The links of a map of weights between the tokens of a trace, by the rule of `head_links`.
 
     Raises:
-        InputError: `trace` is not a Trace, or has more than one text.
+        InputError: `trace` is not a Trace, has more than one text, or lacks a side; or `weights` is not an array with a row for
+            each target token and a column for each source token.
     """
     check_trace(trace)
     if trace.batch_size != 1:
         raise InputError("The words of one sentence are linked; this trace has {count}.", count=trace.batch_size)
+    check_array("weights", weights, "query key")
+    expected = tuple(sum(map(len, word_groups(trace, side))) for side in ("target", "source"))
+    if weights.shape != expected:
+        template = "weights has shape {shape}; this trace has {expected} target and source tokens."
+        raise InputError(template, shape=weights.shape, expected=expected)
     keys = [group for group in word_groups(trace, "source") if not _is_special(trace, "source", group)]
     # Row `t` writes token `t + 1`, so a word is written by the rows before its pieces.
     queries = [group for group in word_groups(trace, "target") if not _is_special(trace, "target", group)]
@@ -133,7 +141,12 @@ def _is_special(trace: Trace, side: Side, group: Sequence[int]) -> bool:
 
 def diagonal_links(sentence: Aligned) -> Links:
     """The links of a simple rule: each target word is linked to the source word at the same relative position in its
-    sentence."""
+    sentence.
+
+    Raises:
+        InputError: `sentence` is not an `Aligned`.
+    """
+    _check_sentence(sentence)
     sources, targets = (len(words(text)) for text in sentence[:2])
     return frozenset((round(word * (sources - 1) / max(1, targets - 1)), word) for word in range(targets))
 
@@ -152,8 +165,7 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
         if not isinstance(links, frozenset | set):
             raise InputError("Links are a set of pairs, as `head_links` returns it, not {links!r}.", links=links)
     for sentence in sentences:
-        if not isinstance(sentence, Aligned):
-            raise InputError("A sentence is one that `read_alignments` returns, not {sentence!r}.", sentence=sentence)
+        _check_sentence(sentence)
     if len(made) != len(sentences) or not sentences:
         raise InputError(
             "There are {links} sets of links for {sentences} sentences.", links=len(made), sentences=len(sentences)
@@ -163,3 +175,8 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
     )
     total = sum(len(links) + len(sentence.sure) for links, sentence in zip(made, sentences, strict=True))
     return 1 - right / total if total else 0.0
+
+
+def _check_sentence(sentence: object) -> None:
+    if not isinstance(sentence, Aligned):
+        raise InputError("A sentence is one that `read_alignments` returns, not {sentence!r}.", sentence=sentence)

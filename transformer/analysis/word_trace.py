@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_array, check_text_pipeline, check_trace
+from transformer.analysis.checks import check_array, check_text_pipeline, check_trace, listed_items
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.pipeline.protocol import TextPipeline
@@ -60,13 +60,12 @@ def join(
 
     Raises:
         InputError: the weights are not an array of numbers, or do not have one row and one column for each position of the
-            words.
+            words; or `queries` or `keys` are not words.
     """
     check_array(
         "weights", weights.reshape(-1, *weights.shape[-2:]) if isinstance(weights, np.ndarray) else weights, "n query key"
     )
-    if weights.shape[-2:] != (sum(map(len, queries)), sum(map(len, keys))):
-        raise InputError("weights has shape {shape}, which does not fit the words.", shape=weights.shape)
+    _check_words("weights", weights.shape[-2:], queries, keys)
     summed = np.add.reduceat(weights, [group[0] for group in keys], axis=-1)
     rows = np.add.reduceat(summed, [group[0] for group in queries], axis=-2)
     return rows / np.array([len(group) for group in queries], weights.dtype)[:, None]
@@ -75,7 +74,14 @@ def join(
 def join_allowed(
     allowed: Bool[np.ndarray, "query key"], queries: Sequence[Group], keys: Sequence[Group]
 ) -> Bool[np.ndarray, "query_word key_word"]:
-    """True where at least one piece of the query word may attend to at least one piece of the key word."""
+    """True where at least one piece of the query word may attend to at least one piece of the key word.
+
+    Raises:
+        InputError: `allowed` is not an array with one row and one column for each position of the words, or `queries` or `keys`
+            are not words.
+    """
+    check_array("allowed", allowed, "query key")
+    _check_words("allowed", allowed.shape, queries, keys)
     return _merged(_merged(allowed, keys, 1, False), queries, 0, False)
 
 
@@ -233,8 +239,23 @@ def _joined_values(
 
 
 def word_means(values: Float[np.ndarray, "piece ..."], words: Sequence[Group]) -> Float[np.ndarray, "word ..."]:
-    """The mean over the pieces of each word (`groups`)."""
+    """The mean over the pieces of each word (`groups`).
+
+    Raises:
+        InputError: `values` is not an array with one row for each position of the words, or `words` are not words.
+    """
+    check_array("values", values.reshape(len(values), -1) if isinstance(values, np.ndarray) else values, "piece number")
+    _check_words("values", values.shape[:1], words)
     return _merged(values, words, 0, False)
+
+
+def _check_words(name: str, shape: tuple[int, ...], *words: Sequence[Group]) -> None:
+    """Check that each axis has one position for each piece of its words. Raises InputError."""
+    for of_axis in words:
+        if not all(isinstance(group, tuple | list) and group for group in listed_items("words", of_axis)):
+            raise InputError("Words are tuples of positions, as `groups` returns them, not {words!r}.", words=of_axis)
+    if shape != tuple(sum(map(len, of_axis)) for of_axis in words):
+        raise InputError("{name} has shape {shape}, which does not fit the words.", name=name, shape=shape)
 
 
 def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:

@@ -61,7 +61,12 @@ class Generation:
         return max((self.hypotheses[number] for number in sorted(self.steps[-1].kept)), key=lambda kept: kept.score)
 
     def chain(self, hypothesis: Hypothesis) -> tuple[Hypothesis, ...]:
-        """A hypothesis and all hypotheses that it continues, in the order of the answer's tokens."""
+        """A hypothesis and all hypotheses that it continues, in the order of the answer's tokens.
+
+        Raises:
+            InputError: the value is not a hypothesis.
+        """
+        _check(hypothesis)
         chain = [hypothesis]
         while chain[-1].parent >= 0:
             chain.append(self.hypotheses[chain[-1].parent])
@@ -73,7 +78,8 @@ class Generation:
 
     def state(self, hypothesis: Hypothesis) -> str:
         """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it was kept to the
-        end, `pruned` if it was pruned in its own step, `later` if it was pruned in a later step."""
+        end, `pruned` if it was pruned in its own step, `later` if it was pruned in a later step. Raises as `chain`."""
+        _check(hypothesis)
         pruned = self.pruned.get(hypothesis.number)
         if pruned is None:
             return "best" if hypothesis.number in self._numbers_of_best else "kept"
@@ -81,15 +87,16 @@ class Generation:
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
         """The hypothesis, by default the best, or the one before it if its last token exceeds the most tokens: such a token is
-        chosen only to see whether the answer ends. None if nothing comes before it."""
-        made = hypothesis or self.best
+        chosen only to see whether the answer ends. None if nothing comes before it. Raises as `chain`."""
+        made = self.best if hypothesis is None else hypothesis
+        _check(made)
         if made.ended or self.steps[made.step].room:
             return made
         return self.hypotheses[made.parent] if made.parent >= 0 else None
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
         """The ids of the tokens of a hypothesis, by default the best. `<eos>` is left out, and so is a token that exceeds the
-        most that are allowed."""
+        most that are allowed. Raises as `chain`."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 
@@ -115,3 +122,8 @@ class Generation:
                 if hypothesis.step <= step.index and hypothesis.number not in kept:
                     pruned.setdefault(hypothesis.number, step.index)
         return pruned
+
+
+def _check(hypothesis: object) -> None:
+    if not isinstance(hypothesis, Hypothesis):
+        raise InputError("A hypothesis must be one of `Generation.hypotheses`, not {given!r}.", given=hypothesis)
