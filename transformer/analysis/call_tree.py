@@ -19,13 +19,13 @@ from torch.overrides import TorchFunctionMode
 import transformer.network
 from transformer.analysis.checks import check_model
 from transformer.errors import InputError, PathError, cut
-from transformer.network import config, tap
+from transformer.network import config, id_checks, tap
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
 
 NETWORK = f"{transformer.network.__name__}."
 # Modules of the network that compute nothing: `tap` names the network's tensors, and `config` contains its sizes.
-MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__)
+MODULES_WITHOUT_COMPUTATION = (tap.__name__, config.__name__, id_checks.__name__)
 MAX_VALUE_LENGTH = 40  # the most characters of a value that is not a tensor
 INITIALIZERS = ("uniform_", "normal_", "fill_", "zero_")  # functions that set the initial values of parameters
 

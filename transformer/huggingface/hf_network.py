@@ -26,7 +26,7 @@ from transformer.huggingface.hf_readout import TOLERANCE, checked_readout, final
 from transformer.huggingface.hooks import find_module, hook, item, running
 from transformer.huggingface.output import last_tokens
 from transformer.network.config import NetworkConfig
-from transformer.network.embedding import check_batch
+from transformer.network.id_checks import check_batch
 from transformer.network.masks import Mask, causal, padding_keys
 from transformer.network.tap import Tap, Taps, tracing
 from transformer.tracing.paths import STACK_SIDES, Side

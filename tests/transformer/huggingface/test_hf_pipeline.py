@@ -25,6 +25,7 @@ from transformer.assets import assets
 from transformer.errors import CheckpointError, ConfigError, InputError, PathError
 from transformer.huggingface.hf_limits import MODEL_TOKENS, TRACE_MEGABYTES
 from transformer.opening import open_model
+from transformer.pipeline.decoding.generate import generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
 from transformer.pipeline.pipeline import Agreement, Pipeline
@@ -458,3 +459,16 @@ def test_a_model_with_many_heads_reads_fewer_tokens(tmp_path: Path) -> None:
     assert pipeline.card.longest == 500 - 1
     with pytest.raises(InputError, match="reads up to 499"):
         pipeline.encode("the " * 500)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_ids_outside_of_the_table_are_refused_before_the_first_step(name: str) -> None:
+    network, wrong = opened(name).network, torch.tensor([[10**6]])
+    crossed = torch.tensor([[1]]) if network.crossed else None
+    for call in (
+        lambda: network(wrong if network.crossed else None, torch.tensor([[1]]) if network.crossed else wrong),
+        lambda: generate(network, crossed, 0, 1, 3, prompt=wrong),
+        lambda: generate(network, crossed, 0, 1, 3, prompt=torch.tensor([[1]]), suppress=(10**6,)),
+    ):
+        with pytest.raises(InputError, match=r"There is no .*token id 1000000"):
+            call()
