@@ -109,8 +109,8 @@ class Film {
 
   build() {
     const { frames, text } = this.data;
-    const steps = frames[frames.length - 1].step;
-    this.moves = new PlaybackRow(this.playback, text, () => fillIn(text.place, { step: frames[this.frame].step, steps }));
+    const all = frames.map(({ step }) => step.toLocaleString("en"));
+    this.moves = new PlaybackRow(this.playback, text, () => fillIn(text.place, { step: all[this.frame], steps: all.at(-1) }));
     const reading = make("section", {}, this.answer, this.barsTitle, this.tokens, this.bars);
     this.hint.textContent = text.hint;
     this.root.replaceChildren(this.hint, this.moves.element, reading, this.gridRoot);

@@ -26,7 +26,7 @@ from pages.ui.compat import key_class
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel, sent
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import saving
-from pages.ui.format import fixed
+from pages.ui.format import fixed, whole
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import read_number
 from pages.ui.text import text
@@ -84,7 +84,7 @@ def _caption(film: Film) -> str:
         least = least_loss(len(pipeline.target_vocabulary), recipe["label_smoothing"])
         says.append(words["film_smoothing"].format(least=fixed(least, 2)))
     if recipe.get("hard"):
-        says.append(words["film_hard"].format(step=recipe["hard_from"], drawn=recipe["hard"]))
+        says.append(words["film_hard"].format(step=whole(recipe["hard_from"]), drawn=recipe["hard"]))
     return " ".join(says)
 
 

@@ -14,7 +14,7 @@ from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, number, share
+from pages.ui.format import fixed, number, share, whole
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer import Pipeline
@@ -65,7 +65,7 @@ def show_step(frames: Frames, frame: int) -> None:
         st.info(words["no_task"], icon=":material/public_off:")
         return
     step = frames.steps[frame]
-    st.markdown(words["step_text"].format(step=step, pairs=PAIRS))
+    st.markdown(words["step_text"].format(step=whole(step), pairs=PAIRS))
     parameter, shape = _pick_parameter(pipeline)
     numbers, beside = st.columns(2)
     with numbers:
@@ -238,9 +238,13 @@ def show_schedule(frames: Frames, frame: int) -> None:
     line = Series(words["rate"], steps, rates)
     figure = chart(step_lines, [line], words["rate"], words["steps"], frames.steps[frame], None, False, False)
     show(figure, "learning-rate", words["rate_alt"], f"{frames.model}-learning-rate")
-    caption = words["rate_caption"].format(warmup=recipe.warmup, rate=number(recipe.learning_rate, 3), steps=again)
+    caption = words["rate_caption"].format(
+        warmup=whole(recipe.warmup), rate=number(recipe.learning_rate, 3), steps=whole(again)
+    )
     if recipe.hard_rate:
-        caption += " " + words["rate_again"].format(rate=number(recipe.hard_rate, 3), again=again, steps=recipe.steps)
+        caption += " " + words["rate_again"].format(
+            rate=number(recipe.hard_rate, 3), again=whole(again), steps=whole(recipe.steps)
+        )
     st.markdown(caption)
 
 

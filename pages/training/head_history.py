@@ -13,7 +13,7 @@ from pages.training.frames import SNAPSHOT, Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted
-from pages.ui.format import fixed, share
+from pages.ui.format import fixed, share, whole
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
@@ -91,13 +91,14 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     st.caption(words["meanings"][picked].format(source=quoted(film.source), pairs=REFERENCES))
     after = largest_change(mine)
     numbers = {"before": fixed(mine[after - 1], 2), "after": fixed(mine[after], 2)}
-    says, tested = words["turned"].format(**numbers, first=frames.steps[after - 1], last=frames.steps[after]), tests(frames)
+    first, last = (whole(step) for step in frames.steps[after - 1 : after + 1])
+    says, tested = words["turned"].format(**numbers, first=first, last=last), tests(frames)
     if tested:
         exact = {"before": share(tested[after - 1].exact, 1), "after": share(tested[after].exact, 1)}
         same = exact["before"] == exact["after"]
         says += " " + words["turned_exact_same" if same else "turned_exact"].format(**exact)
     st.markdown(says)
-    label = words["jump"].format(step=frames.steps[after])
+    label = words["jump"].format(step=last)
     st.button(label, key="jump", icon=":material/my_location:", on_click=_go, args=(after,))
 
 

@@ -204,7 +204,7 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     changes = np.abs(np.diff(values))
     assert largest_change(np.array(values)) == changes.argmax() + 1
     after = frames.steps[changes.argmax() + 1]
-    assert app.button(key="jump").label == f"Go to step {after}"
+    assert app.button(key="jump").label == f"Go to step {after:,}"
     pairs = list(itertools.islice(find_task("reverse").pairs("held-out", "film"), CHECKED))
     exact = [held_out(Pipeline.load(name), pairs).exact for name in frames.names[changes.argmax() :][:2]]
     (says,) = [shown(each.value) for each in app.markdown if "It changed most" in each.value]
@@ -321,7 +321,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     root = page.locator(".film")
     output = root.locator("output")
     steps = Pipeline.snapshots("reverse")
-    assert output.text_content() == f"step 0 of {steps[-1]}"
+    assert output.text_content() == f"step 0 of {steps[-1]:,}"
     slider = root.get_by_role("slider")
     slider.focus()
     # The frame is painted during the event, so the browser does not ask the server.
@@ -333,9 +333,9 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
         })"""
     )
     assert frames == ["1", "4", "7"]
-    assert output.text_content() == f"step {steps[7]} of {steps[-1]}"
+    assert output.text_content() == f"step {steps[7]:,} of {steps[-1]:,}"
     slider.press("ArrowLeft")
-    assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
+    assert output.text_content() == f"step {steps[6]:,} of {steps[-1]:,}"
     page.wait_for_url(re.compile(rf"snapshot={steps[6]}\b"))  # sent when the slider has rested
     visitor.settle()
     # The browser asked for the frames when the slider got the focus.
@@ -362,7 +362,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     expect(chart.locator(".hovertext")).to_contain_text("step 0")
     page.mouse.down()
     page.mouse.up()
-    expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    expect(output).to_have_text(f"step 0 of {steps[-1]:,}")
     expect(root.locator(".answer")).to_contain_text(text("training")["film"]["stopped_wrong"])
     page.wait_for_function(f"({mark}).every(([, x]) => x === 0)")
     # A finger that scrolls the page over the slider must not move it.
@@ -371,7 +371,7 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     slider.evaluate(finger, ["pointerdown", 0, 0])
     slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
     slider.evaluate(finger, ["pointercancel", 0, 0])
-    expect(output).to_have_text(f"step 0 of {steps[-1]}")
+    expect(output).to_have_text(f"step 0 of {steps[-1]:,}")
     slider.evaluate("slider => { slider.value = '6'; slider.dispatchEvent(new Event('input')); }")
     visitor.settle()
     canvas = root.locator(".head_grid .picture")
@@ -394,11 +394,11 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     assert (name, data[:4]) == (f"reverse-{steps[6]:06d}-cross.png", b"\x89PNG")
     name, data = saved("Picture as SVG")
     assert name == f"reverse-{steps[6]:06d}-cross.svg"
-    assert f"step {steps[6]} of {steps[-1]}" in data.decode()
+    assert f"step {steps[6]:,} of {steps[-1]:,}" in data.decode()
     assert page.locator(".answer b").inner_text() in data.decode()
     # The buttons stay on the screen while the page is scrolled down, but in the picture the step is at the top.
     heights = {words: float(y) for y, words in re.findall(r'<text [^>]*y="([^"]+)"[^>]*>([^<]+)', data.decode())}
-    assert heights[f"step {steps[6]} of {steps[-1]}"] < min(y for words, y in heights.items() if words.startswith("Token "))
+    assert heights[f"step {steps[6]:,} of {steps[-1]:,}"] < min(y for words, y in heights.items() if words.startswith("Token "))
     # A line of text is as long as on the page, with any font.
     assert re.search(r'textLength="[1-9][0-9.]*"[^>]*>Its training is not finished', data.decode())
     _, data = saved("Numbers as CSV")
@@ -417,9 +417,9 @@ def test_moving_the_slider_repaints_without_the_server_and_updates_the_address(v
     assert (name, json.loads(data)["recipe"]["steps"]) == ("reverse-card.json", steps[-1])
     page.reload()
     page.locator(".film[data-painted]").wait_for()
-    assert output.text_content() == f"step {steps[6]} of {steps[-1]}"
+    assert output.text_content() == f"step {steps[6]:,} of {steps[-1]:,}"
     root.get_by_role("button", name="Play").click()
-    expect(output).to_have_text(f"step {steps[-1]} of {steps[-1]}")
+    expect(output).to_have_text(f"step {steps[-1]:,} of {steps[-1]:,}")
     # A link to a part below the screen opens it.
     page.goto("about:blank")
     page.goto(f"{visitor.url}/training?model=reverse&source=abc#overfit")
