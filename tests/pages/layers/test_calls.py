@@ -114,7 +114,7 @@ def test_a_line_of_the_tree_opens_its_source(tree: str) -> None:
 def test_a_link_opens_its_call_and_an_invalid_one_the_first_call() -> None:
     app = opened(model="reverse", source="abc", call="encoder.layers.0.self_attention:hide")
     assert "def hide(self, scores" in sources(app)
-    assert "so low that softmax gives them no weight" in sources(app)
+    assert "in place of every score that the mask hides" in sources(app)
     for nonsense in ("nowhere", "os:system", "<script>", "encoder.layers.0.self_attention:hide:9"):
         assert "def forward(" in sources(opened(model="reverse", source="abc", call=nonsense))
 
