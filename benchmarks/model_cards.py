@@ -26,7 +26,7 @@ def table() -> str:
         missed = [f"{group} {share:.1%}" for group, share in groups if share < 1]
         if missed and any(share for _, share in groups):  # a model that is right nowhere has no weak group
             strata.append(f"- `{name}`: {', '.join(missed)}")
-    return "\n".join([*rows, "", "Groups below 100 %:", "", *strata])
+    return "\n".join([*rows, "", "Groups below 100%:", "", *strata])
 
 
 if __name__ == "__main__":

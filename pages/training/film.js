@@ -178,7 +178,7 @@ class Film {
   measured(shown) {
     const { text } = this.data;
     if (shown.loss === null || shown.accuracy === null) return "";
-    const values = { loss: shown.loss.toFixed(3), exact: `${(100 * shown.accuracy).toFixed(1)} %` };
+    const values = { loss: shown.loss.toFixed(3), exact: `${(100 * shown.accuracy).toFixed(1)}%` };
     return make("small", {}, fillIn(text.measured, values));
   }
 

@@ -47,7 +47,7 @@ class Sheet(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % bootstrap interval over people (percentile method).
+    """A number with its 95% bootstrap interval over people (percentile method).
 
     Attributes:
         value: the number, from all people; NaN if it is not defined.
@@ -217,8 +217,8 @@ def report(result: Result) -> str:
     lines = [
         f"People with both tests: {result.people} (began: {began})",
         f"Left out: {result.only_before} with the test before only, {result.only_after} with the test after only",
-        f"Mean before: {fixed(result.before, 1)} %",
-        f"Mean after: {fixed(result.after, 1)} %",
+        f"Mean before: {fixed(result.before, 1)}%",
+        f"Mean after: {fixed(result.after, 1)}%",
         f"Normalised gain (Hake 1998): {_written(result.gain, 'everything was right before the lesson')}",
         f"Paired effect size (Cohen's d_z): {_written(result.effect, 'all people gained the same')}",
         "",
@@ -235,7 +235,7 @@ def _written(estimate: Estimate, reason: str) -> str:
     if np.isnan(estimate.value):
         return f"not defined, because {reason}"
     left_out = f"; {estimate.undefined} of {RESAMPLES} resamples do not define it" if estimate.undefined else ""
-    return f"{fixed(estimate.value, 2)} (95 % interval {fixed(estimate.low, 2)} to {fixed(estimate.high, 2)}{left_out})"
+    return f"{fixed(estimate.value, 2)} (95% interval {fixed(estimate.low, 2)} to {fixed(estimate.high, 2)}{left_out})"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -28,7 +28,7 @@ export function moved(order, place, by) {
 }
 
 /**
- * A typed number in the form that answers.py reads. A percentage becomes a share: `95 %` is 0.95. Empty if it is not a number.
+ * A typed number in the form that answers.py reads. A percentage becomes a share: `95%` is 0.95. Empty if it is not a number.
  *
  * @param {string} written
  */

@@ -76,10 +76,10 @@ def test_the_script_prints_every_number_and_every_question(file: Path, capsys: p
     for words in (
         "both tests: 3 (began: 2 with form A, 1 with form B)",
         "Left out: 1 with the test before only, 1 with the test after only",
-        "before: 33.3 %",
-        "after: 83.3 %",
-        "(Hake 1998): 0.75 (95 % interval ",
-        "(Cohen's d_z): 2.00 (95 % interval ",
+        "before: 33.3%",
+        "after: 83.3%",
+        "(Hake 1998): 0.75 (95% interval ",
+        "(Cohen's d_z): 2.00 (95% interval ",
         "  1  100  100  Why positions?",
         "  4   33  100  What does the causal mask prevent?",
     ):
