@@ -154,6 +154,10 @@ def room(part: Mosaic, chosen: Arrangement, scale_bar: bool) -> Room:
     return Room(left, right, TITLE + HEAD_LABEL * (part.across > 1), below + AXIS * named[2] + SCALE_BAR * scale_bar)
 
 
+def heading_width(view: TensorView) -> int:
+    return LETTER * (1 + max(len(view.title), len(view.shape)))
+
+
 def _longest(tokens: Sequence[str] | None) -> int:
     return min(LONGEST, 6 + LETTER * max(map(len, tokens or [""]), default=0))
 
@@ -169,8 +173,8 @@ def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, 
     ]
     sizes = []
     for part, around, (wide, high) in zip(parts, rooms, cells, strict=True):
-        heading = LETTER * (1 + max(len(part.view.title), len(part.view.shape)))
-        sizes.append((max(around.left + wide + around.right, heading), around.above + high + around.below))
+        across = max(around.left + wide + around.right, heading_width(part.view))
+        sizes.append((across, around.above + high + around.below))
     corners, operation, (wide, high) = _corners(sizes, chosen)
     places = []
     for (left, top), around, cell, size in zip(corners, rooms, cells, sizes, strict=True):

@@ -21,9 +21,10 @@ class Series(NamedTuple):
     """One line of a figure.
 
     Attributes:
-        name: name in the legend.
+        name: name of the line, in the legend and in the text under the pointer.
         steps, values: the step and the value of each point.
-        state: `first` for the main line, `other` for a line to compare with it, `context` for a thin grey line.
+        state: `first` for the main line and `other` for further lines: both are thick, in a colour of their own. `context` for
+            a thin grey line without marks, below the others and not in the legend.
         dotted: whether the line is dotted.
     """
 

@@ -15,6 +15,7 @@ from transformer.figures.arrangement import (
     Size,
     arrange,
     gutters,
+    heading_width,
     heads_across,
     names_tokens,
     placed,
@@ -42,9 +43,10 @@ def stop_figure(
 ) -> go.Figure:
     """How one tensor is computed: its inputs, the operation and the result. All tensors are heatmaps with cells of one size.
 
-    Axes have their names, sizes and tokens; hovering shows the exact number; masked cells are hatched. A tensor of more than
-    256 columns is binned: each bin shows its number of greatest magnitude. To draw some columns without bins, pick them with
-    `TensorView.columns`. `panels.in_one_scale` gives several tensors the same colour scale.
+    Axes have their names, sizes and tokens; hovering shows a number with up to 8 significant digits; masked cells are hatched. A
+    tensor of more than 256 rows or columns is binned on that axis: each bin shows its number of greatest magnitude. To draw
+    some columns without bins, pick them with `TensorView.columns`. `panels.in_one_scale` gives several tensors the same colour
+    scale.
 
     Args:
         inputs: the inputs in the order of the formula; may be empty.
@@ -170,7 +172,9 @@ def _notes(part: Mosaic, place: Place, size: Size) -> Iterator[dict[str, Any]]:
     left, top, right, bottom = place.box
     view, tiles = part.view, len(part.view.panel.values)
     heading = f"<b>{escaped(view.title)}</b><br>{escaped(view.shape)}"
-    yield _note(heading, *place.corner, size, xanchor="left", yanchor="top", align="left")
+    # A heading that is longer than the cells are wide begins beside them, above the labels of the rows.
+    start = left if heading_width(view) <= right - left else place.corner[0]
+    yield _note(heading, start, place.corner[1], size, xanchor="left", yanchor="top", align="left")
     rows, columns = part.heads.shape
     for tile in range(tiles if tiles > 1 else 0):
         cells = np.argwhere(part.heads == tile + 1)
