@@ -185,15 +185,19 @@ def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
 
 
 def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
-    """For each text, the word number of each token, and the number of tokens."""
+    """For each text, the index of each token's word, and how many tokens the text has."""
     ids: Ids = trace.ids_of(side)
     words: Words = trace.words_of(side) or ((),) * len(ids)
     return [(of, len(row)) for row, of in zip(ids, words, strict=True)]
 
 
 def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
-    """The positions of each word of a text with `count` tokens. `words` has the number of each token's word; if it is empty,
-    the words are not known, and each position is a group of its own."""
+    """The positions of each word of a text with `count` tokens.
+
+    Args:
+        words: for each token, the index of its word, or None for a special token. If its length is not `count`, as when the
+            words are not known, each position is a group of its own.
+    """
     return groups(words) if len(words) == count else tuple((place,) for place in range(count))
 
 

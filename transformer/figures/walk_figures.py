@@ -43,8 +43,8 @@ def stop_figure(
 ) -> go.Figure:
     """How one tensor is computed: its inputs, the operation and the result. All tensors are heatmaps with cells of one size.
 
-    Axes have their names, sizes and tokens; hovering shows a number with up to 8 significant digits; masked cells are hatched. A
-    tensor of more than 256 rows or columns is binned on that axis: each bin shows its number of greatest magnitude. To draw
+    Axes have their names, sizes and tokens. Hovering shows a number with up to 8 significant digits. Masked cells are hatched.
+    A tensor of more than 256 rows or columns is binned on that axis: each bin shows its number of greatest magnitude. To draw
     some columns without bins, pick them with `TensorView.columns`. `panels.in_one_scale` gives several tensors the same colour
     scale.
 

@@ -131,7 +131,7 @@ class PieceVocabulary:
         """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.
 
         Raises:
-            InputError: an id is not in the vocabulary, or is not a whole number.
+            InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
         """
         labels = []
         for index in as_ids(ids):

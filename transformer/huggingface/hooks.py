@@ -21,10 +21,11 @@ _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 @contextmanager
 def running(texts: int = 1) -> Iterator[None]:
-    """A context for one forward pass of a model on this number of texts.
+    """A context manager around one forward pass. It tells the taps how many texts the pass has.
 
     Raises:
-        InputError: the code of the model fails on the texts. This is possible with settings that fit only some lengths.
+        InputError: in place of any exception of the model's code. Settings that fit only some lengths can cause one. Errors of
+            this library (`HeadlightError`) are not replaced.
     """
     token = _texts.set(texts)
     try:

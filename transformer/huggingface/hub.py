@@ -82,10 +82,11 @@ class Plan(NamedTuple):
 
 
 def hub_id(text: str) -> HubId:
-    """The model that a text names: `owner/name` or `owner/name@revision`.
+    """The model that a text names: `owner/name` or `owner/name@revision`. Without a revision, it is `main`.
 
     Raises:
-        CheckpointError: the text is anything else, such as a path or an address.
+        CheckpointError: the text is neither of these, such as a path or an address; the owner is one of `RESERVED`, such
+            as `datasets`; the text has `--` or `..`; or the name ends in `.git`.
     """
     match = ID.fullmatch(text.strip())
     parts = match.groupdict() if match else {}

@@ -23,16 +23,18 @@ OfHeads = dict[str, Float[np.ndarray, "layer head"]]
 
 
 def role(lost: float, restored: float) -> str:
-    """The role of a head, from two shares.
+    """The role of a head, from two shares of the difference between the clean and the corrupt run.
 
     Args:
-        lost: the share of the difference that is lost if the head alone is taken from the corrupt run.
-        restored: the share that is restored if the head alone is taken from the clean run.
+        lost: the share that the clean run loses if this head alone is taken from the corrupt run. The head is needed if it is
+            at least 0.5.
+        restored: the share that the corrupt run gains if this head alone is taken from the clean run. The head is enough if it
+            is at least 0.5.
 
     Returns:
         `alone`: needed and enough. `backup`: enough, but not needed, because other heads can do the same. `partner`: needed,
-        but not enough, because other heads are needed too. `against`: the head moves the answer away from the clean answer.
-        `bystander`: none of these.
+        but not enough, because other heads are needed too. `against`: neither, and a share is at most −0.25, so the head moves
+        the answer away from the clean answer. `bystander`: none of these.
 
     Raises:
         InputError: a share is not a number.
@@ -47,7 +49,7 @@ def role(lost: float, restored: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """How much of the difference between two runs is lost without each head, and restored by it alone.
+    """How much of the difference between the clean and the corrupt run is lost without each head, and restored by it alone.
 
     Attributes:
         lost, restored: kind → the shares of each head (`role`).

@@ -120,9 +120,8 @@ def _check_field(name: str, value: Any, hint: Any) -> None:
 
 
 def fits(value: Any, hint: Any, most: int = MOST) -> bool:
-    """Whether a value read from JSON, and each item of a list or mapping in it, has the type of the hint, and every number is
-    from 0 to `most`. Negative numbers are invalid, because cards and states of runs have only counts, shares, losses and
-    times."""
+    """Whether a value read from JSON matches a type hint, and its numbers are from 0 to `most`. What the hint calls `Any` is
+    not checked. Negative numbers do not match, because cards and states of runs have only counts, shares, losses and times."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True

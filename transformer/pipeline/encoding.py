@@ -52,8 +52,9 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
         accepts: what a person may type, for errors.
 
     Raises:
-        InputError: the value is not a text; it has no tokens, unless it is a target that starts with `<sos>`; or it has more
-            than `most` tokens, or `CHARACTERS_PER_TOKEN` times as many characters.
+        InputError: the value is not a text; or the text has more than `most` tokens, or more than
+            `CHARACTERS_PER_TOKEN * (most + 1)` characters; or the text has nothing to read. A target with nothing to read is
+            allowed if the vocabulary adds `<sos>`.
     """
     most_characters = CHARACTERS_PER_TOKEN * (most + 1)
     if len(a_text(text)) > most_characters:

@@ -115,7 +115,7 @@ class Subwords(Vocabulary):
         """The number of the word that each id is a piece of, counted from 0; None for special tokens.
 
         Raises:
-            InputError: an id is not in the vocabulary, or is not a whole number.
+            InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
         """
         listed = as_ids(ids)
         pieces = zip(listed, self.tokens_of(listed), strict=True)

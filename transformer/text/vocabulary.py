@@ -55,10 +55,10 @@ def as_ids(ids: Any) -> list[int]:
 
 
 def known_ids(ids: Any, count: int) -> list[int]:
-    """The ids of any ordered collection as a list of Python integers, which a vocabulary of `count` tokens has.
+    """The ids of any ordered collection as a list of Python integers. Each must be an id of a vocabulary of `count` tokens.
 
     Raises:
-        InputError: `ids` is not an ordered collection, an item is not a whole number, or an id is not below `count`.
+        InputError: `ids` is not an ordered collection, an item is not a whole number, or an id is not from 0 to `count - 1`.
     """
     listed = as_ids(ids)
     for token_id in listed:
@@ -197,7 +197,7 @@ class Vocabulary:
         """The token of each id, including special tokens. The tokens label the axes of tensors.
 
         Raises:
-            InputError: an id is not in the vocabulary, or is not a whole number.
+            InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
         """
         return tuple(self.tokens[index] for index in known_ids(ids, len(self.tokens)))
 

@@ -274,24 +274,38 @@ class Difference:
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
-        """B − A of the weights of a kind of attention. Queries and keys are aligned rows (`places`); NaN where A or B has no
-        such token. Raises as `layers`."""
+        """The attention weights of B minus those of A, for one kind of attention. Queries and keys are the aligned rows
+        (`places`); NaN where A or B lacks the token.
+
+        Raises:
+            InputError: there is no such kind, it did not run in both, or the runs have different numbers of layers or heads.
+        """
         return self.change.attention(self._comparable(kind))
 
     def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
-        """B − A of the attention weights of one layer. Raises as `layers`, or `PathError` if there is no such layer."""
+        """The attention weights of one layer in B minus those in A; NaN where A or B lacks the token of the query or the key.
+
+        Raises:
+            InputError: the runs do not both have this kind of attention with the same numbers of layers and heads.
+            PathError: there is no such layer.
+        """
         return self.change.weights(self._comparable(kind), layer)
 
     def head(self, kind: str, layer: int, head: int, item: int = 0) -> Float[Tensor, "query key"]:
-        """B − A of the weights of one head. Raises as `weights`, or `PathError` if there is no such head or text."""
+        """The attention weights of one head in B minus those in A; NaN where A or B lacks the token of the query or the key.
+
+        Raises:
+            InputError: the runs do not both have this kind of attention with the same numbers of layers and heads.
+            PathError: there is no such layer, head or text.
+        """
         return self.change.head(self._comparable(kind), layer, head, item)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where the query may attend to the key in A, in B or in both. Raises as `layers`."""
+        """True where the query may attend to the key in A, in B or in both. Raises the same errors as `layers`."""
         return self.change.allowed(self._comparable(kind))
 
     def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
-        """True where the query may attend to the key in A, in B or in both, for one head. Raises as `head`."""
+        """True where the query may attend to the key in A, in B or in both, for one head. Raises the same errors as `head`."""
         return self.change.head_allowed(self._comparable(kind), layer, head, item)
 
     def _comparable(self, kind: str) -> Kind:

@@ -37,16 +37,17 @@ NONE = "This module has no attention that is recognised; name its weights with n
 
 
 class Film:
-    """Records frames of a training. Call it once after each step, and `save` at the end.
+    """Records frames of a training: the attention weights of some texts, and the norms of the parameters. Call it once
+    after each step, and `save` at the end.
 
-    The first frame is taken at once. Afterwards a frame is taken every `every` steps, as long as all frames together have taken
-    at most `share` of the run's time. If the next frame would make the file too large, every second frame is dropped, and
-    frames are taken half as often. The losses get a quarter of the file at most; if there are more, they are averaged. The last
-    frame is taken by `save`. If a frame fails, for example because memory is short, a warning says why, no more frames are
-    taken, and the training goes on.
+    The first frame is taken at once, and the last by `save`. Between them, a frame is due every `every` steps. It is taken
+    later if all frames would otherwise take more than `share` of the run's time. If there are more frames than fit into the
+    file, every second one is dropped, and `every` is doubled. At most 20,000 losses are written, in at most a quarter of the
+    file; if there are more, they are averaged in groups. If a frame fails, for example because memory is short, a warning says
+    why, no more frames are taken, and the training goes on.
 
     Args:
-        model: the module that is trained. It is run in evaluation mode for a frame, and gets its mode back.
+        model: the module that is trained. For a frame it is run in evaluation mode; then it is in its former mode again.
         texts: what the module is called with for a frame: a tensor, several in a tuple, or a mapping of names to tensors, such
             as a tokenizer returns.
         every: steps between two frames.
@@ -57,7 +58,7 @@ class Film:
 
     Attributes:
         step: number of the last step.
-        every: steps between two frames now.
+        every: steps between two frames now; doubled each time that frames were dropped.
         frame_bytes: bytes of one frame.
         most_frames: how many frames fit into the file.
         seconds: time that the frames have taken so far.

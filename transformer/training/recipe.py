@@ -198,8 +198,8 @@ class Recipe:
 
 
 def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
-    """The (field, value) tuples of `Recipe.config` for a shipped model: equally deep stacks, 64 positions, little dropout, and
-    the fields in `more`."""
+    """The (field, value) tuples of `Recipe.config` for a shipped model or a short run: stacks of `layers` layers each, 64
+    positions, a dropout of 0.05, and the fields in `more`, which also replace these values."""
     fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
     return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
 

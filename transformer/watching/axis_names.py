@@ -36,12 +36,19 @@ class Sizes:
     heads: int | None = None
 
     def side(self, origin: frozenset[str]) -> str:
-        """The side of a tensor: `target` if it derives from an input of the target, otherwise `source`."""
+        """The side of a tensor: `target` if one of `origin`, the names of the inputs that it derives from, is an input of the
+        target; otherwise `source`."""
         sides = {self.sides.get(name) for name in origin}
         return "target" if "target" in sides else "source"
 
     def names(self, shape: Sequence[int], origin: frozenset[str]) -> tuple[str, ...]:
-        """A name for each axis of a tensor: a known name if exactly one fits, otherwise `axis 0`, `axis 1`, …"""
+        """A name for each axis of a tensor: the one known name that fits best, or `axis 0`, `axis 1`, … if none fits or several
+        fit equally. A name is given to one axis only.
+
+        Args:
+            shape: the sizes of the axes.
+            origin: the names of the inputs that the tensor derives from. They tell its side.
+        """
         names: list[str] = []
         for place, size in enumerate(shape):
             fitting = [name for name in self._fitting(place, size, len(shape), self.side(origin)) if name not in names]
