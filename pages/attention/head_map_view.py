@@ -130,7 +130,8 @@ def _show_row(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> None:
-    """Write how many weights each cell of a large map stands for. Draw a picker of rows, and every weight of the picked row."""
+    """For a large map: write how many rows and columns of weights each cell shows; draw a picker of rows, and every weight of
+    the picked row."""
     words, last = text("attention"), len(queries) - 1
     say_cells(weights.shape, MAP_TOKENS, "map_reduced")
     row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
@@ -141,7 +142,7 @@ def _show_row(
 
 
 def say_cells(shape: Sequence[int], most: int, name: str = "cells") -> None:
-    """Write how many numbers each cell stands for, if a map was reduced to at most `most` cells on a side."""
+    """Write how many rows and columns of numbers each cell shows, if a map was reduced to at most `most` cells on a side."""
     if max(shape) > most:
         rows, columns = (-(-count // most) for count in shape)
         st.caption(text("attention")[name].format(rows=rows, columns=columns))

@@ -33,14 +33,15 @@ SPREAD = 0.5
 
 
 class Question(NamedTuple):
-    """A question about one head.
+    """A question: to which keys does a head attend most?
 
     Attributes:
-        what: `ROW` or `MAP`.
-        prediction: the state of the question.
+        what: `ROW` if it asks about one query, `MAP` if about all.
+        prediction: the marks of the learner, and whether the true weights are shown.
         rows: the positions of the queries that the question is about.
-        weights, allowed: the weights of these rows, and which pairs may attend.
-        queries, keys: all tokens of the two axes.
+        weights: the attention weights of these queries.
+        allowed: True where the query may attend to the key.
+        queries, keys: the names of all queries and of all keys.
     """
 
     what: str
@@ -53,7 +54,8 @@ class Question(NamedTuple):
 
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
-    """The question about a head that the learner has opened. If none is open, draw the button that opens one."""
+    """The question about this head, if the learner has opened one. Otherwise draws the button that opens it, and returns
+    None."""
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
     subject = (view.key, view.source, view.target, kind, layer, head)
@@ -76,7 +78,8 @@ def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " positio
 
 
 def show_question(question: Question | None, title: str) -> bool:
-    """Draw the question, or the true weights with the marks on them; returns whether the page must still hide the weights."""
+    """Draw the question, or after the answer the true weights with the marks on them; draw nothing for None. Returns whether
+    the page must still hide the weights."""
     if question is None:
         return False
     words = text("prediction")["attention"]

@@ -56,9 +56,9 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
-    """Whether a change from the heads `before` to the heads `on` switched the picked head off, so that the first head that is
-    still on must be picked. A head that was not on before does not count: it was picked while the browser's report of an
-    earlier change was on its way."""
+    """Whether a change from the heads `before` to the heads `on` switched the picked head, `head`, off, so that the first head
+    that is still on must be picked. False if no head is on. Also False if `head` was not on before: then it was picked while
+    the browser's report of an earlier change was on its way."""
     return bool(on) and head in before and head not in on
 
 

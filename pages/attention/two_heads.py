@@ -15,7 +15,8 @@ from transformer.tracing.paths import Kind
 
 
 def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head in A and in B, and B − A. `shown` is A's trace, between tokens or words."""
+    """Draw the weights of a head in the first run, A, and in the second run, B, and B − A. `shown` is A's trace, between tokens
+    or words."""
     of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
     queries, keys = map_names(view, difference, kind)
@@ -53,7 +54,7 @@ def _say_largest(difference: Difference, shown: CardHead) -> None:
 
 
 def largest_changes(difference: Difference) -> dict[CardHead, float]:
-    """Head → the largest |B − A| among its weights. Only heads that both runs have."""
+    """Head → the largest |B − A| among its attention weights in two runs, A and B. Only heads that both runs have."""
     changes = {}
     for kind in difference.kinds:
         by_head = difference.attention(kind).nan_to_num().abs().amax((1, 3, 4))

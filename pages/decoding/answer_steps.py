@@ -198,8 +198,7 @@ def _rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> float:
 
 
 def _short(values: Float[np.ndarray, " value"]) -> list[float]:
-    """The values with five significant digits. A small value does not become 0, because 0 stands for a token that was cut
-    off."""
+    """The values with five significant digits. A small value does not become 0, because 0 means that the token was cut off."""
     return [float(f"{value:.5g}") for value in values.tolist()]
 
 

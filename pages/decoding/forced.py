@@ -19,11 +19,11 @@ BETWEEN = re.compile(r", (?=\d+ )")
 
 
 class Forced(NamedTuple):
-    """The forced tokens, as they were typed or clicked.
+    """The tokens that the visitor typed or clicked to force them.
 
     Attributes:
-        tokens: the tokens that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
-        problems: a sentence in Markdown for each phrase that cannot be forced.
+        tokens: those that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
+        problems: for each of the others, a sentence in Markdown that says why it cannot be forced.
     """
 
     tokens: tuple[tuple[int, int], ...]
@@ -84,6 +84,6 @@ def take_back(step: int) -> None:
 
 
 def _step(phrase: str) -> int:
-    """The number of the step that a phrase starts with; 0 if it does not start with such a number."""
+    """The step, counted from 1, that a phrase such as `3 elle` starts with; 0 if it does not start with a step."""
     number = phrase.strip().partition(" ")[0]
     return int(number) if re.fullmatch(r"[0-9]{1,4}", number) else 0

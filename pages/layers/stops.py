@@ -20,7 +20,8 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    """The title of a stop's kind of tensor. If the texts have no title for the kind, the name of the tensor."""
+    """The title of a stop of the walk, which is that of its kind of tensor. If the texts have no title for the kind, the name
+    of the tensor."""
     words = text("walk")
     if stop.recorded or stop.operation in ("GELU", "swish"):
         other = words["others"].get(stop.kind, {}).get("title")
@@ -30,7 +31,8 @@ def title(stop: Stop) -> str:
 
 
 def heading(stop: Stop) -> str:
-    """The full heading of a stop: group, part and title."""
+    """The full heading of a stop of the walk: the title of its group, such as "Encoder layer 1", its part if it has one, and
+    its own title."""
     words = text("walk")
     name = "heading_part" if stop.part else "heading"
     return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))

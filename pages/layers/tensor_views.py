@@ -24,7 +24,7 @@ SHARES = ("weights", "probabilities")
 
 
 def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
-    """The tensor of a stop as a view, for one text of the batch and one head (None for all heads)."""
+    """The tensor at a stop of the walk as a view, for one text of the batch and one head (None for all heads)."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
     color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
@@ -50,7 +50,7 @@ def ids_of(trace: Trace, path: str, item: int) -> TensorView:
 def inputs(
     pipeline: TextPipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
 ) -> list[TensorView]:
-    """The inputs of a stop as views."""
+    """The tensors from which the tensor at a stop of the walk is computed, as views."""
     return [
         ids_of(trace, path, item) if path in (SOURCE_IDS, TARGET_IDS) else tensor_of(pipeline, trace, stops[path], item, head)
         for path in stop.inputs
@@ -58,7 +58,8 @@ def inputs(
 
 
 def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
-    """The views of inputs and result with one colour scale if their numbers are comparable; otherwise unchanged."""
+    """The views of the inputs and the result of a stop. If its operation is in `COMPARABLE`, all views with signed numbers get
+    one colour scale; other views are unchanged."""
     if stop.operation not in COMPARABLE:
         return list(views)
     return panels.in_one_scale(views)

@@ -82,7 +82,7 @@ def binned(views: Sequence[TensorView]) -> list[TensorView]:
 
 
 def _each(view: TensorView) -> int:
-    """How many columns a cell of the picture stands for."""
+    """How many columns of a view are drawn as one column of cells in the picture."""
     return -(-view.panel.values.shape[2] // MOST_COLUMNS)
 
 

@@ -14,8 +14,8 @@ from transformer.tracing.paths import Side
 
 
 def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
-    """Draw a tensor of A and of B, and B − A. It is the tensor at the current stop of the walk; without a current stop, the
-    last vectors.
+    """Draw a tensor of the first run, A, and of the second run, B, and B − A. It is the tensor at the current stop of the walk;
+    without a current stop, the output of the decoder, or of an encoder alone.
 
     Raises:
         HeadlightError: B has no such tensor, or it has another shape.

@@ -19,7 +19,7 @@ from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, Swap
 
 @cached
 def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
-    """The logits of the patched run, from the compared row on."""
+    """The logits of the patched run, from the row on at which the runs are compared."""
     return patched_logits(runs.pair, (place,), choice.what, choice.direction, choice.steps).numpy()
 
 
@@ -64,7 +64,8 @@ def place_name(runs: Runs, choice: Choice, place: Place) -> str:
 
 
 def _show_measures(found: Patched, place: Place) -> None:
-    """Draw each measure in A, in B and in the patched run, and the share of the difference."""
+    """Draw a table with a row for each measure: its value in the clean run, A, in the corrupt run, B, and in the patched run,
+    and the share of the difference between A and B that the patch moves."""
     words = text("patching")
     cell, rows = (place.layer, place.head, place.position or 0), []
     for metric, (corrupt, clean) in found.ends.items():

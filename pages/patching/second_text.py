@@ -9,8 +9,8 @@ from transformer import InputError
 
 
 def second_text(view: View) -> Asked | None:
-    """B's own text if the visitor chooses nothing: A's text with one part replaced. It has as many tokens as A's text, and no
-    unknown token. None if there is no such text."""
+    """The text of the second run if the visitor chooses nothing: the view's text with one word, digit or letter replaced. It
+    has as many tokens as the view's text, but not the same, and no unknown token. None if no such text is found."""
     for candidate in _candidates(view.source):
         other = view_of(view.model, (view.source, candidate), (view.target, view.target))
         try:

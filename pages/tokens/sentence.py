@@ -185,7 +185,8 @@ def _show_lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(trace: Trace, sentence: Sentence) -> None:
-    """Explain padding, write how much of it this batch has, and draw the row of the padding token beside the row of a word."""
+    """Explain padding, write how much of it this batch has, and draw the padding token's row of the embedding table beside that
+    of the sentence's first word. Without a padding token, only write that there is none."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     if pad < 0:
         st.markdown(words["padding_none"])

@@ -111,7 +111,8 @@ def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
 
 
 def show_table(sentence: Sentence) -> None:
-    """Draw a search box and a table of the matching tokens: id, class, count in the sentence, length of the row."""
+    """Draw a search box and a table of the matching tokens of the vocabulary: id, token, class, how often the token is in the
+    sentence, and the norm of its embedding. Of a vocabulary with more than 5,000 tokens, at most 1,000 rows are shown."""
     words, vocabulary, columns = text("tokens"), sentence.vocabulary, text("tokens")["columns"]
     asked = search_box(words["search"], words["search_placeholder"])
     ids = found_ids(vocabulary, sentence.classes, asked)

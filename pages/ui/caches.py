@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which stands for a result that is not in a cache. None cannot stand for this, because None can be a
-    result."""
+    """The type of `ABSENT`, which is returned in place of a result that is not in a cache. None would not do, because None can
+    be a result."""
 
     ABSENT = "absent"
 
@@ -167,7 +167,7 @@ class Store:
 
 
 def own_bytes(value: object) -> int | None:
-    """The `nbytes` of an array, a trace or a model; None for anything else."""
+    """The `nbytes` of a value, such as an array, a trace or a model; None if it has no such number."""
     nbytes = None if isinstance(value, type) else getattr(value, "nbytes", None)
     return nbytes if isinstance(nbytes, int) else None
 

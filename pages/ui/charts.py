@@ -150,7 +150,7 @@ def show(
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
     Args:
-        alt: a name of the figure, for screen readers.
+        alt: a name of the figure, for screen readers and as the title of the saved page.
         name: name of saved files without ending; by default the key.
         asks: name of an event of the chart (chart/README.md) → the function called at such an event. In this function, and in
             the run that follows, `pages.ui.chart.event` returns the data of the event.
@@ -185,6 +185,6 @@ def described(noted: Sequence[Highlight]) -> str:
 
 
 def offline(figure: go.Figure, alt: str) -> str:
-    """An HTML page with only the figure. It includes Plotly, so it works without a network."""
+    """An HTML page with only the figure; `alt` is the title of the page. It includes Plotly, so it works without a network."""
     page = figure.to_html(include_plotlyjs=True, config=OFFLINE)
     return page.replace("<head>", Markup("<head><title>{}</title>").format(alt), 1)

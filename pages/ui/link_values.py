@@ -157,7 +157,7 @@ def choose(name: str, written: str) -> None:
 
 
 def publish(name: str, value: str | None) -> None:
-    """Write a value to the address and the session. None stands for the default value and removes the name from both."""
+    """Write a value to the address and the session. None means the default value: it removes the name from both."""
     links = memory()
     if name not in OUTSIDE_PAGE:
         links.drawn.add(name)

@@ -40,10 +40,10 @@ def address_of(script: Path) -> str:
 def importing(script: Path) -> str:
     """JavaScript for `st.components.v2.component` that imports a script below `pages` and calls its default export.
 
-    Streamlit loads this text from a `blob:` address, to which no other address can be relative. So the script's address is
-    relative to the page's address, like the addresses of Streamlit's own scripts. The import is inside the exported function,
-    so that a failed import is tried again at the next call. The text has several lines, because Streamlit takes a text of one
-    line for the path of a file.
+    A browser loads this text from a `blob:` address, and cannot resolve a relative address against it. So the script's address
+    is resolved against that of the page, like the addresses of Streamlit's own scripts. The import is inside the exported
+    function, so that a browser that allows it tries a failed import again at the next call. The text has several lines,
+    because Streamlit takes a text of one line for the path of a file.
     """
     return f"""export default async (component) => {{
   const address = new URL({json.dumps(address_of(script))}, document.baseURI);

@@ -130,7 +130,7 @@ class Classes:
             return self._taught(code, secret) is not None
 
     def join(self, code: str, student: str, address: str) -> None:
-        """Add a student, by number, to a class. A student who is in it already keeps their answers.
+        """Add a student to a class; `student` is their random number. A student who is in it already keeps their answers.
 
         Raises:
             LessonError: no open class has this code, the class is full, or there were too many attempts from this address.

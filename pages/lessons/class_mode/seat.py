@@ -47,7 +47,8 @@ def seat() -> Seat | None:
 
 
 def class_code() -> str:
-    """The code of the session's class, also while its tab is asked for a secret; empty outside a class."""
+    """The code of the class in which the session has a place, or will have one as soon as its browser tab has said whether it
+    knows the teacher's secret; empty outside a class."""
     place = seat()
     return place.code if place else st.session_state.get(WAITING) or ""
 
@@ -116,7 +117,7 @@ def enter(code: str, student: str | None, secret: str) -> None:
     next run would join as another student. A student who is counted already is not counted again.
 
     Raises:
-        LessonError: as `join`.
+        LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
     """
     if classes().teaches(code, secret):
         take_seat(Seat(code, secret=secret))
@@ -152,12 +153,12 @@ def teaches_class() -> bool | None:
 
 
 def class_stop() -> int:
-    """The stop of the session's class, counted from 0; 0 outside a class."""
+    """The index of the stop that the teacher of the session's class shows; 0 outside a class."""
     now = classes().place(class_code())
     return now[0] if now else 0
 
 
 def class_phase(stop: int) -> Phase | None:
-    """The class's phase for the question of stop number `stop`, counted from 0. None outside a class."""
+    """The phase, in the session's class, of the question at the lesson's stop with the index `stop`; None outside a class."""
     code = class_code()
     return classes().phase(code, stop) if code else None

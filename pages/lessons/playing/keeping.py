@@ -121,7 +121,7 @@ def _stop(table: dict[Any, Any]) -> Stop:
 
 def take(stop: Stop, fields: dict[str, Field], place: int = LESSON_STOPS) -> None:
     """Insert a stop of a lesson into the kept views, by default at the end, with the values of its boxes. Nothing happens if
-    there is no room for it."""
+    `LESSON_STOPS` views are kept already."""
     if len(kept()) < LESSON_STOPS:
         number = st.session_state.get(NEXT, 0)
         st.session_state[NEXT] = number + 1

@@ -80,9 +80,9 @@ def hub_allowed() -> bool:
 
 
 def folder_models() -> dict[str, FolderModel]:
-    """Name → model, for the models that can be opened, as far as their files tell. A Marian model has two entries. One runs in
-    the classes of Hugging Face and gives the same logits as they do, bit for bit. The other runs in our own network, which can
-    compute each step again."""
+    """Name in the picker → model, without the folders whose files show that they cannot be opened. A Marian model has two
+    entries. One runs in the classes of Hugging Face and gives their logits, bit for bit. The other, with the name of
+    `own_network_name`, runs in our own network, which can compute each step again."""
     models = {name: folder.model for name, folder in folders().items() if folder.model}
     own = {}
     for name, model in models.items():

@@ -27,7 +27,7 @@ class Runs:
     """Two runs to patch. Equal runs are equal keys of a cache.
 
     Attributes:
-        clean, corrupt: the views of A and of B, with the target that both decoders read.
+        clean, corrupt: the view of each run, with the target that both decoders read.
         row: the compared row of the logits; None for the row that `RunPair.of` finds.
     """
 

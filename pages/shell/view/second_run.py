@@ -21,13 +21,13 @@ SEPARATOR, MODEL_CHARACTERS, MOST_EDITS = ";", 300, 20
 
 
 class Asked(NamedTuple):
-    """What B has of its own. An empty value means that B has the value of A.
+    """What is different in the second run of a comparison, B. An empty value means that B has the value of the first run, A.
 
     Attributes:
         source, target: the texts.
         own_answer: whether B's decoder reads the model's own answer, although A's reads a typed target.
         model: a choice of the picker of models.
-        phrases: the edits, as phrases.
+        phrases: the edits of the model, as phrases such as `no causal mask`.
     """
 
     source: str = ""
@@ -37,14 +37,14 @@ class Asked(NamedTuple):
     phrases: tuple[str, ...] = ()
 
     def written(self) -> dict[str, str]:
-        """Name of a parameter → its value in an address; empty if the address leaves the parameter out."""
+        """Name of a parameter, in `SECOND_RUN` → its value in an address; `""` for a parameter to leave out."""
         answer = "true" if self.own_answer else ""
         return dict(zip(SECOND_RUN, (self.source, self.target, answer, self.model, SEPARATOR.join(self.phrases)), strict=True))
 
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with the run of the sidebar, and what it has of its own."""
+    """A run to compare with the run of the sidebar, and how its settings differ from that run's (`asked`)."""
 
     view: View
     edits: Edits
@@ -66,8 +66,8 @@ def answer_of(view: View, edits: Edits) -> str | None:
 
 
 def asked_run() -> Asked:
-    """What B has of its own, from the session and the address. Call it once in a run of the page, before widgets with these
-    names are drawn."""
+    """What is different in the second run, B, from the session or the address; also written to the address. Call it once in a
+    run of the page, before widgets with the names in `SECOND_RUN` are drawn."""
     # Without a second run, a click must take no more time than drawing the button.
     if not (
         st.session_state.get(MENU) or opens_from_history() or {*st.query_params, *memory().chosen}.intersection(SECOND_RUN)
@@ -103,7 +103,7 @@ READ: dict[str, Any] = {
 
 
 def second_run(view: View, asked: Asked) -> SecondRun:
-    """The second run for the first text of A's view.
+    """The second run, B, with the values of `asked`; its other values are those of `view`, the first run, for its first text.
 
     Raises:
         HeadlightError: there is no such model, the model cannot be opened or cannot read a text, there are too many edits, or

@@ -28,7 +28,14 @@ MOST_LABEL = 40  # characters of the label of an example
 
 
 class Example(NamedTuple):
-    """A comparison to try: the label of its button, A's text, what B has of its own, and the head to look at; None for any."""
+    """A comparison to try.
+
+    Attributes:
+        label: the label of its button.
+        source: the text of the first run, A.
+        asked: what is different in the second run, B.
+        head: the head to look at; None for any.
+    """
 
     label: str
     source: str
@@ -46,8 +53,9 @@ def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
 
 
 def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Asked | None = None) -> Asked | None:
-    """Draw the button that opens the menu, at the end of the row of the answer; returns what B has of its own (by default
-    `default`), or None if nothing is compared. With `text_alone`, the menu offers only another text."""
+    """Draw the button that opens the menu of the second run, at the end of `row`, the row of the answer. Returns what is
+    different in the second run (by default `default`), or None if nothing is compared. With `text_alone`, the menu offers only
+    another text."""
     words, asked = text("second_run"), asked_run()
     asked = asked if any(asked) else default or asked
     compares = any(asked)
@@ -78,7 +86,7 @@ def _show_menu(view: View, asked: Asked, text_alone: bool, default: Asked | None
 
 
 def _show_other_settings(view: View, asked: Asked) -> None:
-    """Draw the boxes of B's target, model and edits."""
+    """Draw the boxes of the second run's target, model and edits."""
     words = text("second_run")
     if view.writes:
         typed = view.target if isinstance(view.target, str) else ""
@@ -117,8 +125,8 @@ def _show_examples(view: View, text_alone: bool) -> None:
 
 
 def models(view: View) -> list[str]:
-    """The models that B can have: the models of the picker without `own-sizes`, and the snapshots of A's model. The sidebar has
-    boxes for own sizes only for A."""
+    """The models that the second run can have, other than the first run's: the snapshots of the first run's model, and the
+    models of the picker without `own-sizes`, because the sidebar has boxes for these sizes only for the first run."""
     film = filmed(view.model)
     saved = [snapshot_name(film, step) for step in snapshots(film)] if film else []
     return [name for name in (*saved, *available(), *own_models(), *folder_models(), *PRESETS) if name != view.model]
@@ -140,8 +148,9 @@ def phrases(view: View) -> list[str]:
 
 
 def examples(view: View) -> list[Example]:
-    """Comparisons to try with A's model: its first two examples, the same at the head that turns, the model before its
-    training, and the model without positions. In the last two, B reads A's answer, so that both runs have the same tokens."""
+    """Comparisons to try with the first run's model: its first two examples, the same at the head that turns, the model before
+    its training, and the model without positions. In the last two, the second run reads the answer of the first, so that both
+    runs have the same tokens."""
     words, film, pipeline = text("second_run"), filmed(view.model), view.pipeline
     read = answer_of(view, ()) or "" if view.target is None else ""
     offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))
@@ -176,14 +185,14 @@ def _take(example: Example) -> None:
 
 
 def _ask(asked: Asked) -> None:
-    """Set what B has of its own, and close the menu, which would cover the comparison."""
+    """Set what is different in the second run, and close the menu, which would cover the comparison."""
     for name, written in asked.written().items():
         choose(name, written)
     st.session_state[MENU] = False
 
 
 def _swap(view: View, asked: Asked) -> None:
-    """Exchange the texts, targets and models of A and B."""
+    """Exchange the texts, targets and models of the first and the second run."""
     typed = view.target if isinstance(view.target, str) else ""
     target = asked.target or ("" if asked.own_answer else typed)
     source, model = asked.source or view.source, asked.model or view.model

@@ -33,10 +33,11 @@ def show_two_runs(
     draw: Callable[[SecondRun], None],
     answer: Callable[[View, Edits], str | None] = answer_of,
 ) -> None:
-    """Draw what the two runs are, and call `draw`. An error of B is drawn as one sentence, and the page goes on with A.
+    """Draw what the two runs are, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one sentence; then
+    the page goes on with A.
 
     Args:
-        asked: what B has of its own; None if nothing is compared.
+        asked: what is different in B; None if nothing is compared.
         draw: draws what the page is about: for A, for B, and as B − A.
         answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
     """
@@ -109,16 +110,23 @@ def _marked(first: str, second: str) -> tuple[str, str]:
 
 
 def show_both_rows(difference: Difference, path: str, side: Side, title: str) -> None:
-    """Draw a tensor that has a vector for each token of a side: of A, of B, and B − A. Raises a `HeadlightError` if a run has
-    no such tensor, or the vectors have different sizes."""
+    """Draw a tensor that has a vector for each token of a side: in each of the two runs, A and B, and B − A. Raises a
+    `HeadlightError` if a run has no such tensor, or the vectors have different sizes."""
     axes, names = difference.a[path].axes, difference.tokens_of(side)
     views = [tensor_view(title, run[path].numpy(), axes, tokens={axes[-2]: names}) for run in difference.runs]
     show_both_maps(views, title, alignment(difference, side))
 
 
 def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> None:
-    """Draw a tensor of A and of B, made from `Difference.runs`, and B − A, as three heatmaps with one cursor. Heads are
-    stacked. `aligned` says how the tokens are aligned. Raises an `InputError` if the tensors have different sizes."""
+    """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. Heads are stacked.
+
+    Args:
+        views: the tensor of A and of B, made from `Difference.runs`.
+        aligned: a text that says how the tokens are aligned.
+
+    Raises:
+        InputError: the tensors have different sizes.
+    """
     words, panels = text("second_run"), [view.panel for view in views]
     for axis, *sizes in zip(panels[0].axes, *(panel.values.shape for panel in panels), strict=True):
         if sizes[0] != sizes[1]:

@@ -63,8 +63,8 @@ class View:
         return self.targets[0]
 
     def first_row(self, item: int = 0) -> int:
-        """The row of the logits that predicts the first token of the answer. It is row 0, except in a decoder alone. There, it
-        is the row of the last source token, because the decoder reads the source itself."""
+        """The row of the logits that predicts the first token of the answer. It is row 0, but in a model with only a decoder it
+        is the row of the text's last token, because the decoder reads the text itself."""
         return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def end(self, item: int = 0) -> int | None:
