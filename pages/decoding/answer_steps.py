@@ -83,8 +83,8 @@ class Run:
         return self.generation.steps[made.step]
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
-        """The probabilities of all tokens in the step and row that made a hypothesis: first the model's own, then those after
-        each logits processor. The array is cached, so do not write to it."""
+        """The probabilities of all tokens in the step that made a hypothesis, for its row of the batch: first the model's own,
+        then those after each logits processor. The array is cached, so do not write to it."""
         place = made.step, made.row
         if place not in self._distributions:
             # In double precision, like the draws. In float32, a low temperature would turn small probabilities into 0, and a 0
@@ -94,12 +94,12 @@ class Run:
         return self._distributions[place]
 
     def own(self, made: Hypothesis) -> Float[np.ndarray, " token"]:
-        """The model's own probabilities of all tokens in the step and row that made a hypothesis."""
+        """The model's own probabilities of all tokens in the step that made a hypothesis, for its row of the batch."""
         return self.distributions(made)[0]
 
     def top(self, made: Hypothesis) -> list[int]:
-        """The `MOST_BARS` most probable tokens of that step and row, in descending order. If the written token is not among
-        them, it replaces the last."""
+        """The ids of the `MOST_BARS` tokens that the model itself finds most probable in the step that made a hypothesis, in
+        descending order. If the written token is not among them, it replaces the last."""
         order = np.argsort(-self.own(made), kind="stable")[:MOST_BARS].tolist()
         return order if made.token in order else [*order[:-1], made.token]
 

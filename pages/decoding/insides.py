@@ -88,7 +88,7 @@ def _readout(view: View) -> Readout | None:
 
 
 def part_name(part: Part) -> str:
-    """The name of a part of a logit."""
+    """The name of a part of the model that contributes to a logit."""
     template = text("decoding")["part"][part.name]
     layer, head = (None if index is None else index + 1 for index in (part.layer, part.head))
     return template.format(layer=layer, head=head)

@@ -92,7 +92,7 @@ def show_first_lesson() -> None:
 
 
 def show_tour() -> None:
-    """Draw the stops of the tour after this page, which is the first."""
+    """Draw a card for each page of the tour but the first, which is this page."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=_counted(len(stops)))
     st.header(heading)

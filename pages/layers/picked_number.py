@@ -151,7 +151,8 @@ def _wave(trace: Trace, position: int, column: int) -> str:
 
 
 def _head(trace: Trace, stop: Stop, tile: int) -> int:
-    """The head that a tile belongs to; the first one if several heads share its keys and values."""
+    """The index of the head that a tile of a stop's tensor belongs to. If several heads share the keys and values in it, the
+    first of them."""
     sizes = dict(zip(stop.axes, stop.shape, strict=True))
     return tile * trace.config.heads // sizes["key_head"] if "key_head" in sizes else tile
 

@@ -18,8 +18,8 @@ MOST_TOKENS = 12  # of a longer text only the first 12 tokens are used, because 
 
 
 def show_drawing(batch: Batch) -> bool:
-    """Draw the button that opens the question, the open question, or the true mask with the learner's mask on it; returns
-    whether the page must still hide the masks of the target."""
+    """Draw one of three things: the button that opens the question, the question, or after its answer the true mask with the
+    learner's mask on it. Returns whether the page must still hide the masks of the target."""
     words = text("prediction")["mask"]
     # If only the causal mask hides padding, the rows of padding follow no rule of the model that a learner could know.
     only_causal = batch.target is not None and batch.target.padding is None
@@ -72,8 +72,8 @@ def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
 
 
 def _sentence(score: DrawnMask, tokens: tuple[str, ...], rule: str) -> str:
-    """A sentence: how many cells are right, missed and too many, and what the first wrong open cell would let the decoder read;
-    if none is wrong, the rule of the mask: the text of this name."""
+    """Two sentences: how many cells are right, missed and too many; and what is wrong with the mask that the learner drew. If
+    nothing is wrong, the second is the rule of the mask: the text named `rule`."""
     words = text("prediction")["mask"]
     counts = words["counts"].format(right=score.right, missed=len(score.missed), too_many=len(score.too_many))
     if score.future:

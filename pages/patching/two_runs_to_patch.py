@@ -47,7 +47,7 @@ def patched(runs: Runs, choice: Choice) -> Patched:
 
 def runs_to_patch(view: View) -> Runs | None:
     """Draw the menu of the second run, the picker of the compared step, both runs in words, and what differs at that step.
-    Returns the two runs; None if there is no second text yet, or an equal one, and then the page says so.
+    Returns the two runs; None if there is no second text yet, or if it equals the first text. The page then says so.
 
     Raises:
         InputError: the runs cannot be patched, because they differ in more than their text, or in length.
@@ -96,8 +96,8 @@ def is_told() -> bool:
 
 
 def beside_text(runs: Runs) -> str:
-    """What both runs read beside their texts: the `answer` of A, or the typed `target`. If they read only their texts, the name
-    of the model's stack."""
+    """What both runs read beside their texts: `answer` for the first run's answer, `target` for a typed target. If they read
+    only their texts, the name of the model's only stack."""
     if len(runs.clean.pipeline.stacks) == 1:
         return runs.clean.pipeline.stacks[0]
     return "answer" if isinstance(runs.clean.target, Answer) else "target"

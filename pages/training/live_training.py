@@ -62,8 +62,8 @@ def _start(session_desk: Desk, settings: LiveSettings) -> None:
 
 
 def _watched(settings: LiveSettings) -> str:
-    """Draw the box for the text to watch; returns the text. By default it is an example of the task that is not longer than
-    the texts of the training with these settings: the one that is shown, or the next one."""
+    """Draw the box for the text to watch; returns the text. By default it is the first example of the task that is not longer
+    than the texts of the training with these settings, or if all are longer, the first example."""
     words, task = text("live"), settings.make_task()
     examples = [example.source for example in task.examples]
     fitting = [source for source in examples if len(task.source_vocabulary.split(source)) <= task.longest]

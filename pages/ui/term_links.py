@@ -58,7 +58,8 @@ def _linked(value: Any, named: str, names: dict[str, str], met: set[str]) -> Any
 
 
 def _first_mentions(text: str, names: dict[str, str], met: Collection[str]) -> tuple[str, set[str]]:
-    """A text with the first mention of each term marked, except the terms in `met`; and the terms that were marked."""
+    """The text with the first mention of each term marked, except for the terms in `met`. The second value is the set of terms
+    that were marked."""
     new: set[str] = set()
     markup = [match.span() for match in MARKUP.finditer(text)]
 

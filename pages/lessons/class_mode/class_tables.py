@@ -28,8 +28,9 @@ COLUMNS = ("table_first", "table_last", "table_right")
 
 
 def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
-    """All answers of a class as CSV: a row for each seat; for each question its first and its last answer, and whether the last
-    one is right. The seats are sorted by their answers, so that their order does not show when they were taken."""
+    """All answers of a class as CSV. Each student has a row, and each question three columns: the first answer, the last one,
+    and whether the last one is right. The rows are sorted by the answers, so that their order does not show when the students
+    joined. Questions whose right answer cannot be computed are left out."""
     words, columns = text("lesson")["class"], dict[str, list[str | int]]()
     for index in lesson.questions:
         question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]

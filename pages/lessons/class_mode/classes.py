@@ -181,7 +181,7 @@ class Classes:
                 taught.phases[stop] = to
 
     def place(self, code: str) -> tuple[int, Phase] | None:
-        """The stop that the teacher shows, and the phase of its question; None if the class is over."""
+        """The index of the stop that the teacher shows, and the phase of its question; None if the class is over."""
         with self._lock:
             asked = self._open(code)
             return (asked.at, asked.phases.get(asked.at, Phase.VOTE)) if asked else None

@@ -33,8 +33,13 @@ class LessonError(HeadlightError):
 
 @dataclass(frozen=True)
 class TruthForm:
-    """The kind of value that a truth has, and the settings that it reads: those that a lesson must give, and those that it may
-    give. A `row` is a number for each token; an `option` is the right one of the question's options."""
+    """What a truth, the right answer to a question, is, and which settings it reads.
+
+    Attributes:
+        gives: the kind of value. A `row` is a number for each token; an `option` is the right one of the question's options.
+        needs: the settings that a lesson must give.
+        may: the settings that a lesson may give.
+    """
 
     gives: Literal["number", "row", "yes or no", "option"]
     needs: tuple[str, ...] = ()

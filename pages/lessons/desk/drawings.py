@@ -50,8 +50,8 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
 
 
 def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
-    """A bar for each token, with a length proportional to its share from 0 to 1; or empty boxes, so that tokens and bars can be
-    filled in by hand."""
+    """A table with a bar for each token, whose length is the token's share, from 0 to 1. If `empty`, tokens and bars are left
+    out, to be filled in by hand."""
     line = Markup('<th>{}</th><td class="share"><span style="width: {:.0f}%"></span></td><th>{}</th>')
     drawn = [("", 0.0, "") if empty else (_short(token), 100 * value, fixed(value, 2)) for token, value in shares.items()]
     return _table((_row([line.format(*each)]) for each in drawn), alt)

@@ -57,8 +57,8 @@ def picture(stop: Stop, solutions: bool) -> Markup:
 
 
 def _head(view: _View) -> tuple[Markup, str]:
-    """The map of the stop's head, without the row that the question asks about; or, if the question is about an edit of the
-    model, a line with what the model reads and writes."""
+    """A picture and its caption: the map of the stop's head, without the row that the question asks about unless solutions are
+    shown. If the question is about an edit of the model, a line with what the model reads and writes."""
     stop, _, trace, solutions = view
     if stop.asks == "edit-changes-answer":
         return _whole(view)
@@ -87,7 +87,8 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
 def _map(
     trace: Trace, kind: str, layer: int, head: int, empty: int | None, asked: int | None = None
 ) -> tuple[Markup, dict[str, str]]:
-    """A map of one head; and query, key and weight of the largest weight, of the whole map or of the row that is asked for."""
+    """A map of one head, and where its largest weight is: the names of query and key, and the weight. If a row is asked for,
+    the largest weight of this row."""
     queries, keys = trace.tokens(kind)
     weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())

@@ -53,7 +53,8 @@ def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) 
 
 
 def _time_table(lesson: Lesson) -> Markup:
-    """When each stop begins and how long it takes, in minutes; with a mark at the stops of the short form, if there is one."""
+    """A table of the stops: when each begins and how long it takes, in minutes. If the lesson has a short form, its stops have
+    a mark."""
     words, begins, rows = text("lessons")["time_table"], 0.0, []
     for number, stop in enumerate(lesson.stops, 1):
         mark = words["core"] if lesson.core_title and stop.core else ""

@@ -16,8 +16,13 @@ ROW = "attention-row"
 
 
 class Marks(NamedTuple):
-    """The row of a map that the open stop is about, and the keys that the learner marked in it, if the stop asked for them, as
-    positions of tokens. `earlier` are the keys of the first answer, if it was changed."""
+    """The row of a map that the open stop of a lesson is about, and what the learner marked in it.
+
+    Attributes:
+        query: the position of the row's token.
+        keys: the positions that the learner marked; empty if the stop did not ask for them.
+        earlier: the positions of the first answer, if the learner changed it.
+    """
 
     query: int
     keys: tuple[int, ...] = ()

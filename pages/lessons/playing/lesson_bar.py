@@ -147,8 +147,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the texts and the model of a stop, and says so if the app does not have the model; empty if the
-    stop before has the same texts and model."""
+    """A sentence that names the texts and the model of a stop, and says so if the app does not have the model. Empty if the
+    stop lacks a text or a model, or has the same as the stop before."""
     now, before = (
         {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
@@ -172,8 +172,8 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """The notes for the teacher on a stop, counted from 0, with the right answer to its question; the title of the next stop;
-    and the minutes planned up to the end of this stop."""
+    """What a teacher sees at the stop with this index: the notes on it and the right answer to its question (`says`), the title
+    of the next stop (`next`), and the minutes that are planned up to the end of this stop (`planned`)."""
     stops, words = lesson.stops, text("lesson")["bar"]
     stop = stops[index] if index < len(stops) else None
     says = prose(filled(stop, stop.notes)) if stop else []

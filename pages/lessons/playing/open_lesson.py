@@ -116,7 +116,8 @@ def _open(opened: OpenLesson | None) -> None:
 
 
 def left_lesson() -> tuple[OpenLesson, Lesson] | None:
-    """The lesson that the visitor left, with its stops; None if it cannot be continued, or while a lesson is open."""
+    """The lesson that the visitor left: where the visitor was, and the lesson itself. None while a lesson is open, or if there
+    is no lesson to continue: one that was left at its first stop or at its end is not continued."""
     left: OpenLesson | None = st.session_state.get(LEFT)
     if left is None or open_lesson():
         return None
@@ -142,8 +143,8 @@ def publish() -> None:
 
 
 def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
-    """The lesson that was left, or else the lesson for a first visit; its stop, counted from 0; and the callback of a button
-    that opens the lesson at this stop. None while a lesson is open, or if the lesson is not shipped."""
+    """The lesson that was left, or else the lesson for a first visit. The second value is the index of the stop to open, the
+    third the callback of a button that opens it. None while a lesson is open, or if the lesson is not shipped."""
     if left := left_lesson():
         opened, lesson = left
         return lesson, opened.stop, partial(continue_lesson, opened)

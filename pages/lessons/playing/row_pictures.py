@@ -87,8 +87,8 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
 def _in_each_head(
     trace: Trace, kind: str, layer: int, query: int
 ) -> tuple[Float[np.ndarray, "row key"], Bool[np.ndarray, "row key"]]:
-    """The weights of a query in each head of a layer, and below them their mean; and which keys the query may
-    attend to."""
+    """The weights of a query in each head of a layer, and in the last row their mean. The second value is True, in the same
+    rows, for the keys that the query may attend to."""
     weights = trace.weights(kind, layer)[0, :, query].numpy()
     allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
     return np.concatenate([weights, weights.mean(0, keepdims=True)]), np.concatenate([allowed, allowed[:1]])

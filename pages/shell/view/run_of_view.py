@@ -47,8 +47,12 @@ def run_of(view: View, batch: bool, beside: Callable[[View], View]) -> Run:
 
 
 def read_texts(view: View, batch: bool = False) -> None:
-    """Read the first text of a view; with `batch`, all typed texts. Raises the errors of `run_of`. A batch that cannot be read
-    is not in the view (`current_view`)."""
+    """Check that the model can read the first text of a view; with `batch`, all typed texts. A batch that cannot be read is not
+    in the view (`current_view`).
+
+    Raises:
+        HeadlightError: a text or a target cannot be read.
+    """
     for item in range(view.typed if batch else 1):
         read_text(view, "source", item, batch)
         if view.targets[item] is not None:

@@ -84,7 +84,7 @@ def asked_run() -> Asked:
 
 
 def _text(asked: str | None) -> str:
-    """A text of the address or of a box: on one line and not too long, like A's; empty if it has only spaces."""
+    """A text of the address or of a box, on one line and cut to `TEXT_CHARACTERS`; empty if it has only spaces."""
     text = " ".join((asked or "").split("\n"))[:TEXT_CHARACTERS]
     return text if text.strip() else ""
 

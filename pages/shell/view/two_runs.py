@@ -54,9 +54,14 @@ def show_two_runs(
 
 
 def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
-    """The difference between the second run and the run of A's first text. `shown` is A's trace as the page draws it: of one
-    text or of a batch, between tokens or words; the difference is between words if `shown` is. Raises a `HeadlightError` if
-    the runs cannot be compared."""
+    """The second run, B, minus the run of the first text of `view`, A.
+
+    Args:
+        shown: A's trace as the page draws it, of one text or of a batch. If it is between words, so is the difference.
+
+    Raises:
+        HeadlightError: the runs cannot be compared.
+    """
     a, b = (view.trace(), second.trace()) if shown.batch_size > 1 else (shown, second.trace())
     if isinstance(shown, WordTrace):
         a, b = (WordTrace.of(run) if in_pieces(run) and not isinstance(run, WordTrace) else run for run in (a, b))
