@@ -205,7 +205,7 @@ def test_each_page_keeps_its_own_computed_part_open(visitor: Visitor) -> None:
 @pytest.mark.browser
 def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     page = visitor.open("attention?model=own-sizes&n_heads=2&n_layers=1&source=big+cat")
-    assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
+    assert page.get_by_role("heading", name="layers × heads: 1 × 2").is_visible()
     go(visitor, "Lessons")
     assert page.get_by_label("heads", exact=True).input_value() == "2"
     page.get_by_test_id("stSidebar").get_by_role("combobox").first.click()
@@ -222,7 +222,7 @@ def test_back_restores_model_and_sizes_after_a_change(visitor: Visitor) -> None:
     assert held(page)["model"] == "own-sizes"
     assert held(page)["source"] == "big cat"
     assert page.get_by_label("heads", exact=True).input_value() == "2"
-    assert page.get_by_role("heading", name="1 layers × 2 heads").is_visible()
+    assert page.get_by_role("heading", name="layers × heads: 1 × 2").is_visible()
 
 
 @pytest.mark.slow
