@@ -16,7 +16,7 @@ from pages.shell.view.joined_words import say_joined
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show_small
+from pages.ui.charts import chart, show
 from pages.ui.export_menu import saving
 from pages.ui.format import fixed, whole
 from pages.ui.head_grid import overview, picked, strongest_rows
@@ -60,7 +60,7 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
     cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
-    show_small(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says)
+    show(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says, tells=True)
     say_cells(weights.shape, SMALL_MAP_TOKENS)
 
 

@@ -63,7 +63,7 @@ def picture(
     if "zoom" in asks or on_number is not None:
         asks["click"] = lambda: take_click(key, shown, width, on_number)
     marks = None if on_number is None else _frame(shown, width, framed)
-    more: dict[str, Any] = {"asks": asks, "table": lambda: numbers(result), "narrow": NARROW, "marks": marks}
+    more: dict[str, Any] = {"asks": asks, "table": lambda: all_numbers(views), "narrow": NARROW, "marks": marks}
     show(figure, key, f"{says} {told}", name, tells=True, **more)
 
 

@@ -19,6 +19,7 @@ from transformer.figures.mask_conventions_figures import Stages, convention_stag
 from transformer.figures.theme import KIND_COLORS
 from transformer.tracing.paths import Kind, TensorPath
 
+COLUMN = 300  # px: width of a convention
 # The decoder comes first, because only its self-attention has a mask that hides the future.
 ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
 
@@ -55,8 +56,9 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     queries, keys = map_names(batch.view, trace, chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
-    # In the large type for a projector, three columns have no room side by side.
-    places = [st.container() for _ in compared] if presenting() else st.columns(len(compared), vertical_alignment="bottom")
+    # The columns stand one below the other where they have no room: on a narrow page, and in the large type for a projector.
+    row = st.container() if presenting() else st.container(horizontal=True, vertical_alignment="bottom")
+    places = [row.container(width="stretch" if presenting() else COLUMN) for _ in compared]
     for place, one in zip(places, compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")

@@ -13,6 +13,7 @@ from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import difference_of, show_both_rows
 from pages.shell.view.view import View
+from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, latex, number, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
@@ -30,6 +31,8 @@ from transformer.tracing.trace import as_array
 
 # A learned table before training, for comparison with the model's own table.
 BEFORE = "learned-before-training"
+# The key of the chart of a table.
+TABLE = "positions-table"
 # Significant digits of a number from the table.
 DIGITS = 6
 
@@ -229,4 +232,15 @@ def show_cell(table: Table) -> None:
         )
         st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
     figure = chart(position_map, table.values, (row, column), labels=figure_labels())
-    show(figure, "positions-table", words["table_alt"].format(positions=table.positions, d_model=table.d_model))
+    alt = words["table_alt"].format(positions=table.positions, d_model=table.d_model)
+    show(figure, TABLE, alt, asks={"click": lambda: _pick_clicked(table)})
+    st.caption(words["click"])
+
+
+def _pick_clicked(table: Table) -> None:
+    """Pick the number whose cell was clicked."""
+    place = event(TABLE, "click")
+    for key, name, count in (("position", "y", table.positions), ("dimension", "x", table.d_model)):
+        index = place.get(name)
+        if type(index) is int and 0 <= index < count:
+            st.session_state[key] = index

@@ -101,16 +101,10 @@ def _finished(figure: go.Figure) -> Finished:
     )
 
 
-def show_small(shown: Chart, key: str, alt: str) -> None:
-    """Draw only a chart, without buttons and without a menu to save it. The arguments are the same as for `show`."""
-    _draw(shown.finished, key, alt, config=CONFIG | {"displayModeBar": False})
-
-
 def _draw(
     finished: Finished,
     key: str,
     alt: str,
-    config: dict[str, Any] = CONFIG,
     asks: Mapping[str, Callable[[], None]] | None = None,
     narrow: Sequence[int] = (),
 ) -> None:
@@ -119,7 +113,7 @@ def _draw(
         figure = figure._replace(text=json.dumps(enlarged(json.loads(figure.text))))
         height, width, narrow = round(height * SCALE), width and round(width * SCALE), [round(px * SCALE) for px in narrow]
     about = {
-        "config": config,
+        "config": CONFIG,
         "alt": alt,
         "width": width,
         "narrow": [*narrow],

@@ -15,7 +15,7 @@ import {
 } from "../../ui/compat.js";
 
 const AIR = 16; // px between the header and the part
-const PATIENCE = 20_000; // ms after which the scrolling ends; the page is complete
+const PATIENCE = 20_000; // ms without a change of size after which the scrolling ends; the page is complete
 
 /** @type {Map<number, number>} */
 const places = new Map(); // number of a history entry → the scroll position of its page at the person's last action there
@@ -146,11 +146,11 @@ function keep(place) {
   leave();
   const scroller = pageScroller();
   sizes = new ResizeObserver(() => {
-    const top = place();
-    if (top !== null) scroller.scrollTo({ top, behavior: "instant" });
+    clearTimeout(timer);
+    timer = setTimeout(leave, PATIENCE);
+    scroller.scrollTo({ top: place() ?? scroller.scrollTop, behavior: "instant" });
   });
   for (const element of [scroller, ...scroller.children]) sizes.observe(element);
-  timer = setTimeout(leave, PATIENCE);
 }
 
 function leave() {

@@ -357,3 +357,16 @@ def test_a_hand_of_the_circle_that_fits_once_is_not_said_to_turn_alike() -> None
     assert "from position 0 and 32 alike" in page_text(opened("reverse", "abc", "rotation", shift=0, position=0))
     app = opened("reverse", "abc", "rotation", length=6, shift=5)
     assert "here from position 0." in page_text(app)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_click_on_a_cell_of_the_table_computes_its_number(visitor: Visitor) -> None:
+    page = visitor.open("positions?model=reverse&source=abc&part=table")
+    cells = page.locator(".st-key-positions-table .nsewdrag").first
+    box = cells.bounding_box()
+    assert box
+    cells.click(position={"x": box["width"] * 0.999, "y": box["height"] * 0.999})
+    rows, columns = len(model_table(Pipeline.load("reverse").model, "source")), 64
+    page.wait_for_url(f"**dimension={columns - 1}**")
+    assert f"position={rows - 1}" in page.url
