@@ -60,7 +60,8 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
     cells = reduced_map(weights, allowed, queries, keys, SMALL_MAP_TOKENS)
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
-    show(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says, tells=True)
+    name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
+    show(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says, name, tells=True)
     say_cells(weights.shape, SMALL_MAP_TOKENS)
 
 

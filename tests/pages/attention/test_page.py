@@ -260,11 +260,11 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
     assert not re.search(rb"<(script|link)[^>]+(src|href)=", page)
 
     visitor.choose("Look at this head as", "lines")
-    _, svg = saved(visitor, 1, "Picture as SVG")
+    _, svg = saved(visitor, 2, "Picture as SVG")
     assert {"<sos>", "c", "b", "a"} <= set(words(svg))
     assert svg.count(b"<path") > 0
     # A picture that Plotly does not draw can also be saved as a page. The page contains the same SVG and loads nothing.
-    file, page = saved(visitor, 1, "Picture as HTML")
+    file, page = saved(visitor, 2, "Picture as HTML")
     assert file == "reverse-cross-layer1-lines.html"
     assert svg in page
     assert not re.search(rb"<(script|link|img)|https?://(?!www\.w3\.org/2000/svg)", page)
@@ -273,7 +273,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".lines .key .token", has_text="b").click()
     visitor.settle()
-    file, page = saved(visitor, 1, "This view as HTML")
+    file, page = saved(visitor, 2, "This view as HTML")
     assert file == "reverse-cross-layer1-lines-view.html"
     (tmp_path / file).write_bytes(page)
     requests, errors = [], []
