@@ -78,7 +78,7 @@ class Figures:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` per cent (1 to 99) of the values lie, to one decimal; NaN if there are no values."""
+    """The percentile number `share` (1 to 99) of the values, to one decimal; NaN if there are no values."""
     if not values:
         return float("nan")
     if len(values) == 1:

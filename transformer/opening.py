@@ -31,7 +31,7 @@ def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
             always run in it.
 
     Raises:
-        InputError: there is no model, file or folder with this name, or `own_network` is not True or False.
+        InputError: there is no model, file or folder with this name; or `own_network` is not a bool.
         CheckpointError: the file or the folder cannot be opened, the packages for it are not installed, or our own network
             cannot represent the model.
     """

@@ -60,8 +60,8 @@ class Sentence(NamedTuple):
 
     @property
     def first_word(self) -> int:
-        """The id of the first token that is not special and not the bare mark of a piece that begins a word. If there is none,
-        the id of the first token."""
+        """The id of the first token that has letters or signs of the text: no special token, and no bare `▁`. If there is no
+        such token, the id of the first token."""
         tokens = self.vocabulary.tokens
         known = (index for index in self.ids if index >= 0 and index not in self.vocabulary.specials)
         return next((index for index in known if tokens[index] != SPACE), self.ids[0])
@@ -185,8 +185,8 @@ def _show_lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(trace: Trace, sentence: Sentence) -> None:
-    """Explain padding, write how much of it this batch has, and draw the padding token's row of the embedding table beside that
-    of the sentence's first word. Without a padding token, only write that there is none."""
+    """Explain padding, write how much of it this batch has, and draw two rows of the embedding table: that of the padding
+    token and that of the first word. If the vocabulary has no padding token, only write so."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     if pad < 0:
         st.markdown(words["padding_none"])

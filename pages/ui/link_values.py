@@ -121,8 +121,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
     """Give the widget whose key, in the session and in the address, is `name` its value before it is drawn.
 
     Args:
-        read: converts a text from the address to a value; None gives the default. If the text is no value, `read` raises a
-            `ValueError` or `KeyError`, and the widget gets the default.
+        read: called with the text of the address; returns the value. Called with None, it returns the default. It raises
+            `ValueError` or `KeyError` if the text is no value; the widget then gets the default.
         settled: converts the widget's present value to a valid value, because it can be left from another model.
     """
     state, links = st.session_state, memory()

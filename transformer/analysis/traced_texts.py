@@ -45,7 +45,8 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
             decoder alone reads only the text, and does not continue it.
 
     Raises:
-        InputError: as in `check_texts`, or there is no text, or the model cannot read a text (the message has its number).
+        InputError: `pipeline` is not a pipeline; `texts` is neither a list nor an iterator, or is empty; or the model cannot
+            read a text, whose number the message names.
     """
     check_texts(pipeline, texts)
     number = 0

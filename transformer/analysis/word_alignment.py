@@ -157,8 +157,8 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
     is wrong and none is missing.
 
     Raises:
-        InputError: there are no sentences, `made` and `sentences` are not lists of the same length, an item of `made` is not a
-            set, or an item of `sentences` is not an `Aligned`.
+        InputError: `sentences` is empty or has items that are not `Aligned`; or `made` has another length, or items that are
+            not sets.
     """
     made, sentences = listed_items("made", made), listed_items("sentences", sentences)
     for links in made:

@@ -221,7 +221,7 @@ class HuggingFacePipeline(TextPipeline):
         """Rows of ids as one tensor; shorter rows are padded at the end.
 
         Raises:
-            InputError: there are no rows, or a row is empty or not a list of ids of the vocabulary.
+            InputError: there are no rows; a row is empty; or a row is not a list of ids of the vocabulary.
         """
         return padded(rows, self.vocabulary(side))
 

@@ -88,7 +88,7 @@ class PieceVocabulary:
 
     @property
     def unk(self) -> int:
-        """The id of the unknown token. −1 if there is none, or if the same token begins or ends a text, as in GPT-2."""
+        """The id of the unknown token, or −1. It is −1 in GPT-2, too, where that token also begins and ends a text."""
         unk = self.tokenizer.unk_token_id
         return -1 if unk in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) else unk
 

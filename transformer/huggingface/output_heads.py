@@ -68,7 +68,7 @@ def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: 
 
 
 def base_class(model_type: str) -> str:
-    """The name of the class without an output layer for a model type, such as `BertModel`; empty if there is none."""
+    """The name of the base class of a model type, which has no output layer: `BertModel` for `bert`. Empty without one."""
     return BASES.get(model_type, "")
 
 

@@ -313,7 +313,7 @@ class Pipeline(TextPipeline):
         """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
 
         Raises:
-            InputError: there are no rows, or a row is empty or not a list of ids of the vocabulary.
+            InputError: there are no rows; a row is empty; or a row is not a list of ids of the vocabulary.
         """
         return padded(rows, self.vocabulary(side))
 

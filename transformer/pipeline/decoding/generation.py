@@ -46,7 +46,7 @@ class Generation:
         """The generation with all steps of an iterator of `generate`, which is run to its end.
 
         Raises:
-            InputError: `steps` are not those that `generate` yields, there are none, or they are of several sources.
+            InputError: `steps` is empty, has items that `generate` does not yield, or has the steps of several sources.
         """
         return cls(tuple(steps) if isinstance(steps, Iterable) else (steps,))
 
