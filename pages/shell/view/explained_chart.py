@@ -1,0 +1,104 @@
+"""A chart whose numbers say how they were computed: a click on a cell opens the computation below the chart.
+
+The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace of its figure, the row and the column.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from pages.shell.frame.parts import scroll_to
+from pages.ui.cards import card
+from pages.ui.chart import event
+from pages.ui.charts import Chart, show
+from pages.ui.link_values import choose, publish, seed
+from pages.ui.text import text
+from transformer.figures.token_geometry_figures import framed
+
+# The key of the clicked cell in the session and in the address.
+CELL = "cell"
+WRITTEN = re.compile(r"([\w-]+)\.(\d{1,3})\.(\d{1,5})\.(\d{1,5})")
+
+
+class Cell(NamedTuple):
+    """A clicked cell of a chart.
+
+    Attributes:
+        chart: the key of the chart.
+        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0.
+    """
+
+    chart: str
+    trace: int
+    row: int
+    column: int
+
+
+def frame(cell: Cell) -> list[dict[str, Any]]:
+    """A frame around a cell of a figure with one pair of axes, as shapes of Plotly."""
+    return [shape | {"yref": "y"} for shape in framed(cell.row, cell.column)]
+
+
+def show_explained(
+    shown: Chart,
+    key: str,
+    alt: str,
+    explain: Callable[[Cell], None],
+    sizes: Sequence[int],
+    axes: tuple[str, str] = ("y", "x"),
+    marks: Callable[[Cell], Sequence[Mapping[str, Any]]] = frame,
+    **options: Any,
+) -> None:
+    """Draw a chart; below it, how the number of the clicked cell was computed, or that a click opens this. Another click on the
+    cell closes it.
+
+    Args:
+        explain: draws the computation of a cell.
+        sizes: the numbers of rows and columns. A cell outside of them, as from the address, is not explained.
+        axes: the names of the rows and of the columns in the figure's events (chart/README.md).
+        marks: returns the shapes that mark a cell in the chart.
+        options: arguments of `pages.ui.charts.show`.
+    """
+    seed(CELL, _read, lambda value: value)
+    cell: Cell | None = st.session_state[CELL]
+    if cell is None or cell.chart != key or cell.row >= sizes[0] or cell.column >= sizes[1]:
+        cell = None
+    else:
+        publish(CELL, _written(cell))
+    asks = {"click": partial(_open, key, axes)}
+    show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
+    if cell is None:
+        st.caption(text("common")["explain_hint"])
+        return
+    with card(f"explained-{key}"):
+        explain(cell)
+
+
+def _open(key: str, axes: tuple[str, str]) -> None:
+    """Open the computation of the clicked cell, or close it if it is open."""
+    sent = event(key, "click")
+    trace, row, column = (sent.get(name) for name in ("trace", *axes))
+    if not (type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0):
+        return
+    cell = Cell(key, trace, row, column)
+    if cell == st.session_state.get(CELL):
+        choose(CELL, "")
+        return
+    choose(CELL, _written(cell))
+    scroll_to(f"card-explained-{key}")
+
+
+def _written(cell: Cell) -> str:
+    return ".".join(map(str, cell))
+
+
+def _read(written: str | None) -> Cell | None:
+    if not written:
+        return None
+    found = WRITTEN.fullmatch(written)
+    if found is None:
+        raise ValueError(written)
+    return Cell(found[1], *(int(number) for number in found.groups()[1:]))
