@@ -20,6 +20,7 @@ from transformer.figures.token_geometry_figures import framed
 
 # The key of the clicked cell in the session and in the address.
 CELL = "cell"
+RING = 8  # px: radius of the ring around a point
 WRITTEN = re.compile(r"([\w-]+)\.(\d{1,3})\.(\d{1,5})\.(\d{1,5})")
 
 
@@ -28,7 +29,8 @@ class Cell(NamedTuple):
 
     Attributes:
         chart: the key of the chart.
-        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0.
+        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0. The
+            point of a line and the bar have no row: their row is the number of their trace, too, and their column their index.
     """
 
     chart: str
@@ -40,6 +42,15 @@ class Cell(NamedTuple):
 def frame(cell: Cell) -> list[dict[str, Any]]:
     """A frame around a cell of a figure with one pair of axes, as shapes of Plotly."""
     return [shape | {"yref": "y"} for shape in framed(cell.row, cell.column)]
+
+
+def ring(x: float, y: float, panel: int = 0) -> list[dict[str, Any]]:
+    """A ring around a point, as shapes of Plotly. A category is named by its number; `panel` is the number of the point's pair of
+    axes, counted from 0."""
+    axis = str(panel + 1) if panel else ""
+    place = {"type": "circle", "xref": f"x{axis}", "yref": f"y{axis}", "xanchor": x, "yanchor": y}
+    place |= {"xsizemode": "pixel", "ysizemode": "pixel", "x0": -RING, "x1": RING, "y0": -RING, "y1": RING}
+    return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 4), ("white", 2))]
 
 
 def show_explained(
@@ -57,7 +68,8 @@ def show_explained(
 
     Args:
         explain: draws the computation of a cell.
-        sizes: the numbers of rows and columns. A cell outside of them, as from the address, is not explained.
+        sizes: the numbers of rows and columns; of lines and bars, the numbers of traces and of points in each. A cell outside
+            of them, as from the address, is not explained.
         axes: the names of the rows and of the columns in the figure's events (chart/README.md).
         marks: returns the shapes that mark a cell in the chart.
         options: arguments of `pages.ui.charts.show`.
@@ -80,7 +92,7 @@ def show_explained(
 def _open(key: str, axes: tuple[str, str]) -> None:
     """Open the computation of the clicked cell, or close it if it is open."""
     sent = event(key, "click")
-    trace, row, column = (sent.get(name) for name in ("trace", *axes))
+    trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if not (type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0):
         return
     cell = Cell(key, trace, row, column)
