@@ -61,6 +61,8 @@ def show_explained(
     sizes: Sequence[int],
     axes: tuple[str, str] = ("y", "x"),
     marks: Callable[[Cell], Sequence[Mapping[str, Any]]] = frame,
+    traces: int | None = None,
+    hint: bool = True,
     **options: Any,
 ) -> None:
     """Draw a chart; below it, how the number of the clicked cell was computed, or that a click opens this. Another click on the
@@ -72,18 +74,23 @@ def show_explained(
             of them, as from the address, is not explained.
         axes: the names of the rows and of the columns in the figure's events (chart/README.md).
         marks: returns the shapes that mark a cell in the chart.
+        traces: the number of traces in the figure, if `explain` or `marks` reads `Cell.trace`; an address can name any trace.
+        hint: whether to say below the chart that a click opens the computation. Of several charts side by side, one says it.
         options: arguments of `pages.ui.charts.show`.
     """
     seed(CELL, _read, lambda value: value)
     cell: Cell | None = st.session_state[CELL]
-    if cell is None or cell.chart != key or cell.row >= sizes[0] or cell.column >= sizes[1]:
-        cell = None
-    else:
+    if cell is None:
+        publish(CELL, None)  # removes what is no cell from the address
+    elif cell.chart == key and _is_inside(cell, sizes, traces):
         publish(CELL, _written(cell))
+    else:
+        cell = None  # of another chart, or of a larger picture
     asks = {"click": partial(_open, key, axes)}
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
     if cell is None:
-        st.caption(text("common")["explain_hint"])
+        if hint:
+            st.caption(text("common")["explain_hint"])
         return
     with card(f"explained-{key}"):
         explain(cell)
@@ -101,6 +108,10 @@ def _open(key: str, axes: tuple[str, str]) -> None:
         return
     choose(CELL, _written(cell))
     scroll_to(f"card-explained-{key}")
+
+
+def _is_inside(cell: Cell, sizes: Sequence[int], traces: int | None) -> bool:
+    return cell.row < sizes[0] and cell.column < sizes[1] and (traces is None or cell.trace < traces)
 
 
 def _written(cell: Cell) -> str:
