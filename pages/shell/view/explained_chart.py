@@ -45,8 +45,8 @@ def frame(cell: Cell) -> list[dict[str, Any]]:
 
 
 def ring(x: float, y: float, panel: int = 0) -> list[dict[str, Any]]:
-    """A ring around a point, as shapes of Plotly. A category is named by its number; `panel` is the number of the point's pair of
-    axes, counted from 0."""
+    """A ring around a point, as shapes of Plotly. A category is named by its number. `panel` is the number of the point's pair
+    of axes, counted from 0."""
     axis = str(panel + 1) if panel else ""
     place = {"type": "circle", "xref": f"x{axis}", "yref": f"y{axis}", "xanchor": x, "yanchor": y}
     place |= {"xsizemode": "pixel", "ysizemode": "pixel", "x0": -RING, "x1": RING, "y0": -RING, "y1": RING}
@@ -63,6 +63,7 @@ def show_explained(
     marks: Callable[[Cell], Sequence[Mapping[str, Any]]] = frame,
     traces: int | None = None,
     hint: bool = True,
+    place: Any = st,
     **options: Any,
 ) -> None:
     """Draw a chart; below it, how the number of the clicked cell was computed, or that a click opens this. Another click on the
@@ -76,6 +77,7 @@ def show_explained(
         marks: returns the shapes that mark a cell in the chart.
         traces: the number of traces in the figure, if `explain` or `marks` reads `Cell.trace`; an address can name any trace.
         hint: whether to say below the chart that a click opens the computation. Of several charts side by side, one says it.
+        place: the container of the computation and the hint, if they are not right below the chart.
         options: arguments of `pages.ui.charts.show`.
     """
     seed(CELL, _read, lambda value: value)
@@ -90,9 +92,9 @@ def show_explained(
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
     if cell is None:
         if hint:
-            st.caption(text("common")["explain_hint"])
+            place.caption(text("common")["explain_hint"])
         return
-    with card(f"explained-{key}"):
+    with card(f"explained-{key}", place):
         explain(cell)
 
 

@@ -1,6 +1,6 @@
 """How one number was computed: a sentence, the formula with its numbers, and the terms as bars."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -74,39 +74,46 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def formula_with_numbers(explained: Explanation) -> str:
-    """The formula with its numbers, as LaTeX; empty if nothing is computed."""
+def formula_with_numbers(explained: Explanation, digits: int = 5) -> str:
+    """The formula with its numbers, as LaTeX; empty if nothing is computed. `digits`: significant digits of the factors of
+    products."""
     if explained.operation == "quotient":
         (term,) = explained.terms
         return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
     if explained.operation == "softmax":
-        powers = _shortened([f"e^{{{latex(term.right)}}}" for term in explained.terms])
+        powers = shortened([f"e^{{{latex(term.right)}}}" for term in explained.terms])
         own = explained.terms[explained.column]
         return (
             rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}} = "
             rf"\frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
         )
     if explained.operation == "sum":
-        return f"{_shortened([_factor(term.value) for term in explained.terms])} = {latex(explained.result)}"
+        return f"{shortened([factor(term.value) for term in explained.terms])} = {latex(explained.result)}"
     if explained.operation == "made from":
         return rf"{latex(explained.terms[0].value)} \;\longrightarrow\; {latex(explained.result)}"
     if explained.operation == "LayerNorm":
         mean, variance, eps = (latex(explained[name]) for name in ("mean", "variance", "eps"))
-        x, gamma, beta = latex(explained.terms[0].value), _factor(explained["gamma"]), _factor(explained["beta"])
+        x, gamma, beta = latex(explained.terms[0].value), factor(explained["gamma"]), factor(explained["beta"])
         mean = f"({mean})" if explained["mean"] < 0 else mean
         root = rf"\sqrt{{{variance} + {eps}}}"
         return rf"\frac{{{x} - {mean}}}{{{root}}} \cdot {gamma} + {beta} = {latex(explained.result)}"
     if explained.operation == "sum of products":
-        products = [rf"{_factor(term.left)} \cdot {_factor(term.right)}" for term in explained.terms]
-        bias = f" + {_factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""
-        return f"{_shortened(products)}{bias} = {latex(explained.result)}"
+        bias = f" + {factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""
+        products = sum_of_products([(term.left, term.right) for term in explained.terms])
+        return f"{products}{bias} = {latex(explained.result)}"
     return ""
 
 
-def _shortened(parts: Sequence[str]) -> str:
+def sum_of_products(pairs: Iterable[tuple[float, float]]) -> str:
+    """The sum of the products of pairs of numbers, without its result, as LaTeX."""
+    return shortened([rf"{factor(left)} \cdot {factor(right)}" for left, right in pairs])
+
+
+def shortened(parts: Sequence[str], between: str = " + ") -> str:
+    """The parts of a formula with a sign between them. Of many parts, the first and the last are written, with dots between."""
     if len(parts) > MOST_WRITTEN + 2:
         parts = [*parts[:MOST_WRITTEN], r"\dots", parts[-1]]
-    return " + ".join(parts)
+    return between.join(parts)
 
 
 def _name(term: Term, sides: Sides) -> str:
@@ -115,5 +122,6 @@ def _name(term: Term, sides: Sides) -> str:
     return sides["key"][int(index)] if axis == "key" else term.label
 
 
-def _factor(value: float) -> str:
+def factor(value: float) -> str:
+    """A number in LaTeX; in parentheses if it is negative."""
     return f"({latex(value)})" if value < 0 else latex(value)
