@@ -98,15 +98,15 @@ def formula_with_numbers(explained: Explanation, digits: int = 5) -> str:
         root = rf"\sqrt{{{variance} + {eps}}}"
         return rf"\frac{{{x} - {mean}}}{{{root}}} \cdot {gamma} + {beta} = {latex(explained.result)}"
     if explained.operation == "sum of products":
-        bias = f" + {factor(explained['bias'])}" if "bias" in dict(explained.extra) else ""
-        products = sum_of_products([(term.left, term.right) for term in explained.terms])
+        bias = f" + {factor(explained['bias'], digits)}" if "bias" in dict(explained.extra) else ""
+        products = sum_of_products([(term.left, term.right) for term in explained.terms], digits)
         return f"{products}{bias} = {latex(explained.result)}"
     return ""
 
 
-def sum_of_products(pairs: Iterable[tuple[float, float]]) -> str:
+def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> str:
     """The sum of the products of pairs of numbers, without its result, as LaTeX."""
-    return shortened([rf"{factor(left)} \cdot {factor(right)}" for left, right in pairs])
+    return shortened([rf"{factor(left, digits)} \cdot {factor(right, digits)}" for left, right in pairs])
 
 
 def shortened(parts: Sequence[str], between: str = " + ") -> str:
@@ -122,6 +122,6 @@ def _name(term: Term, sides: Sides) -> str:
     return sides["key"][int(index)] if axis == "key" else term.label
 
 
-def factor(value: float) -> str:
+def factor(value: float, digits: int = 5) -> str:
     """A number in LaTeX; in parentheses if it is negative."""
-    return f"({latex(value)})" if value < 0 else latex(value)
+    return f"({latex(value, digits)})" if value < 0 else latex(value, digits)
