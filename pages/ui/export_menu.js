@@ -1,5 +1,5 @@
-// Saves the picture drawn under a key. A Plotly chart saves itself at the event "save". Another component answers the event
-// "picture" with an SVG. Everything happens in the browser.
+// Saves the picture drawn under a key. A Plotly chart answers the event "save" with a picture, another component the event
+// "picture" with an SVG. Everything happens in the browser. No link is put into the page: a click on it would close the menu.
 
 import { elementWithKey, pageBackground, shadowRoots } from "./compat.js";
 import { make, penOf, rootOf } from "./component.js";
@@ -29,7 +29,8 @@ async function save(format, { place: key, name }) {
   const chart = place.querySelector(".chart");
   if (chart) {
     // The picture needs the page's background, because the words of a dark page are light.
-    chart.dispatchEvent(new CustomEvent("save", { detail: { format, name, background: pageBackground() } }));
+    const take = (/** @type {string} */ href) => make("a", { href, download: `${name}.${format}` }).click();
+    chart.dispatchEvent(new CustomEvent("save", { detail: { format, background: pageBackground(), take } }));
     return;
   }
   const detail = { svg: "" };
@@ -52,8 +53,7 @@ async function save(format, { place: key, name }) {
  * @returns {Promise<Blob>}
  */
 async function raster(svg) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  const image = make("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` });
   await image.decode();
   const canvas = make("canvas", { width: SHARPER * image.width, height: SHARPER * image.height });
   const context = penOf(canvas);
@@ -82,7 +82,7 @@ export function offlinePage(svg, name, background) {
  * @param {string} name
  */
 function download(blob, name) {
-  const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  const href = URL.createObjectURL(blob);
+  make("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -15,7 +15,7 @@ import { unpack } from "./unpack.js";
  * @typedef {{
  *   react: (plot: Plot, data: Trace[], layout: Layout, config: object) => Promise<void>,
  *   relayout: (plot: Plot, change: object) => Promise<void>,
- *   downloadImage: (figure: object, options: object) => Promise<string>,
+ *   toImage: (figure: object, options: object) => Promise<string>,
  *   Plots: { resize: (plot: Plot) => void },
  *   Fx: { hover: (plot: Plot, points: object[], subplots: string[]) => void, unhover: (plot: Plot) => void },
  * }} Plotly
@@ -280,11 +280,11 @@ class Chart {
   }
 
   /**
-   * Save the figure as it is drawn.
+   * Make a picture of the figure as it is drawn, and give its address to `take`.
    *
-   * @param {{ format: string, name: string, background: string }} file
+   * @param {{ format: string, background: string, take: (address: string) => void }} picture
    */
-  async save({ format, name, background }) {
+  async save({ format, background, take }) {
     this.plotly = await plotlyAt(this.figure.plotly);
     /** @type {Record<string, any>} */
     const shown = this.layout();
@@ -292,7 +292,7 @@ class Chart {
     const font = { ...shown.font, family: "sans-serif" };
     const width = this.plot.clientWidth;
     const figure = { data: this.figure.data, layout: { ...shown, font, width, paper_bgcolor: background } };
-    await this.plotly.downloadImage(figure, { format, filename: name, scale: 2, width, height: shown.height });
+    take(await this.plotly.toImage(figure, { format, scale: 2, width, height: shown.height }));
   }
 
   /**

@@ -21,6 +21,17 @@ PLACE = """element => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y + document.querySelector(".stMain").scrollTop, width, height];
 }"""
+# How many points the first row of the first part of a chart has.
+ROW = "chart => (({ x, y, z }) => (z ? z[0] : (x ?? y)).length)(chart.firstChild.data[0])"
+# The words of a legend that reach over the edge of their chart.
+CUT = """chart => {
+    const { left, right, top, bottom } = chart.firstChild.getBoundingClientRect();
+    const words = [...chart.querySelectorAll(".legendtext, .annotation-text, .xtitle, .ytitle")];
+    return words.filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
+    }).map((text) => text.textContent);
+}"""
 # Every page with each of its parts: (page, part).
 PARTS = [
     (file.parent.name, part)
@@ -74,6 +85,40 @@ def test_every_chart_has_a_description_a_menu_that_saves_it_and_large_letters_wh
         assert len(chart.alt) > 10
         assert any(f"save {chart.key}" in menu for menu in menus), chart.key
         assert enlarged(chart.spec)["layout"]["font"]["size"] == LEAST
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("page", "part"), PARTS)
+def test_the_keys_go_through_every_chart_and_no_legend_is_cut(visitor: Visitor, page: str, part: str) -> None:
+    tab = visitor.open(("" if page == "home" else page) + (f"?part={part}" if part else ""), whole=True)
+    for chart in tab.locator(".chart").all():
+        chart.scroll_into_view_if_needed()
+        expect(chart).to_have_attribute("data-state", "drawn")
+        chart.focus()
+        said, name = chart.locator("[aria-live]"), chart.get_attribute("aria-label")
+        chart.press("ArrowRight")
+        expect(said, name).not_to_be_empty()
+        if chart.evaluate(ROW) > 1:
+            first = said.inner_text()
+            chart.press("End")
+            expect(said, name).not_to_have_text(first)
+        chart.press("Escape")
+        assert chart.evaluate(CUT) == [], name
+    assert visitor.complaints == []
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_menu_that_saves_a_chart_stays_open_for_the_next_file(visitor: Visitor) -> None:
+    page = visitor.open("attention?model=reverse&source=abc")
+    page.get_by_role("button", name="Save reverse-", exact=False).first.click()
+    for ending in ("PNG", "SVG", "PNG"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Picture as {ending}").click()
+        assert download.value.suggested_filename.endswith(ending.lower())
+    visitor.settle()
+    expect(page.get_by_role("button", name="Picture as PNG")).to_be_visible()
 
 
 @pytest.mark.slow
