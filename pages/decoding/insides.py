@@ -6,15 +6,18 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.answer_steps import Run
+from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.view import View
+from pages.ui.chart import narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import text
 from transformer.analysis.logit_contributions import Part, logit_contributions
-from transformer.analysis.logit_lens import answer_lens
-from transformer.figures.decoding_figures import contribution_bars, lens_map
+from transformer.analysis.logit_lens import answer_lens, lens_number
+from transformer.figures.decoding_figures import contribution_bars, lens_map, percent
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.tracing.readout import Readout
 
@@ -31,15 +34,43 @@ def show_lens(view: View, run: Run) -> None:
     layers, steps = len(lens.top) - 1, len(run.chain)
     top = [run.tokens_of(ids) for ids in lens.top.tolist()]
     points = [words["lens_start"], *(words["lens_layer"].format(layer=layer) for layer in range(1, layers + 1))]
-    figure = chart(lens_map, top, lens.shares, lens.ranks, points, run.tokens, words["rank"], words["lens_hover"])
+    drawn = (lens_map, top, lens.shares, lens.ranks, points, run.tokens, words["rank"], words["lens_hover"])
+    figure = chart(*drawn)
+    narrow, turned = [figure.finished.least_width or 0], narrowness("lens") > 0
+    if turned:
+        figure = chart(*drawn, turned=True)
     settled = [int(np.nonzero(column)[0].max(initial=-1)) + 1 for column in lens.ranks.T]
     says = words["lens_settled"].format(count=sum(depth < layers for depth in settled), total=steps)
     # `tells`, because a generated description would name the values of the colours, which are logarithms of ranks.
-    show(figure, "lens", f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}", tells=True)
+    show_explained(
+        figure,
+        "lens",
+        f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}",
+        lambda cell: _explain_lens(readout, run, points[cell.row], cell),
+        lens.ranks.shape,
+        axes=("point", "step"),
+        marks=lambda cell: frame(cell._replace(row=cell.column, column=cell.row) if turned else cell),
+        tells=True,
+        narrow=narrow,
+    )
     st.caption(says)
     norm = run.pipeline.config.norm_first
     final = words["lens_final"] if run.pipeline.config.final_norm else ""
     st.info(words["lens_pre" if norm else "lens_post"] + final, icon=":material/search:")
+
+
+def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
+    """Draw how the most probable token at a point of the stream, and the rank of the written token, were computed."""
+    words, found = text("decoding"), lens_number(readout, run.generation, cell.row, cell.column)
+    token, written = (literal(name) for name in run.tokens_of([found.token, run.chain[cell.column].token]))
+    share = words["lens_share"].format(count=len(found.share.terms))
+    capped = words["lens_capped"].format(cap=number(found.cap)) if found.cap else ""
+    st.markdown(words["lens_logit"].format(place=place, step=cell.column + 1, token=token, logit=number(found.logit.result)))
+    st.latex(formula_with_numbers(found.logit, 3))
+    st.markdown(" ".join([capped, share]).strip())
+    st.latex(formula_with_numbers(found.share))
+    values = {"token": token, "share": percent(found.share.result), "written": written, "logit": number(found.written)}
+    st.markdown(words["lens_rank"].format(**values, rank=found.rank, above=found.rank - 1))
 
 
 def show_contributions(view: View, run: Run, made: Hypothesis) -> None:

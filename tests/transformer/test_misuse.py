@@ -28,7 +28,7 @@ from transformer.analysis.hesitation import hesitation
 from transformer.analysis.importance import head_counts, head_importance, predictions
 from transformer.analysis.label_smoothing import smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
-from transformer.analysis.logit_lens import answer_lens, logit_lens
+from transformer.analysis.logit_lens import answer_lens, lens_number, logit_lens
 from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
 from transformer.analysis.position_geometry import (
     by_distance, cell, dot_products, model_table, rotation, rotation_errors, sinusoidal_table, spread, swap, untrained_table,
@@ -334,6 +334,7 @@ REFUSED = {
     "reachable([True])": "allowed must be a NumPy array of numbers",
     "reachable(ones[:0] > 0)": "every axis needs a size of at least 1",
     "answer_lens(reverse.readout, 'ab')": "The answer must be a Generation, as `Generation.of` returns it, not 'ab'.",
+    "lens_number(reverse.readout, 'ab', 0, 0)": "The answer must be a Generation, as `Generation.of` returns it, not 'ab'.",
     "explain_stop(model, trace, 'logits', 0, 0)": "The stop must be a Stop, one of those that `walk` returns, not 'logits'.",
     "word_groups(trace, 'source', 1)": "item is 1; allowed are 0 to 0.",
     "word_groups(trace, 'source', -1)": "item is -1; allowed are 0 to 0.",

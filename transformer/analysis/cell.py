@@ -8,7 +8,7 @@ the trace up to the rounding of single precision (`Explanation.agrees`).
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -139,6 +139,26 @@ def explain(
 
 # Operation, terms, extra numbers and result, as in `Explanation`.
 Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
+
+
+def explanation_of(computation: Computation, traced: float, column: int = 0) -> Explanation:
+    """The explanation of a number that is not in a tensor of a trace, such as a logit of the logit lens. For a softmax, `column`
+    is the number of the explained score."""
+    return Explanation("", 0, column, *computation, traced)
+
+
+def product_of(
+    left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str, bias: float | None = None
+) -> Computation:
+    """The computation of the dot product of two vectors, plus a bias. `axis` names their axis in `Term.label`."""
+    terms = products(left, right, axis)
+    extra = () if bias is None else (("bias", bias),)
+    return "sum of products", terms, extra, sum_of_values(terms) + (bias or 0.0)
+
+
+def sum_of(values: Mapping[str, float]) -> Computation:
+    """The computation of the sum of numbers with names."""
+    return "sum", tuple(Term(name, value, 1.0, value) for name, value in values.items()), (), math.fsum(values.values())
 
 
 class _Cell(NamedTuple):
@@ -297,9 +317,8 @@ def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
 
 def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
     """The computation of number `output` of a linear map's output. `axis` names the axis of its input in `Term.label`."""
-    terms = products(vector, as_array(linear.weight[output]), axis)
-    extra = () if linear.bias is None else (("bias", float(linear.bias[output].detach())),)
-    return "sum of products", terms, extra, sum_of_values(terms) + sum(value for _, value in extra)
+    bias = None if linear.bias is None else float(linear.bias[output].detach())
+    return product_of(vector, as_array(linear.weight[output]), axis, bias)
 
 
 def products(left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str) -> tuple[Term, ...]:

@@ -14,10 +14,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.analysis.cell import Explanation, explanation_of, product_of, softmax_of
 from transformer.analysis.checks import readable_pass
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.generation import Generation
+from transformer.tracing.paths import check_index
 from transformer.tracing.readout import Readout
 from transformer.tracing.trace import Trace
 
@@ -71,6 +73,58 @@ def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerL
     top = logits.max(-1)
     above = ranks(logits[:, None], torch.tensor([[made.token for made in chain]]))[:, 0]
     return AnswerLens(top.indices.numpy(), (top.values - logits.logsumexp(-1)).exp().numpy(), above.numpy())
+
+
+class LensNumber(NamedTuple):
+    """How the output layer reads one point of the stream in one step of an answer.
+
+    Attributes:
+        token: the id of the most probable token.
+        logit: the computation of this token's logit, before the limit `Readout.cap`, if there is one.
+        share: the computation of this token's probability.
+        written: the logit of the token that was written.
+        rank: the rank of the token that was written, counted from 1.
+        cap: the limit of the logits; 0 if they have none.
+    """
+
+    token: int
+    logit: Explanation
+    share: Explanation
+    written: float
+    rank: int
+    cap: float
+
+
+@torch.inference_mode()
+def lens_number(model: Readout | Transformer, generation: Generation, point: int, step: int) -> LensNumber:
+    """The computation of one cell of `answer_lens`, whose other arguments and errors are the same.
+
+    Raises:
+        PathError: the answer has no such step, or the stream no such point.
+    """
+    if not isinstance(generation, Generation):
+        raise InputError("The answer must be a Generation, as `Generation.of` returns it, not {answer!r}.", answer=generation)
+    chain = generation.chain(generation.best)
+    check_index("step", step, len(chain))
+    made = chain[step]
+    readout, values = readable_pass(model, generation.steps[made.step].values)
+    logits = logit_lens(readout, values)
+    check_index("point", point, len(logits))
+    scores = logits[point, made.row, -1].double().numpy()
+    token = int(scores.argmax())
+    vector = values[readout.stream[point]][made.row, -1][None, None]
+    row, bias = readout.direction(token)
+    uncapped = float(readout.uncapped(vector)[0, 0, token])
+    product = product_of(readout.read(vector)[0, 0].numpy(), row.numpy(), "d_model", bias)
+    share = softmax_of(scores, token, "vocab")
+    return LensNumber(
+        token,
+        explanation_of(product, uncapped),
+        explanation_of(share, share[-1], token),
+        float(scores[made.token]),
+        1 + int((scores > scores[made.token]).sum()),
+        readout.cap,
+    )
 
 
 def ranks(

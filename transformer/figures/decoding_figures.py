@@ -16,6 +16,10 @@ CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_CO
 BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
 ACROSS, BETWEEN = 4, 70  # panels in a row; px between two rows of panels
 TICKS, TITLE = 32, 24  # px below an axis for its ticks, and for its title
+# px of the logit lens: height of a row and of its colour bar; width of a letter, of the space around the letters in a cell, and
+# of the narrowest cell
+LENS_ROW, LENS_COLORS = 30, 54
+LETTER, CELL_MARGIN, LEAST_CELL = 5.8, 8, 40
 NODE = 26  # vertical px between two nodes of the tree
 
 
@@ -228,6 +232,7 @@ def lens_map(
     written: Sequence[str],
     title: str,
     hover: str,
+    turned: bool = False,
 ) -> go.Figure:
     """The logit lens as a heatmap: the most probable token at each layer and step, coloured by the rank of the token that was
     written.
@@ -236,10 +241,11 @@ def lens_map(
         top: the most probable token at each point and step.
         shares: the probability of that token.
         ranks: the rank of the token that was written; 0 if it is the most probable token.
-        points: names of the rows, from the start of the residual stream on.
+        points: names of the points, from the start of the residual stream on.
         written: the tokens that were written, one for each step.
         title: title of the colour bar.
         hover: a template with `{token}`, `{share}` and `{rank}`.
+        turned: whether the steps go down and the points across, for a page on which the steps do not fit beside one another.
     """
     texts = [[escaped(token) for token in row] for row in top]
     hovered = [
@@ -251,33 +257,59 @@ def lens_map(
     ]
     most = max(1, int(ranks.max()))
     marks = [mark for mark in (1, 2, 5, 10, 100, 1000, 10_000) if mark <= most + 1]
+    tokens = {
+        "tickmode": "array",
+        "tickvals": list(range(len(written))),
+        "ticktext": [escaped(token) for token in written],
+        "autorange": "reversed" if turned else True,
+    }
+    names = {"type": "category", "autorange": True if turned else "reversed"}
+    colors, across, down = np.log10(ranks + 1).astype(np.float32), numbered(written), list(points)
+    if turned:
+        colors, texts, hovered = colors.T, [*zip(*texts, strict=True)], [*zip(*hovered, strict=True)]
+        across, down = [point.replace(" ", "<br>", 1) for point in points], across
+    rows, columns = colors.shape
     figure = go.Figure(
         go.Heatmap(
-            z=np.log10(ranks + 1).astype(np.float32),
-            x=numbered(written),
-            y=list(points),
+            z=colors,
+            x=across,
+            y=down,
             zmin=0,
             zmax=float(np.log10(most + 1)),
             colorscale=f"{WEIGHTS}_r",
             colorbar={
-                "title": {"text": title},
-                "thickness": 12,
+                "title": {"text": title, "side": "top"},
+                "orientation": "h",
+                "thickness": 8,
+                "lenmode": "pixels",
+                "len": 200,
                 "tickvals": np.log10(marks).tolist(),
                 "ticktext": [str(mark) for mark in marks],
+                "x": 1,
+                "xanchor": "right",
+                "xpad": 0,
+                "y": -(8 if turned else TICKS) / (LENS_ROW * rows),
+                "yanchor": "top",
+                "ypad": 0,
             },
             text=texts,
             texttemplate="%{text}",
-            textfont={"size": 13},
+            textfont={"size": 12},
             customdata=hovered,
-            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            hovertemplate=("%{x}" if turned else "%{y}") + "<br>%{customdata}<extra></extra>",
             xgap=2,
             ygap=2,
         )
     )
-    figure.update_xaxes(tickmode="array", tickvals=list(range(len(written))), ticktext=[escaped(token) for token in written])
-    figure.update_yaxes(type="category", autorange="reversed")
-    figure = finished(figure, height=AROUND + 34 * len(points))
-    return figure.update_layout(meta={"least_width": 190 + 62 * len(written)})
+    figure.update_xaxes(names | {"side": "top"} if turned else tokens)
+    figure.update_yaxes(tokens if turned else names)
+    longest = max(len(token) for row in (*top, written) for token in row)
+    cell = max(LEAST_CELL, CELL_MARGIN + round(LETTER * longest))
+    beside = CELL_MARGIN + round(LETTER * max(map(len, written if turned else points)))
+    above, below = (44, LENS_COLORS) if turned else (8, LENS_COLORS + TICKS)
+    figure = finished(figure, height=above + LENS_ROW * rows + below, margin={"t": above, "b": below})
+    axes = {"x": "point", "y": "step"} if turned else {"x": "step", "y": "point"}
+    return figure.update_layout(meta={"least_width": beside + cell * columns, "axes": axes})
 
 
 def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:

@@ -118,9 +118,13 @@ class Readout:
 
     def uncapped(self, stream: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position vocab"]:
         """The logits as in `logits`, but without the limit `cap`."""
-        read = stream if self.final is None else self.final.module(stream)
+        read = self.read(stream)
         read = read if self.smaller is None else nn.functional.linear(read, self.smaller)
         return nn.functional.linear(self.factor * read, self.weight, self.bias)
+
+    def read(self, stream: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+        """The stream after the norm that follows the last layer; without such a norm, the stream itself."""
+        return stream if self.final is None else self.final.module(stream)
 
     def direction(self, token: int) -> tuple[Float[Tensor, " d_model"], float]:
         """A vector and a number, in double precision: the logit of a token, before the limit `cap`, is the product of the

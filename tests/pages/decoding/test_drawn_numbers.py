@@ -109,7 +109,8 @@ def check_insides(page: Page, answer: Answer) -> None:
     points = [logit_lens(network, answer.generation.steps[each.step].values)[:, each.row, -1].numpy() for each in answer.chain]
     logits = np.stack(points, axis=1).astype(float)
     ranks = (logits > logits[:, range(len(ids)), ids][..., None]).sum(-1)
-    assert np.array(traces(page, "lens")[0]["z"]) == close(np.log10(ranks + 1))
+    colors = np.array(traces(page, "lens")[0]["z"])
+    assert colors == close(np.log10(ranks + 1 if colors.shape == ranks.shape else ranks.T + 1))  # long answers go down
     parts = logit_contributions(network, answer.step.values, made.token, None, made.row)
     bars, _ = traces(page, "contributions")
     shown = sorted(parts.values, key=abs, reverse=True)[: len(bars["x"]) - 1]

@@ -1,5 +1,7 @@
 """Tests of the logit lens and of the contributions to a logit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 from tests.transformer.small import SOURCE, VARIANTS, small
 from transformer import Pipeline
 from transformer.analysis.logit_contributions import FEED_FORWARD, OUTPUT_BIAS, POSITION, TOKEN, Part, logit_contributions
-from transformer.analysis.logit_lens import answer_lens, logit_lens, ranks
-from transformer.errors import InputError
+from transformer.analysis.logit_lens import answer_lens, lens_number, logit_lens, ranks
+from transformer.errors import InputError, PathError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.generate import DecodingStep, generate
 from transformer.pipeline.decoding.generation import Generation
@@ -72,6 +74,24 @@ def test_the_lens_of_an_answer_equals_the_lens_of_each_step(reverse: Pipeline) -
         np.testing.assert_allclose(found.shares[:, step], lens.softmax(-1).amax(-1).numpy())
         assert found.ranks[:, step].tolist() == (lens > lens[:, made.token, None]).sum(-1).tolist()
     assert set(found.ranks[-1]) == {0}
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("cap", [0.0, 2.0])
+def test_the_computation_of_a_cell_of_the_lens_ends_in_its_numbers(norm_first: bool, cap: float) -> None:
+    model = shaken("pytorch", norm_first)
+    readout, generation = replace(readout_of(model), cap=cap), Generation.of(steps(model))
+    found = answer_lens(readout, generation)
+    for point, step in np.ndindex(*found.ranks.shape):
+        cell = lens_number(readout, generation, point, step)
+        assert cell.token == found.top[point, step]
+        assert cell.logit.agrees
+        assert cell.share.result == pytest.approx(found.shares[point, step], abs=1e-6)
+        assert cell.rank == found.ranks[point, step] + 1
+        assert len(cell.logit.terms) == readout.d_model
+    for point, step in ((len(found.ranks), 0), (0, found.ranks.shape[1])):
+        with pytest.raises(PathError, match="allowed are 0 to"):
+            lens_number(readout, generation, point, step)
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)

@@ -1,5 +1,7 @@
 """Tests of the figures of an answer as it is written."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,23 @@ def test_the_lens_has_the_top_token_in_each_cell_and_the_rank_as_colour() -> Non
     assert [list(row) for row in heatmap.text] == [["a", "&lt;b&gt;"], ["c", "&lt;b&gt;"]]
     assert list(heatmap.customdata[0]) == ["a 20.0% 10", "&lt;b&gt; 50.0% 1"]
     assert heatmap.colorbar.ticktext == ("1", "2", "5", "10")
+
+
+def test_a_turned_lens_has_the_steps_as_rows_and_needs_no_more_width_for_more_of_them() -> None:
+    def drawn(steps: int, turned: bool = True) -> Any:
+        top, ranks = [["a"] * steps, ["bc"] * steps], np.zeros((2, steps), int)
+        ranks[0, 1] = 9
+        points, written = ["after layer 0", "after layer 1"], ["bc"] * steps
+        return lens_map(top, ranks / 10, ranks, points, written, "rank", "{token} {share} {rank}", turned)
+
+    figure = drawn(3)
+    (heatmap,), layout = figure.data, figure.layout
+    np.testing.assert_allclose(np.asarray(heatmap.z), [[0, 0], [1, 0], [0, 0]])
+    assert [list(row) for row in heatmap.text] == [["a", "bc"]] * 3
+    assert heatmap.x == ("after<br>layer 0", "after<br>layer 1")
+    assert layout.yaxis.ticktext == ("bc",) * 3
+    assert layout.meta["axes"] == {"x": "point", "y": "step"}
+    assert drawn(40).layout.meta["least_width"] == layout.meta["least_width"] < drawn(40, False).layout.meta["least_width"]
 
 
 def test_contributions_are_signed_bars() -> None:
