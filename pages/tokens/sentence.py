@@ -1,6 +1,7 @@
 """A sentence as the model's input: tokens, ids, rows of the embedding table, scaling and padding."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,10 @@ import streamlit as st
 from jaxtyping import Float
 from markupsafe import Markup
 
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
+from pages.tokens.explained_rows import explain_number, explain_scaled, frames
+from pages.ui.charts import chart
 from pages.ui.format import fixed, number, numbered_tokens
 from pages.ui.pickers import pick, pick_text, unfolding
 from pages.ui.style import style
@@ -57,6 +60,11 @@ class Sentence(NamedTuple):
         """The row of the table for each token. The row of a word is the mean over the rows of its pieces."""
         rows = self.table[list(self.ids)]
         return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
+
+    def explain(self, cell: Cell) -> None:
+        """Show how a number of `rows` is computed."""
+        positions = self.of[cell.row] if self.of else (cell.row,)
+        explain_number(self.table, self.tokens[cell.row], [self.ids[position] for position in positions], cell.column)
 
     @property
     def first_word(self) -> int:
@@ -148,7 +156,8 @@ def show_rows(sentence: Sentence) -> None:
     words, rows = text("tokens"), sentence.rows
     st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
     figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
-    show(figure, "tokens-rows", words["rows_alt"].format(count=len(rows), d_model=rows.shape[1]))
+    alt = words["rows_alt"].format(count=len(rows), d_model=rows.shape[1])
+    show_explained(figure, "tokens-rows", alt, sentence.explain, rows.shape)
     st.caption(words["signed"])
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         table.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
@@ -170,7 +179,16 @@ def show_scaling(trace: Trace, sentence: Sentence) -> None:
     st.markdown(words["scaled"].format(d_model=d_model, factor=factor))
     panels = {words["before"]: before, words["after"].format(factor=factor): after}
     figure = chart(aligned_maps, panels, sentence.tokens, words["token"], words["dimension"])
-    show(figure, "tokens-scaled", words["scaled_alt"])
+
+    def explain(cell: Cell) -> None:
+        if cell.trace == 0:
+            sentence.explain(cell)
+        else:
+            place = cell.row, cell.column
+            explain_scaled(float(before[place]), float(after[place]), d_model)
+
+    marks = partial(frames, panels=len(panels))
+    show_explained(figure, "tokens-scaled", words["scaled_alt"], explain, before.shape, marks=marks, traces=len(panels))
     _show_lengths({"length_before": _mean_length(before), "length_after": _mean_length(after)} | position)
 
 
@@ -206,4 +224,9 @@ def show_padding(trace: Trace, sentence: Sentence) -> None:
     shown = [pad, sentence.first_word]
     names = [sentence.vocabulary.tokens[token_id] for token_id in shown]
     figure = chart(aligned_maps, {words["padding_panel"]: sentence.table[shown]}, names, words["token"], words["dimension"])
-    show(figure, "tokens-padding", words["padding_alt"].format(pad=names[0], word=names[1]))
+    alt = words["padding_alt"].format(pad=names[0], word=names[1])
+
+    def explain(cell: Cell) -> None:
+        explain_number(sentence.table, names[cell.row], [shown[cell.row]], cell.column)
+
+    show_explained(figure, "tokens-padding", alt, explain, (len(shown), sentence.table.shape[1]))

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
+from pages.tokens.explained_rows import explain_cosine
 from pages.tokens.sentence import Sentence
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -34,7 +36,13 @@ def show_similarity(sentence: Sentence) -> None:
     rows = sentence.rows
     similarities = cosines(rows, rows)
     figure = chart(similarity_map, similarities, sentence.tokens, labels=figure_labels())
-    show(figure, "tokens-similarity", words["alike_alt"].format(count=len(rows)))
+
+    def explain(cell: Cell) -> None:
+        first, second = cell.row, cell.column
+        pair = sentence.tokens[first], sentence.tokens[second]
+        explain_cosine(pair, (rows[first], rows[second]), float(similarities[first, second]))
+
+    show_explained(figure, "tokens-similarity", words["alike_alt"].format(count=len(rows)), explain, similarities.shape)
     if np.isnan(similarities).any():
         st.caption(words["no_direction"])
 

@@ -116,6 +116,11 @@ def shortened(parts: Sequence[str], between: str = " + ") -> str:
     return between.join(parts)
 
 
+def aligned(lines: Sequence[str]) -> str:
+    """The lines of a formula one below the other, aligned at the `&` in each, as LaTeX."""
+    return "\n".join([r"\begin{aligned}", " \\\\\n".join(lines), r"\end{aligned}"])
+
+
 def _name(term: Term, sides: Sides) -> str:
     """The label of a term. If the term belongs to a key, the label is the key's token."""
     axis, _, index = term.label.partition(" ")

@@ -1,0 +1,75 @@
+"""How the numbers in the charts of Tokens are computed: from rows of the embedding table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.shell.view.explained_chart import Cell
+from pages.shell.view.explained_number import aligned, factor, shortened, sum_of_products
+from pages.ui.escaping import literal
+from pages.ui.format import latex
+from pages.ui.text import text
+from transformer.figures.token_geometry_figures import framed
+
+DIGITS = 3  # significant digits of the terms of a long sum
+
+
+def frames(cell: Cell, panels: int) -> list[dict[str, Any]]:
+    """A frame around the cell in each panel of `aligned_maps`, as shapes of Plotly."""
+    axes = ["y", *(f"y{panel}" for panel in range(2, panels + 1))]
+    return [shape | {"yref": axis} for axis in axes for shape in framed(cell.row, cell.column)]
+
+
+def explain_number(table: Float[np.ndarray, "vocab d_model"], token: str, ids: Sequence[int], column: int) -> None:
+    """Show that a number of a token is one of its row of the table; that of a word, the mean over the rows of its pieces.
+
+    Args:
+        ids: the id of the token; of a word, the ids of its pieces.
+        column: the dimension of the number.
+    """
+    words = text("tokens")
+    if min(ids) < 0:  # padding, for which this model has no token
+        st.markdown(words["padding_none"])
+        return
+    values = table[list(ids), column].tolist()
+    says = words["explained"]["row" if len(ids) == 1 else "pieces"]
+    st.markdown(says.format(token=literal(token), ids=", ".join(map(str, ids)), count=len(ids), column=column))
+    names = shortened([rf"E_{{{index},\,{column}}}" for index in ids])
+    if len(ids) == 1:
+        st.latex(f"{names} = {latex(values[0])}")
+        return
+    mean, numbers = latex(float(np.mean(values))), shortened([factor(value, DIGITS) for value in values])
+    st.latex(aligned([rf"& \frac{{{names}}}{{{len(ids)}}}", rf"&= \frac{{{numbers}}}{{{len(ids)}}} = {mean}"]))
+
+
+def explain_scaled(before: float, after: float, d_model: int) -> None:
+    """Show the multiplication of a number by √d_model."""
+    st.markdown(text("tokens")["explained"]["scaled"])
+    root = rf"\sqrt{{{d_model}}}"
+    st.latex(rf"{factor(before)} \cdot {root} = {factor(before)} \cdot {latex(d_model**0.5)} = {latex(after)}")
+
+
+def explain_cosine(
+    tokens: tuple[str, str], rows: tuple[Float[np.ndarray, " d_model"], Float[np.ndarray, " d_model"]], cosine: float
+) -> None:
+    """Show the cosine of the angle between the rows of two tokens: their dot product, divided by the product of their lengths.
+    `cosine` is NaN if a row is zero."""
+    words, (first, second) = text("tokens")["explained"], map(literal, tokens)
+    a, b = (row.astype(np.float64) for row in rows)
+    if np.isnan(cosine):
+        st.markdown(words["no_cosine"].format(token=second if a.any() else first))
+        return
+    st.markdown(words["cosine"].format(first=first, second=second))
+    product, length, other = (latex(float(value)) for value in (a @ b, np.linalg.norm(a), np.linalg.norm(b)))
+    lines = [rf"a \cdot b &= {sum_of_products(zip(a.tolist(), b.tolist(), strict=True), DIGITS)} = {product}"]
+    for name, values, size in (("a", a, length), ("b", b, other)):
+        squares = shortened([f"{factor(value, DIGITS)}^2" for value in values.tolist()])
+        lines.append(rf"\lvert {name} \rvert &= \sqrt{{{squares}}} = {size}")
+    lines.append(
+        rf"\frac{{a \cdot b}}{{\lvert a \rvert\,\lvert b \rvert}} &= "
+        rf"\frac{{{product}}}{{{length} \cdot {other}}} = {latex(cosine)}"
+    )
+    st.latex(aligned(lines))

@@ -1,0 +1,53 @@
+"""Helpers that read how a page explains a clicked number (`pages.shell.view.explained_chart`)."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
+
+from tests.pages.apps import charts, on_page, shown
+
+
+class Explained(NamedTuple):
+    """An explained cell.
+
+    Attributes:
+        app: the app, with the explanation open.
+        says: the sentences of the explanation, without escapes.
+        formula: its formulas, as LaTeX.
+        drawn: the number in the cell, as it is drawn.
+    """
+
+    app: AppTest
+    says: str
+    formula: str
+    drawn: float
+
+    @property
+    def result(self) -> float:
+        """The result of the formula."""
+        (*_, (number, power)) = re.findall(r"= (-?[\d.]+)(?: \\cdot 10\^\{(-?\d+)\})?(?:\s|\\|$)", self.formula)
+        return float(number) * 10.0 ** int(power or 0)
+
+
+def explained(page: str, cell: str, **query: str) -> Explained:
+    """Open a page with an explained cell, as in its address. If the cell can be clicked, the page keeps it there."""
+    app = on_page(page, cell=cell, **query)
+    assert not app.exception
+    assert "".join(app.query_params.get("cell", "")) == cell
+    key, trace, row, column = cell.rsplit(".", 3)
+    (drawn,) = (each for each in charts(app) if each.key == key)
+    (card,) = _cards(app.main, f"card-explained-{key}")
+    value = drawn.spec["data"][int(trace)]["z"][int(row)][int(column)]
+    formulas = "\n".join(each.value.strip("$\n") for each in card.latex)
+    says = "\n".join(shown(line.value) for line in (*card.markdown, *card.caption))
+    return Explained(app, says, formulas, np.nan if value is None else float(value))
+
+
+def _cards(block: Block, key: str) -> list[Block]:
+    """The containers with this key."""
+    blocks = [child for child in block.children.values() if isinstance(child, Block)]
+    inside = [card for child in blocks for card in _cards(child, key)]
+    return inside or [child for child in blocks if getattr(child.proto, "id", "").endswith(f"-{key}")]

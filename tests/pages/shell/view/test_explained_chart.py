@@ -1,0 +1,129 @@
+"""A click on a cell of a chart opens how its number was computed."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from pages.shell.view import explained_chart
+from pages.shell.view.explained_chart import CELL
+from pages.ui.text import text
+from tests.pages.apps import on_page
+from tests.pages.visitor import Visitor
+
+HINT = text("common")["explain_hint"]
+PAGE = "pages/tokens/page.py"
+
+
+def two_charts() -> None:
+    """A page with two charts of 2 × 3 cells, and a button for each that reports a click."""
+    import numpy as np
+    import streamlit as st
+
+    from pages.shell.view import explained_chart
+    from pages.ui.charts import chart
+    from transformer.figures.token_geometry_figures import aligned_maps
+
+    figure = chart(aligned_maps, {"a": np.arange(6.0).reshape(2, 3)}, ["x", "y"], "row", "column")
+    for key in ("first", "second"):
+        explained_chart.show_explained(
+            figure, key, "a map", lambda cell: st.text(f"{cell.chart}: {cell.row}, {cell.column}"), (2, 3), traces=1
+        )
+        st.button(key, on_click=explained_chart._open, args=(key, ("y", "x")))
+
+
+def opened(cell: str | None = None) -> AppTest:
+    app = AppTest.from_function(two_charts)
+    if cell is not None:
+        app.query_params[CELL] = cell
+    app.run()
+    assert not app.exception
+    return app
+
+
+def click(app: AppTest, monkeypatch: pytest.MonkeyPatch, key: str, sent: dict[str, Any]) -> list[str]:
+    """What the page explains after the browser has reported a click."""
+    monkeypatch.setattr(explained_chart, "event", lambda _key, _name: sent)
+    next(button for button in app.button if button.label == key).click().run()
+    assert not app.exception
+    return said(app)
+
+
+def said(app: AppTest) -> list[str]:
+    return [each.value for each in app.text]
+
+
+def linked(app: AppTest) -> str:
+    """The cell in the address."""
+    return "".join(app.query_params.get(CELL, ""))
+
+
+def hints(app: AppTest) -> int:
+    return [each.value for each in app.caption].count(HINT)
+
+
+def test_a_click_opens_the_same_click_closes_and_another_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened()
+    assert said(app) == []
+    assert hints(app) == 2
+    cell = {"trace": 0, "y": 1, "x": 2}
+    assert click(app, monkeypatch, "first", cell) == ["first: 1, 2"]
+    assert linked(app) == "first.0.1.2"
+    assert hints(app) == 1
+    assert click(app, monkeypatch, "second", cell | {"x": 0}) == ["second: 1, 0"]
+    assert linked(app) == "second.0.1.0"
+    assert click(app, monkeypatch, "second", cell | {"x": 0}) == []
+    assert linked(app) == ""
+    assert hints(app) == 2
+
+
+def test_the_address_opens_a_cell() -> None:
+    app = opened("second.0.0.2")
+    assert said(app) == ["second: 0, 2"]
+    assert linked(app) == "second.0.0.2"
+
+
+@pytest.mark.parametrize("cell", ["first.0.2.0", "first.0.0.3", "first.1.0.0", "third.0.0.0", "first.0.0.99999"])
+def test_a_cell_outside_the_picture_is_not_explained(cell: str) -> None:
+    app = opened(cell)
+    assert said(app) == []
+    assert hints(app) == 2
+
+
+@pytest.mark.parametrize("cell", ["first", "first.0.0", "first.0.0.0.0", "first.-1.0.0", "a b.0.0.0", "first.0.0.²", "."])
+def test_a_nonsense_address_is_refused(cell: str) -> None:
+    app = on_page(PAGE, cell=cell)
+    assert CELL not in app.query_params
+    assert any(cell in toast.value.replace("\\", "") for toast in app.toast)
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"trace": 0, "y": "1", "x": 2}, {"trace": 0, "y": True, "x": 2}, {"trace": 0, "y": -1, "x": 0}, {"index": 3}]
+)
+def test_a_click_that_is_on_no_cell_opens_nothing(monkeypatch: pytest.MonkeyPatch, sent: dict[str, Any]) -> None:
+    assert click(opened(), monkeypatch, "first", sent) == []
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_click_in_a_browser_opens_and_closes_the_explanation(visitor: Visitor) -> None:
+    page = visitor.open("tokens?model=reverse&source=abc&part=alike")
+    chart = page.locator(".st-key-tokens-similarity .chart[data-state=drawn]")
+    cell = chart.locator(".nsewdrag").bounding_box()
+    assert cell
+    at = cell["x"] + cell["width"] * 0.9, cell["y"] + cell["height"] * 0.1  # first row, last column
+    page.mouse.click(*at)
+    page.wait_for_url(re.compile(r"cell=tokens-similarity\.0\.0\.4"))
+    card = page.locator(".st-key-card-explained-tokens-similarity")
+    card.locator(".katex-display").first.wait_for()
+    frame = chart.locator(".shapelayer path").last
+    expect(frame).to_be_attached()
+    visitor.settle()  # the page scrolls to what was opened
+    box = frame.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(card).to_have_count(0)
+    expect(chart.locator(".shapelayer path")).to_have_count(0)
+    assert visitor.complaints == []
