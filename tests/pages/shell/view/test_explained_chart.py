@@ -121,6 +121,7 @@ def test_a_click_in_a_browser_opens_and_closes_the_explanation(visitor: Visitor)
     frame = chart.locator(".shapelayer path").last
     expect(frame).to_be_attached()
     visitor.settle()  # the page scrolls to what was opened
+    chart.scroll_into_view_if_needed()
     box = frame.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
