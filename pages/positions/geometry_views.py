@@ -5,12 +5,15 @@ from itertools import chain
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.positions.differences import is_rounding, show_difference
-from pages.positions.table import DIGITS, Table, pick_cell, whole
+from pages.positions.explained_numbers import DIGITS, explain_distance, explain_entry, explain_product, explain_rotation
+from pages.positions.table import Table, pick_cell, whole
 from pages.shell.models.catalogue import available
+from pages.shell.view.explained_chart import Cell, ring, show_explained
 from pages.ui.caches import cached
-from pages.ui.charts import chart, described, show
+from pages.ui.charts import chart, described
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
 from transformer import TransformerConfig
@@ -22,6 +25,8 @@ from transformer.pipeline.checkpoint import read_metadata
 
 MOST_WAVES = 8
 BETWEEN = 8  # points of a curve from one position to the next
+# Numbers of traces: the band of `distance_lines`, and the first arrow of `turning_circle`.
+BAND, ARROWS = 1, 2
 SHOWN = 8  # this many rows and columns of a rotation matrix are drawn; the numbers in more cells could not be read
 
 
@@ -59,20 +64,45 @@ def show_waves(table: Table) -> None:
     figure = chart(waves, dimensions, columns, curves, names, labels=figure_labels())
     courses = (course({"series": name}, values) for name, values in zip(names, columns.T.tolist(), strict=True))
     alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
-    show(figure, "positions-waves", f"{alt} {described([*chain(*courses)])}", tells=True)
+    # The line of each curve between the positions is a trace of its own.
+    each = 1 if curves is None else 2
+    show_explained(
+        figure,
+        "positions-waves",
+        f"{alt} {described([*chain(*courses)])}",
+        lambda at: explain_entry(table.kind, table.values, at.column, dimensions[at.row // each]),
+        (each * len(dimensions), table.positions),
+        marks=lambda at: ring(at.column, float(columns[at.column, at.row // each])),
+        tells=True,
+    )
     st.caption(words["waves_one_speed" if curves is not None and table.d_model <= 2 else f"waves_{table.kind}"])
 
 
 def show_distances(table: Table) -> None:
     """Draw the dot product of every pair of positions, and write whether it depends only on their distance."""
     words, products = text("positions"), dot_products(table.values)
-    left, right = st.columns(2)
+    (left, right), below = st.columns(2), st.container()
     with left:
-        figure = chart(product_map, products, labels=figure_labels())
-        show(figure, "positions-products", words["products_alt"].format(positions=table.positions))
+        show_explained(
+            chart(product_map, products, labels=figure_labels()),
+            "positions-products",
+            words["products_alt"].format(positions=table.positions),
+            lambda at: explain_product(table.values, products, at),
+            products.shape,
+            place=below,
+        )
     with right:
-        figure = chart(distance_lines, by_distance(products), (words["band_mean"], words["band"]), labels=figure_labels())
-        show(figure, "positions-distances", words["distances_alt"])
+        distances = by_distance(products)
+        show_explained(
+            chart(distance_lines, distances, (words["band_mean"], words["band"]), labels=figure_labels()),
+            "positions-distances",
+            words["distances_alt"],
+            lambda at: explain_distance(products, at, BAND),
+            (BAND + 2, table.positions),
+            marks=lambda at: ring(at.column, float(distances[at.column, 2 if at.row == BAND else 1])),
+            hint=False,
+            place=below,
+        )
     largest, along = abs(products).max(), spread(products)
     for place, name, value in zip(st.columns(2), ("spread", "largest"), (along, largest), strict=True):
         with place:
@@ -115,20 +145,26 @@ def show_rotation(table: Table) -> None:
             show_difference(words[name], value, 1, 2, words[f"{name}_help"])  # sines and cosines are at most 1
     if errors.lone is not None:
         st.warning(words["lone"].format(dimension=table.d_model - 1), icon=":material/warning:")
-    left, right = st.columns(2)
+    (left, right), below = st.columns(2), st.container()
     with left:
         shown = min(SHOWN, table.d_model)
-        figure = chart(rotation_map, matrix[:shown, :shown], labels=figure_labels())
-        show(figure, "positions-rotation", words["rotation_alt"].format(count=shown, shift=shift))
+        show_explained(
+            chart(rotation_map, matrix[:shown, :shown], labels=figure_labels()),
+            "positions-rotation",
+            words["rotation_alt"].format(count=shown, shift=shift),
+            lambda at: explain_rotation(matrix, shift, table.d_model, at),
+            (shown, shown),
+            place=below,
+        )
         if shown < table.d_model:
             st.caption(words["rotation_part"].format(shown=shown, d_model=table.d_model))
     with right:
-        _show_circle(table, shift, row, column)
+        _show_circle(table, shift, row, column, below)
 
 
-def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
+def _show_circle(table: Table, shift: int, row: int, column: int, below: DeltaGenerator) -> None:
     """Draw the pair of dimensions that contains the picked dimension as an arrow in a circle, at the picked position and
-    `shift` positions later, and the same for a second position."""
+    `shift` positions later, and the same for a second position. How a clicked point was computed is drawn in `below`."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
         st.info(words["circle_lone" if sine else "circle_none"].format(dimension=sine), icon=":material/info:")
@@ -144,7 +180,26 @@ def _show_circle(table: Table, shift: int, row: int, column: int) -> None:
         both = [number(value, DIGITS) for value in table.values[at, sine : sine + 2].tolist()]
         hands.append(words["circle_hand"].format(name=name, sine=both[0], cosine=both[1]))
     alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
-    show(figure, "positions-circle", alt, tells=True)
+
+    def position(at: Cell) -> int:
+        """The position of a point: of the small dots, or of the end of an arrow."""
+        return [*arrows][at.row - ARROWS] if at.row >= ARROWS else at.column
+
+    def explain(at: Cell) -> None:
+        for dimension in (sine, sine + 1):
+            explain_entry(table.kind, table.values, position(at), dimension)
+
+    show_explained(
+        figure,
+        "positions-circle",
+        alt,
+        explain,
+        (ARROWS + len(arrows), table.positions),
+        marks=lambda at: ring(*table.values[position(at), [sine + 1, sine]].tolist()),
+        tells=True,
+        hint=False,
+        place=below,
+    )
     turn = cell(shift, sine, table.d_model)
     values = {"divisor": turn.divisor, "turn": turn.angle, "degrees": math.degrees(turn.angle)}
     written = {name: number(value, DIGITS) for name, value in values.items()}

@@ -6,13 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from pages.positions.differences import show_difference
+from pages.positions.explained_numbers import explain_change, explain_output
+from pages.positions.table import frames
 from pages.shell.frame.parts import seen
+from pages.shell.view.explained_chart import ring, show_explained
 from pages.shell.view.joined_words import say_joined
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens
 from pages.ui.pickers import choice_label, pick, pick_position, unfolding
@@ -62,7 +65,14 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
         st.markdown(words["swapped"].format(after=literal(" ".join(swapped))))
         if same:
             st.info(words["swap_same"], icon=":material/info:")
-        show(chart(change_bars, tokens, changes, words["change"]), "positions-swap", words["swap_alt"])
+        show_explained(
+            chart(change_bars, tokens, changes, words["change"]),
+            "positions-swap",
+            words["swap_alt"],
+            lambda at: explain_change(effects, tokens, at),
+            (len(effects), len(tokens)),
+            marks=lambda at: ring(at.column + (0.2 if at.row else -0.2), [*effects.values()][at.row].changes[at.column]),
+        )
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
         with place:
@@ -97,7 +107,14 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap], same: bool)
     before, after = effects[run].before, effects[run].after
     panels = {words["swap_before"]: before, words["swap_after"]: after, words["swap_change"]: after - before}
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
-    show(figure, "positions-outputs", words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)))
+    show_explained(
+        figure,
+        "positions-outputs",
+        words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)),
+        lambda at: explain_output(before, after, tokens, at),
+        before.shape,
+        marks=lambda at: frames(at, len(panels)),
+    )
     st.caption(words["swap_outputs"]["same" if same else run])
 
 

@@ -2,25 +2,28 @@
 
 import math
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
+from pages.positions.explained_numbers import explain_entry, explain_mean_bias, explain_sum, explain_turn
+from pages.shell.view.explained_chart import Cell, frame, show_explained
 from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import difference_of, show_both_rows
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
-from pages.ui.format import fixed, latex, number, numbered_tokens
+from pages.ui.format import fixed, numbered_tokens
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.position_geometry import cell, sinusoidal_table, untrained_table
+from transformer.analysis.position_geometry import sinusoidal_table, untrained_table
 from transformer.figures.head_steps_figures import Matrix, tensor_map
 from transformer.figures.position_geometry_figures import position_map
 from transformer.figures.token_geometry_figures import aligned_maps
@@ -33,8 +36,6 @@ from transformer.tracing.trace import as_array
 BEFORE = "learned-before-training"
 # The key of the chart of a table.
 TABLE = "positions-table"
-# Significant digits of a number from the table.
-DIGITS = 6
 
 
 class Table(NamedTuple):
@@ -79,7 +80,15 @@ def show_sum(view: View, trace: Trace) -> None:
     first = words["panel_scaled"].format(factor=fixed(factor, 3)) if config.scale_embedding else words["panel_token"]
     panels = {first: token, words["panel_position"]: position, words["panel_sum"]: total}
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
-    show(figure, "positions-sum", words["sum_alt"].format(count=len(tokens), d_model=config.d_model))
+    show_explained(
+        figure,
+        "positions-sum",
+        words["sum_alt"].format(count=len(tokens), d_model=config.d_model),
+        lambda at: explain_sum((token, position, total), tokens, factor if config.scale_embedding else 1, at),
+        total.shape,
+        marks=lambda at: frames(at, len(panels)),
+        traces=len(panels),
+    )
     st.caption(words["sum_scale"])
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
@@ -104,27 +113,45 @@ def show_recorded(view: View, trace: Trace) -> None:
     st.markdown(words[f"sum_{view.pipeline.config.position}"])
     tokens = trace.tokens_of(trace.sides[-1])[0]
     if "rotary.cos" in trace:
-        panels = {}
-        for name in ("cos", "sin"):
-            values = trace[f"rotary.{name}"].numpy()
-            panels[words[f"panel_{name}"]] = values.reshape(-1, *values.shape[-2:])[0]
-        figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
-        show(figure, "positions-turned", words["turned_alt"].format(count=len(tokens)))
+        cosines, sines = (trace[f"rotary.{name}"].numpy() for name in ("cos", "sin"))
+        cosines, sines = (values.reshape(-1, *values.shape[-2:])[0] for values in (cosines, sines))
+        panels = {words["panel_cos"]: cosines, words["panel_sin"]: sines}
+        show_explained(
+            chart(aligned_maps, panels, tokens, words["token"], words["dimension"]),
+            "positions-turned",
+            words["turned_alt"].format(count=len(tokens)),
+            lambda at: explain_turn(cosines, sines, at),
+            cosines.shape,
+            marks=lambda at: frames(at, 2),
+            traces=2,
+        )
         st.caption(words["turned"])
     for kind in trace.kinds:
         path = str(kind.path(0) / "position_bias")
         if path in trace and Kind.of(kind).queries == Kind.of(kind).keys:
             values = trace[path].numpy()
-            bias = values.reshape(-1, *values.shape[-3:])[0].mean(0)  # between words the bias also has an axis of texts
+            biases = values.reshape(-1, *values.shape[-3:])[0]  # between words the bias also has an axis of texts
+            bias = biases.mean(0)
             queries, keys = map_names(view, trace, kind)
             hidden = ~trace.allowed(kind)[0, 0].any(0).numpy()
             matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
             st.markdown(f"**{words['panel_bias'].format(kind=kind)}**")
             figure = chart(tensor_map, matrix, labels=figure_labels())
-            show(figure, f"positions-bias-{kind}", words["bias_alt"].format(count=len(bias), kind=kind))
+            show_explained(
+                figure,
+                f"positions-bias-{kind}",
+                words["bias_alt"].format(count=len(bias), kind=kind),
+                partial(explain_mean_bias, biases, queries, keys),
+                bias.shape,
+            )
             st.caption(words["bias_says"])
     if view.pipeline.note:
         st.caption(view.pipeline.note)
+
+
+def frames(at: Cell, panels: int) -> list[dict[str, Any]]:
+    """A frame around a cell in each of some panels of `aligned_maps`."""
+    return [shape | {"yref": f"y{panel or ''}"} for panel in (0, *range(2, panels + 1)) for shape in frame(at)]
 
 
 def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:
@@ -217,20 +244,7 @@ def show_cell(table: Table) -> None:
     words = text("positions")
     with st.container(horizontal=True):
         row, column = pick_cell(table)
-    value = float(table.values[row, column])
-    if table.kind == "learned":
-        st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value, DIGITS)))
-    else:
-        entry = cell(row, column, table.d_model)
-        st.markdown(words[f"cell_{entry.function}"].format(row=row, column=column, pair=entry.pair))
-        # The formula has two lines, because on one line it is too wide for a window of 1024 px with the sidebar.
-        st.latex(
-            rf"\begin{{aligned}} \text{{PE}}[{row},\, {column}] &= \{entry.function}\!\left(\frac{{{row}}}"
-            rf"{{10000^{{2 \cdot {entry.pair} / {table.d_model}}}}}\right) = \{entry.function}\!\left(\frac{{{row}}}"
-            rf"{{{latex(entry.divisor, DIGITS)}}}\right) \\ &= \{entry.function}({latex(entry.angle, DIGITS)}) = "
-            rf"{latex(entry.value, DIGITS)} \end{{aligned}}"
-        )
-        st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
+    explain_entry(table.kind, table.values, row, column)
     figure = chart(position_map, table.values, (row, column), labels=figure_labels())
     alt = words["table_alt"].format(positions=table.positions, d_model=table.d_model)
     show(figure, TABLE, alt, asks={"click": lambda: _pick_clicked(table)})

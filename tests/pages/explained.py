@@ -17,7 +17,7 @@ class Explained(NamedTuple):
         app: the app, with the explanation open.
         says: the sentences of the explanation, without escapes.
         formula: its formulas, as LaTeX.
-        drawn: the number in the cell, as it is drawn.
+        drawn: the number in the cell, or at the point of a line or a bar, as it is drawn.
     """
 
     app: AppTest
@@ -40,7 +40,10 @@ def explained(page: str, cell: str, **query: str) -> Explained:
     key, trace, row, column = cell.rsplit(".", 3)
     (drawn,) = (each for each in charts(app) if each.key == key)
     (card,) = _cards(app.main, f"card-explained-{key}")
-    value = drawn.spec["data"][int(trace)]["z"][int(row)][int(column)]
+    traced = drawn.spec["data"][int(trace)]
+    # Lines and bars have no rows; bars can lie on their side.
+    values = traced["z"][int(row)] if "z" in traced else traced["x" if traced.get("orientation") == "h" else "y"]
+    value = values[int(column)]
     formulas = "\n".join(each.value.strip("$\n") for each in card.latex)
     says = "\n".join(shown(line.value) for line in (*card.markdown, *card.caption))
     return Explained(app, says, formulas, np.nan if value is None else float(value))

@@ -142,8 +142,8 @@ Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 
 
 def explanation_of(computation: Computation, traced: float, column: int = 0) -> Explanation:
-    """The explanation of a number that is not in a tensor of a trace, such as a logit of the logit lens. For a softmax, `column`
-    is the number of the explained score."""
+    """The explanation of a number that is not in a tensor of a trace, such as a number of the logit lens. For a softmax,
+    `column` is the number of the explained score."""
     return Explanation("", 0, column, *computation, traced)
 
 

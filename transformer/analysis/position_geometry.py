@@ -75,12 +75,15 @@ class Swap(NamedTuple):
             the vector.
         largest: the largest difference between a number before the swap and after it.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
+        moves: for each token, or for each piece of each word, the length of the change of its vector, and the length of the
+            vector.
     """
 
     changes: Float[np.ndarray, " source"]
     largest: float
     before: Float[np.ndarray, "source d_model"]
     after: Float[np.ndarray, "source d_model"]
+    moves: tuple[tuple[tuple[float, float], ...], ...]
 
 
 def cell(position: int, dimension: int, d_model: int) -> Cell:
@@ -270,8 +273,10 @@ def swap(
     lengths = np.linalg.norm(before, axis=1)
     moved = np.linalg.norm(after - before, axis=1)
     changes = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > 0)
-    changes, *rows = (word_means(values, parts) for values in (changes, before, after))
-    return Swap(changes, float(abs(after - before).max()), *(of.astype(np.float32) for of in rows))
+    largest = float(abs(after - before).max())
+    changes, before, after = (word_means(values, parts) for values in (changes, before, after))
+    moves = tuple(tuple((float(moved[place]), float(lengths[place])) for place in part) for part in parts)
+    return Swap(changes, largest, before.astype(np.float32), after.astype(np.float32), moves)
 
 
 def _divisor(dimension: int, d_model: int) -> float:

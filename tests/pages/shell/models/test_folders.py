@@ -19,6 +19,7 @@ from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import charts, is_chart, on_page, sent_chart, shown, shown_errors, unfold
+from tests.pages.explained import explained
 from tests.transformer.huggingface.tiny import MODELS, folder_of, save_model, save_model_of, save_tokenizer
 from transformer.errors import HeadlightError
 from transformer.huggingface.hf_vocabulary import PieceVocabulary
@@ -308,6 +309,16 @@ def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypa
     note = text("positions")["sum_relative"]
     assert note in [line.value for line in app.markdown]
     assert any(caption.startswith("Positions are a bias on the scores (`position_bias`)") for caption in captions(app))
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [("llama", "positions-turned.0.2.1"), ("llama", "positions-turned.1.3.0"), ("t5", "positions-bias-encoder.0.1.2")],
+)
+def test_a_number_of_positions_that_are_not_added_is_explained(monkeypatch: pytest.MonkeyPatch, kind: str, cell: str) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of(kind)))
+    found = explained("pages/positions/page.py", cell, model=kind, source="the cat sleeps .")
+    assert found.result == pytest.approx(found.drawn, abs=1e-5)
 
 
 def pictures(app: AppTest) -> str:
