@@ -5,10 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
+from pages.attention.combined_numbers import explain_combined, explain_rollout
 from pages.attention.head_map_view import say_cells
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import numbered_tokens
 from pages.ui.limits import MAP_TOKENS
 from pages.ui.pickers import choice_label, pick
 from pages.ui.text import figure_labels, text
@@ -40,6 +44,23 @@ def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         )
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
-    figure = chart(head_map, *reduced_map(*ways[way](), queries, keys, MAP_TOKENS), labels=figure_labels())
-    show(figure, "combined-map", words["combined_alt"].format(way=choice_label("combine", way)))
-    say_cells(allowed.shape[-2:], MAP_TOKENS)
+    combined, open_cells = ways[way]()
+    figure = chart(head_map, *reduced_map(combined, open_cells, queries, keys, MAP_TOKENS), labels=figure_labels())
+    alt = words["combined_alt"].format(way=choice_label("combine", way))
+    if max(combined.shape) > MAP_TOKENS:  # a cell stands for several numbers
+        show(figure, "combined-map", alt)
+        say_cells(allowed.shape[-2:], MAP_TOKENS)
+        return
+
+    def explain(cell: Cell) -> None:
+        query, key = cell.row, cell.column
+        names = numbered_tokens(queries)[query], numbered_tokens(keys)[key]
+        if not open_cells[query, key]:
+            says = words["combined_numbers"]["unreachable" if way == "rollout" else "masked"]
+            st.markdown(says.format(query=literal(names[0]), key=literal(names[1])))
+        elif way == "rollout":
+            explain_rollout(layers, layer, query, key, names, keys)
+        else:
+            explain_combined(way, layers, layer, head, query, key, names)
+
+    show_explained(figure, "combined-map", alt, explain, combined.shape, ("query", "key"))

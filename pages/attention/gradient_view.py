@@ -1,23 +1,30 @@
 """Gradients beside attention: does a head look at what matters for a token that is written?"""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
+from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_number import factor, show_number
 from pages.shell.view.map_names import map_names
+from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
-from pages.ui.escaping import quoted
-from pages.ui.format import fixed, number, share, token_at
+from pages.ui.escaping import literal, quoted
+from pages.ui.format import fixed, latex, number, numbered_tokens, share, token_at
 from pages.ui.head_grid import strongest_rows
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.gradients import attention_gradients, input_gradients
+from transformer.analysis.cell import explain
+from transformer.analysis.gradients import attention_gradients, input_gradients, weights_and_gradients
+from transformer.analysis.head_steps import attention_step
+from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import small_head_map
 from transformer.figures.whatif_figures import difference_map, probability_change
 from transformer.tracing.paths import Kind
@@ -43,18 +50,21 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     place = pick(words["token"], range(first, len(ids)), "gradient_of", first=least, as_list=True, labels=labels)
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
-    left, right = st.columns(2)
+    (left, right), below = st.columns(2), st.container()
+    axes, at_head = ("query", "key"), (view, trace, kind, layer, head)
     with left:
         st.markdown(f"**{words['weight']}**")
         figure = chart(small_head_map, weights, allowed, queries, keys, labels=figure_labels())
         says = f"{words['weight_alt']} {strongest_rows(weights, allowed, queries, keys)}"
-        show(figure, "gradient-weights", says, tells=True)
+        explain_weight, quiet = partial(_explain_weight, *at_head), {"hint": False, "tells": True}
+        show_explained(figure, "gradient-weights", says, explain_weight, weights.shape, axes, place=below, **quiet)
     with right:
         st.markdown(f"**{words['product'].format(token=quoted(names[place]))}**")
         units = {**figure_labels(), "change_of_weight": words["product_short"], "change": words["nats"]}
         product = view.run(_of_weights, view, place, ids[place])[kind][layer, head]
         figure = chart(difference_map, product, allowed, queries, keys, labels=units, small=True)
-        show(figure, "gradient-products", words["product_alt"])
+        explain_product = partial(_explain_product, *at_head, place, ids[place])
+        show_explained(figure, "gradient-products", words["product_alt"], explain_product, weights.shape, axes, place=below)
     most = float(abs(product).max())
     st.caption(words["maps_say"].format(most=number(most, 2)))
     if asked[place] > SURE:
@@ -62,6 +72,27 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     if Kind.of(kind).queries == trace.sides[-1]:
         shares = view.run(_of_inputs, view, place, ids[place])[Kind.of(kind).keys]
         _compare_row(weights[place], shares, trace.tokens(kind)[1], allowed[place], quoted(names[place]))
+
+
+def _explain_weight(view: View, trace: Trace, kind: str, layer: int, head: int, cell: Cell) -> None:
+    """Show how a weight is computed from the scores of its row."""
+    model = None if view.pipeline.model is None else runs().own_network(view.key)
+    explained = explain(model, trace, kind, layer, head, "weights", cell.row, cell.column)
+    queries, keys = map(numbered_tokens, map_names(view, trace, kind))
+    step = attention_step(trace, kind, layer, head, "weights", 0)
+    show_number(step, explained, {"query": queries, "key": keys}, KIND_COLORS[kind])
+
+
+def _explain_product(view: View, trace: Trace, kind: str, layer: int, head: int, position: int, token: int, cell: Cell) -> None:
+    """Show a weight, the gradient of the log-probability of a token with respect to it, and their product."""
+    words, place = text("gradients"), (layer, head, cell.row, cell.column)
+    weight, gradient = (float(values[place]) for values in view.run(_of_weight_and_gradient, view, position, token)[kind])
+    queries, keys = map(numbered_tokens, map_names(view, trace, kind))
+    (name,) = view.pipeline.vocabulary(trace.sides[-1]).tokens_of([token])
+    allowed = trace.head_allowed(kind, layer, head)[cell.row, cell.column]
+    says = words["explained" if allowed else "explained_masked"]
+    st.markdown(says.format(query=literal(queries[cell.row]), key=literal(keys[cell.column]), token=quoted(name)))
+    st.latex(rf"{latex(weight)} \cdot {factor(gradient)} = {latex(weight * gradient)} \text{{ {words['nats']}}}")
 
 
 def _compare_row(
@@ -94,6 +125,12 @@ def _explained(view: View, trace: Trace) -> list[int]:
 def _of_weights(view: View, position: int, token: int) -> dict[str, Float[np.ndarray, "layer head query key"]]:
     """Weight × gradient of the log-probability of a token, in nats, for every weight."""
     return attention_gradients(view.pipeline, view.trace(), position, token)
+
+
+@cached
+def _of_weight_and_gradient(view: View, position: int, token: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Every weight, and the gradient of the log-probability of a token with respect to it: [layer, head, query, key]."""
+    return weights_and_gradients(view.pipeline, view.trace(), position, token)
 
 
 @cached

@@ -78,7 +78,7 @@ with explained():
             if look == "map":
                 show_numbers(view, trace, shown, kind, layer, head)
             elif look == "lines":
-                show_lines(view, shown, kind, layer, head)
+                show_lines(view, trace, shown, kind, layer, head)
             elif look == "pattern":
                 show_pattern(view, shown, kind, layer, head)
                 show_word_alignment(view, kind, layer, head)

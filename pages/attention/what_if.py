@@ -1,6 +1,7 @@
 """The what-if view: a list of edits of the model, kept in the URL, and the runs without and with the edits side by side."""
 
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -9,20 +10,24 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.attention.edited_output import show_edited_output
+from pages.shell.view.card_heads import head_title
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
+from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_number import factor
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import fixed, linked_token, number, share, token_at
+from pages.ui.format import fixed, latex, linked_token, number, numbered_tokens, share, token_at
 from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
+from transformer.figures.token_geometry_figures import framed
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 from transformer.tracing.paths import Kind, Side
 from transformer.tracing.phrases import all_interventions, at_head, block
@@ -98,23 +103,35 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         show_edited_output(view, trace, edits)
     st.markdown(f"**{words['difference']}**")
     st.caption(words["difference_caption" if view.writes else "difference_caption_read"])
-    change, allowed = view.run(_difference, view, edits, kind, layer, head)
+    before, after, allowed = view.run(_both_weights, view, edits, kind, layer, head)
+    change = after - before
     if not change.any():
         st.info(words["unchanged"].format(most=number(float(abs(change).max()), 1)), icon=":material/check:")
         return
     queries, keys = map_names(view, trace, kind)
-    show(chart(difference_map, change, allowed, queries, keys, labels=figure_labels()), "difference", words["difference_alt"])
+
+    def explain(cell: Cell) -> None:
+        query, key = (literal(numbered_tokens(tokens)[place]) for tokens, place in ((queries, cell.row), (keys, cell.column)))
+        st.markdown(words["difference_explained"].format(query=query, key=key))
+        _show_difference(float(after[cell.row, cell.column]), float(before[cell.row, cell.column]))
+
+    figure = chart(difference_map, change, allowed, queries, keys, labels=figure_labels())
+    show_explained(figure, "difference", words["difference_alt"], explain, change.shape, ("query", "key"))
+
+
+def _show_difference(first: float, second: float) -> None:
+    st.latex(f"{latex(first)} - {factor(second)} = {latex(first - second)}")
 
 
 @cached
-def _difference(
+def _both_weights(
     view: View, edits: tuple[Intervention, ...], kind: str, layer: int, head: int
-) -> tuple[Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
-    """How edits change the weights of a head, and which pairs may attend in either run. The result is cached, because the trace
-    of a large model with edits is not cached."""
+) -> tuple[Float[np.ndarray, "query key"], Float[np.ndarray, "query key"], Bool[np.ndarray, "query key"]]:
+    """The weights of a head without and with edits, and which pairs may attend in either run. The result is cached, because the
+    trace of a large model with edits is not cached."""
     trace, again = view.trace(), view.forced().trace(edits)
-    change = (again.head(kind, layer, head) - trace.head(kind, layer, head)).numpy()
-    return change, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
+    before, after = (run.head(kind, layer, head).numpy() for run in (trace, again))
+    return before, after, (again.head_allowed(kind, layer, head) | trace.head_allowed(kind, layer, head)).numpy()
 
 
 def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
@@ -186,4 +203,21 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
             after=share(float(np.exp(before - drop)), 1),
         )
     )
-    show(chart(importance_map, drops, kinds, labels=figure_labels()), "importance", words["importance_alt"])
+
+    def explain(cell: Cell) -> None:
+        kind = list(drops)[cell.trace]
+        if cell.row >= drops[kind].shape[0] or cell.column >= drops[kind].shape[1]:
+            return  # from an address
+        head, drop = head_title(kind, cell.row, cell.column), float(drops[kind][cell.row, cell.column])
+        st.markdown(words["importance_explained"].format(token=literal(tokens[position]), head=head))
+        _show_difference(before, before - drop)
+
+    sizes = np.max([values.shape for values in drops.values()], axis=0).tolist()
+    figure, alt = chart(importance_map, drops, kinds, labels=figure_labels()), words["importance_alt"]
+    show_explained(figure, "importance", alt, explain, sizes, marks=_frame_of_panel, traces=len(drops))
+
+
+def _frame_of_panel(cell: Cell) -> list[dict[str, Any]]:
+    """A frame around a cell of a figure with a pair of axes for each trace, as shapes of Plotly."""
+    number = str(cell.trace + 1) if cell.trace else ""
+    return [shape | {"xref": f"x{number}", "yref": f"y{number}"} for shape in framed(cell.row, cell.column)]

@@ -124,6 +124,15 @@ def attention_gradients(
 
     The gradient of a weight includes its effect through all later layers. Arguments and errors are those of `input_gradients`.
     """
+    kinds = weights_and_gradients(pipeline, trace, position, token, edits)
+    return {kind: weights * gradients for kind, (weights, gradients) in kinds.items()}
+
+
+def weights_and_gradients(
+    pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, edits: Sequence[Edit] = ()
+) -> dict[str, tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "layer head query key"]]]:
+    """Kind of attention → the attention weights, and for each the gradient of the log-probability of a token, in nats: the
+    factors of `attention_gradients`. Arguments and errors are those of `input_gradients`."""
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
     keep = [path for of_kind in paths.values() for path in of_kind]
@@ -132,11 +141,18 @@ def attention_gradients(
         outputs, values = _forward(pipeline, trace, leaves, position, token, edits, keep)
         weights = [values[path] for path in keep]
         gradients = torch.autograd.grad(outputs.sum(), weights, allow_unused=True)
-    products = {
-        path: torch.zeros_like(of_layer) if gradient is None else of_layer.detach() * gradient
-        for path, of_layer, gradient in zip(keep, weights, gradients, strict=True)
+    slopes = [
+        torch.zeros_like(of_layer) if gradient is None else gradient
+        for of_layer, gradient in zip(weights, gradients, strict=True)
+    ]
+    pairs = dict(zip(keep, zip(weights, slopes, strict=True), strict=True))
+    return {
+        kind: (
+            torch.cat([pairs[path][0].detach() for path in of_kind]).numpy(),
+            torch.cat([pairs[path][1] for path in of_kind]).numpy(),
+        )
+        for kind, of_kind in paths.items()
     }
-    return {kind: torch.cat([products[path] for path in of_kind]).numpy() for kind, of_kind in paths.items()}
 
 
 @contextmanager

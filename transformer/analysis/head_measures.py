@@ -168,16 +168,22 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
         InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have
             different numbers of queries and keys.
     """
+    mixed = mixed_with_stream(weights)
+    products = [mixed[0]]
+    for layer in mixed[1:]:
+        products.append(layer @ products[-1])
+    return np.stack(products)
+
+
+def mixed_with_stream(weights: Weights) -> Float[np.ndarray, "layer query key"]:
+    """The matrices A_l of `rollout`: half the mean over the heads of a layer, half the stream unchanged. Arguments and errors
+    are those of `rollout`."""
     check_filled_array("weights", weights, WEIGHT_AXES)
     if weights.shape[-2] != weights.shape[-1]:
         template = "Rollout needs as many queries as keys; these weights have {queries} queries and {keys} keys."
         raise InputError(template, queries=weights.shape[-2], keys=weights.shape[-1])
     mixed = (weights.mean(1) + np.eye(weights.shape[-1])) / 2
-    mixed = mixed / mixed.sum(-1, keepdims=True)
-    products = [mixed[0]]
-    for layer in mixed[1:]:
-        products.append(layer @ products[-1])
-    return np.stack(products)
+    return mixed / mixed.sum(-1, keepdims=True)
 
 
 def reachable(
