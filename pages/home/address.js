@@ -13,20 +13,13 @@ import { fillIn } from "../ui/format.js";
  *
  * @param {Link} link
  * @param {Record<string, unknown>} places values for places in braces: { index: 1 } for "encoder.layers.{index}.output"
- * @param {(name: string) => string | null} chosen returns the sidebar's value for a name of `link.base`; null or "" if it is
- * empty
+ * @param {(name: string) => string | null} chosen returns the sidebar's value for a name of `link.base`, which may be empty
  */
 export function address(link, places, chosen) {
   const query = new URLSearchParams();
-  /**
-   * @param {string} name
-   * @param {string | null} value
-   */
-  const set = (name, value) => {
-    if (value) query.set(name, value); // an empty box needs no parameter
-  };
-  for (const name of Object.keys(link.base)) set(name, chosen(name));
-  for (const [name, value] of Object.entries(link.query)) set(name, fillIn(value, places));
+  const base = Object.keys(link.base).map((name) => [name, chosen(name) ?? ""]);
+  const own = Object.entries(link.query).map(([name, value]) => [name, fillIn(value, places)]);
+  for (const [name, value] of [...base, ...own]) if (value) query.set(name, value); // an empty box needs no parameter
   const search = query.toString();
   return (link.page === "home" ? "." : link.page) + (search ? `?${search}` : "") + (link.part ? `#${link.part}` : "");
 }

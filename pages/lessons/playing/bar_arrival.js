@@ -23,8 +23,7 @@ export function panel() {
 }
 
 /**
- * Whether the words stand beside the page, and are higher than the panel. The panel itself may be filled by the stop before, as long
- * as Streamlit has not removed it.
+ * Whether the words stand beside the page, and are higher than the panel, which may still be filled by the stop before.
  *
  * @param {HTMLElement} words
  */

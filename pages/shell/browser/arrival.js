@@ -65,12 +65,13 @@ export function arriveAtParts() {
 export default ({ data }) =>
   keep(() => {
     const element = elementWithKey(data.key);
-    if (element && element !== document.activeElement) {
+    if (!element) return null;
+    if (element !== document.activeElement) {
       element.tabIndex = -1;
       element.style.outline = "none"; // it is no place to press
       element.focus({ preventScroll: true });
     }
-    return topOf(element);
+    return nearest(element);
   });
 
 /**
@@ -120,6 +121,17 @@ function question() {
  */
 function topOf(element) {
   return element && pageScroller().scrollTop + element.getBoundingClientRect().top - headerHeight() - AIR;
+}
+
+/**
+ * The scroll position, in px, nearest to the present one that shows an element whole, or the top of a higher one.
+ *
+ * @param {Element} element
+ */
+function nearest(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  const { scrollTop, clientHeight } = pageScroller();
+  return scrollTop + Math.min(top - headerHeight() - AIR, Math.max(0, bottom + AIR - clientHeight));
 }
 
 /**

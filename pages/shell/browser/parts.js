@@ -34,13 +34,9 @@ export default function mount({ parentElement, setTriggerValue }) {
     report();
   }
 
-  function reportNow() {
-    report();
-  }
-
   function reportSoon() {
     frame = 0;
-    forget = whenOpened(reportNow);
+    forget = whenOpened(() => report());
   }
 
   function reportAtNextFrame() {
