@@ -2,14 +2,16 @@
 
     python -m benchmarks.repaint [--rounds 6] [--markdown]
 
-A real browser clicks on two pages served side by side, in a new random order each round:
+A real browser clicks on pages served side by side, in a new random order each round:
 
 - `ours`: the app's own Attention page with all its parts: reading, overview of every head, the head as a map, and the menus to
   save them;
-- `subplots`: a page with only the pickers and one Plotly heatmap per head, of the same weights.
+- pages with only the pickers and a picture of all heads of the same weights: `canvas`, the overview of the app; `one heatmap`,
+  one Plotly heatmap with gaps between the heads, sent as bytes to the app's own chart; `subplots`, one Plotly heatmap per head
+  in `st.plotly_chart`. The app keeps its canvas because `one heatmap` takes longer.
 
 The weights come from an untrained model of the measured size (`own-sizes` in the sidebar). For the last size, the model is a
-Llama of Hugging Face with random weights and narrow heads, opened from a folder. It is measured without the second page, which
+Llama of Hugging Face with random weights and narrow heads, opened from a folder. Only `ours` is measured for it: the others
 would need 1,024 heatmaps. A click changes the layer, the head or the kind; the trace is already cached. Time is measured from
 the click to the frame after the last change of a picture. Bytes are everything that the server sends over the websocket until
 the page is idle.
@@ -70,13 +72,19 @@ class Size(NamedTuple):
 SIZES = (Size(6, 8, 30, 128, 0.4, 120), Size(12, 12, 64, 192, 1.0, 800), Size(32, 32, 512, 128, 1.0, 800, folder=True))
 FOLDER, WRITTEN = "wide", 20  # name of the folder, and the tokens that a model with only a decoder writes after the text
 
-PEER = """
+# The beginning of a page with only a picture, and the three pictures.
+PICKERS = """
+import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
-import plotly.graph_objects as go
 
-from pages.ui.pickers import pick
 from pages.shell.view.runs import runs
+from pages.ui.charts import chart, show
+from pages.ui.compat import no_callback
+from pages.ui.head_grid import overview
+from pages.ui.pickers import pick
+from transformer.figures.attention_figures import MASKED_LEVEL, quantized
 from transformer.pipeline.untrained import Untrained
 
 asked = st.query_params
@@ -85,12 +93,35 @@ sizes = {"encoder_layers": layers, "decoder_layers": layers, "heads": heads, "d_
 key = Untrained.of(asked["variant"], (asked["source"],), (asked["target"],), sizes)
 trace = runs().trace(key, (asked["source"],), (asked["target"],), ())
 st.set_page_config(layout="wide")
-st.title("One heatmap per head")
+st.title("All heads")
 kind = pick("Kind of attention", ["encoder", "decoder", "cross"], "kind")
 layer = pick("Layer", range(1, layers + 1), "layer")
 head = pick("Head", range(1, heads + 1), "head")
 weights = trace.attention(kind)[:, 0].numpy()
 queries, keys = trace.tokens(kind)
+"""
+PICTURES = {
+    "canvas": """
+allowed = trace.allowed(kind)[:, 0].numpy()
+overview(weights, allowed, queries, keys, (layer - 1, head - 1), "red", "heads", on_pick=no_callback)
+""",
+    "one heatmap": """
+def mosaic(weights, allowed, layer, head):
+    rows, columns = weights.shape[2] + 2, weights.shape[3] + 2
+    picture = np.full((layers * rows, heads * columns), MASKED_LEVEL, np.uint8)
+    for index, of_layer in enumerate(quantized(weights, allowed)):
+        for at, of_head in enumerate(of_layer):
+            picture[index * rows : (index + 1) * rows - 2, at * columns : (at + 1) * columns - 2] = of_head
+    scale = [[0, "#440154"], [0.5, "#21908d"], [0.996, "#fde725"], [1, "white"]]
+    figure = go.Figure(go.Heatmap(z=picture, zmin=0, zmax=255, colorscale=scale, showscale=False))
+    place = {"x0": (head - 1) * columns, "x1": head * columns - 2, "y0": (layer - 1) * rows, "y1": layer * rows - 2}
+    figure.add_shape(type="rect", line_color="red", **place)
+    return figure.update_yaxes(autorange="reversed").update_layout(height=100 + 90 * layers)
+
+
+show(chart(mosaic, weights, trace.allowed(kind)[:, 0].numpy(), layer, head), "heads", "all heads", asks={"click": no_callback})
+""",
+    "subplots": """
 figure = make_subplots(layers, heads, horizontal_spacing=0.01, vertical_spacing=0.02)
 for row in range(layers):
     for column in range(heads):
@@ -100,7 +131,8 @@ for row in range(layers):
         figure.add_trace(go.Heatmap(z=weights[row, column], **names, **colors), row=row + 1, col=column + 1)
 figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False, autorange="reversed")
 st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
-"""
+""",
+}
 
 # Records when a picture last changed and when the next frame was shown. The overview sets an attribute after it has painted.
 WATCH = """() => {
@@ -143,7 +175,7 @@ class Visit:
         self.page.set_default_timeout(120_000)
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._received))
         self.page.goto(f"{address}?{size.query}" if size else address, timeout=600_000)
-        self.page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=600_000)
+        self.page.locator(".js-plotly-plot .main-svg, .head_grid[data-painted]").first.wait_for(timeout=600_000)
         time.sleep(3)
         self.page.evaluate(WATCH)
         self.now = {"kind": KINDS[0], "layer": "1", "head": "1"}
@@ -205,7 +237,7 @@ def write_folder(folder: Path, size: Size) -> None:
 
 @contextmanager
 def pages(size: Size) -> Iterator[dict[str, str]]:
-    """Name → address of both pages, each with its own server; for a model of Hugging Face, only of our page."""
+    """Name → address of the pages, each with its own server; for a model of Hugging Face, only of our page."""
     with ExitStack() as stack:
         if size.folder:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / FOLDER
@@ -213,10 +245,12 @@ def pages(size: Size) -> Iterator[dict[str, str]]:
             os.environ["HEADLIGHT_MODELS"] = str(folder)
             yield {"ours": f"{stack.enter_context(serving(ROOT / 'app.py'))}/attention"}
             return
-        script = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "peer.py"
-        script.write_text(PEER, encoding="utf-8")
-        ours, peer = (stack.enter_context(serving(file)) for file in (ROOT / "app.py", script))
-        yield {"ours": f"{ours}/attention", "subplots": peer}
+        folder, addresses = Path(stack.enter_context(tempfile.TemporaryDirectory())), {}
+        for name, picture in PICTURES.items():
+            script = folder / f"{name.replace(' ', '_')}.py"
+            script.write_text(PICKERS + picture, encoding="utf-8")
+            addresses[name] = stack.enter_context(serving(script))
+        yield {"ours": f"{stack.enter_context(serving(ROOT / 'app.py'))}/attention"} | addresses
 
 
 def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], list[Clicked]]:
