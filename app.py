@@ -58,10 +58,10 @@ def visit() -> None:
     with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump
         if not in_lesson:  # the lesson's bar already has the link to the next page
             foot()
-        show_keep()
         with st.container(horizontal=True):
             show_glossary()
             present_button()
+            show_keep()
     st.session_state[COMPLETE] = True
 
 

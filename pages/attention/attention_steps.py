@@ -16,8 +16,8 @@ from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.link_values import choose
-from pages.ui.pickers import option_id, pick, pick_or_none, pick_position, unfolding
+from pages.ui.link_values import choose, publish, seed
+from pages.ui.pickers import option_id, pick_or_none, read_number, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, TransformerConfig
@@ -37,7 +37,8 @@ NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
 
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show every matrix of one head, from input to output, with pickers and the computation of one picked number."""
+    """Show every matrix of one head, from input to output; or one matrix, with the computation of one of its numbers. A click
+    on a number opens it, and its row is followed through all matrices."""
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
     model, (queries, keys) = view.pipeline.model, map_names(view, trace, kind)
@@ -46,51 +47,50 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     own_columns = head * width, (head + 1) * width
     st.markdown(words["intro"])
     first, _ = cell_to_show(trace, kind, layer, head)
-    row = pick_position(words["row"], queries, "query", first=first, on_change=_follow)
-    overview = st.container()
-    name = _pick_step(steps)
+    row = _place("query", len(queries), first)
+    names = {step.name: words["steps"][step.name]["title"] for step in steps}
+    name = pick_or_none(words["step"], list(names), "step", as_list=False, labels=names)
     step = next((step for step in steps if step.name == name), None)
-    cell = None
-    if step is not None:
-        with card("step"):
-            say(steps.index(step) + 1, step, trace.config, kind, head)
-            cell = _pick_cell(step, sides, row)
+    if step is None:
+        _show_overview(steps, own_columns, sides, row)
+        if fold := unfolding(words["all"], ":material/functions:", "all_steps"):
+            with fold:
+                _show_words(steps, trace.config, kind, head)
+    else:
+        with card("step", gap="xsmall"):
+            number = steps.index(step) + 1
+            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+                st.markdown(f"**{words['heading'].format(number=number, title=names[step.name])}**", width="content")
+                st.button(words["back"], key="all_matrices", icon=":material/grid_view:", type="tertiary", on_click=_close)
+            (rows, columns), is_query = step.values.shape, step.tokens[0] == "query"
+            cell = _place("row", rows, row if is_query else 0), _place("column", columns, 0)
+            _show_matrix(step, own_columns, sides, row, cell)
+            left, right = st.columns([1, 2])
+            with left:
+                say(step, trace.config, kind, head)
             explained = explain(model, trace, kind, layer, head, step.name, *cell)
-            show_number(step, explained, sides, KIND_COLORS[kind])
-            _show_matrix(step, trace, kind, own_columns, sides, row, cell)
-    with overview:
-        _show_overview(steps, own_columns, sides, row, (name, cell))
-    st.subheader(words["all"], anchor=False)
-    _show_words(steps, trace.config, kind, head)
+            show_number(step, explained, sides, KIND_COLORS[kind], right)
+            _show_row(step, trace, kind, sides, row)
 
 
-# --- pickers -----------------------------------------------------------------------------------------------------------
+# --- the picked number -------------------------------------------------------------------------------------------------
 
 
-def _pick_step(steps: Sequence[AttentionStep]) -> str | None:
-    """The name of the step whose numbers are explained, or None."""
-    words = text("steps")
-    labels = {step.name: words["steps"][step.name]["title"] for step in steps}
-    return pick_or_none(words["step"], list(labels), "step", as_list=False, labels=labels)
+def _place(name: str, count: int, first: int) -> int:
+    """The picked row or column, from a click or from the address; `first` until one is picked, or if there is none such."""
 
+    def read(asked: str | None) -> int:
+        return first if asked is None else int(read_number(asked, 0, count - 1))
 
-def _pick_cell(step: AttentionStep, sides: Sides, row: int) -> Cell:
-    """Row and column of the picked number of a step. By default, the row is the followed row, if the rows of the step are
-    queries."""
-    words, places = text("steps"), []
-    first = row if step.tokens[0] == "query" else 0
-    for place, axis, key in zip(st.columns(2), (0, 1), ("row", "column"), strict=True):
-        names = dict(enumerate(labels(step, sides, axis) or ()))
-        with place:
-            label = words[f"cell_{key}_of"].format(axis=words["axes"][step.axes[axis]])
-            options = range(step.values.shape[axis])
-            places.append(pick(label, options, key, as_list=True, labels=names, first=0 if axis else first))
-    return places[0], places[1]
+    seed(name, read, lambda value: value if value in range(count) else first)
+    place = st.session_state[name]
+    publish(name, None if place == first else str(place))
+    return place
 
 
 def open_number(step: str, row: object, column: object, query: int | None = None) -> None:
     """Open the computation of one number of a step, after a click on its cell. Row and column come from the browser: values
-    that are not whole numbers are ignored, and the pickers limit the others to the matrix."""
+    that are not whole numbers are ignored, and others are limited to the matrix. `query` is the row to follow."""
     if isinstance(row, int) and isinstance(column, int):
         for name, value in {"part": "steps", "step": step, "row": row, "column": column, "query": query}.items():
             if value is not None:
@@ -98,26 +98,20 @@ def open_number(step: str, row: object, column: object, query: int | None = None
         scroll_to("card-step", part="head")
 
 
-def _follow() -> None:
-    """Move the picked cell to the followed row."""
-    st.session_state["row"] = st.session_state["query"]
+def _close() -> None:
+    """Go back to the matrices of all steps."""
+    st.session_state["step"] = None
 
 
 # --- the matrices ------------------------------------------------------------------------------------------------------
 
 
-def _show_overview(
-    steps: Sequence[AttentionStep],
-    own_columns: tuple[int, int],
-    sides: Sides,
-    row: int,
-    picked: tuple[str | None, Cell | None],
-) -> None:
+def _show_overview(steps: Sequence[AttentionStep], own_columns: tuple[int, int], sides: Sides, row: int) -> None:
     """Show the matrices of all steps in order, in one figure."""
-    words, (name, cell) = text("steps"), picked
+    words = text("steps")
     matrices = []
     for place, step in enumerate(steps, start=1):
-        matrix = _matrix(step, own_columns, sides, row, cell if step.name == name else None)
+        matrix = _matrix(step, own_columns, sides, row, None)
         rows, columns = (f"{axis} {size}" for axis, size in zip(step.axes, step.values.shape, strict=True))
         title = words["heading"].format(number=place, title=words["steps"][step.name]["title"])
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
@@ -133,34 +127,41 @@ def _open_cell(key: str, steps: Sequence[AttentionStep]) -> None:
     sent = event(key, "click")
     axis = sent.get("axis")
     if isinstance(axis, int) and 0 < axis <= len(steps):
-        open_number(steps[axis - 1].name, sent.get("y"), sent.get("x"))
+        step, row = steps[axis - 1], sent.get("y")
+        open_number(step.name, row, sent.get("x"), row if isinstance(row, int) and step.tokens[0] == "query" else None)
 
 
 def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str, head: int) -> None:
     """Show the title, reason, formula and shape of every step, side by side."""
+    words = text("steps")
     for first in range(0, len(steps), ACROSS):
         for column, place in zip(st.columns(ACROSS), range(first, min(first + ACROSS, len(steps))), strict=False):
             with card(f"step-{place}", column, height="stretch"):
-                say(place + 1, steps[place], config, kind, head)
+                step = steps[place]
+                title = words["heading"].format(number=place + 1, title=words["steps"][step.name]["title"])
+                st.markdown(f"**{title}**")
+                say(step, config, kind, head)
 
 
-def _show_matrix(
-    step: AttentionStep, trace: Trace, kind: str, own_columns: tuple[int, int], sides: Sides, row: int, cell: Cell
-) -> None:
-    """Show the matrix of one step at reading size, the numbers of the followed row, and the code that computes it."""
-    words, config = text("steps"), trace.config
+def _show_matrix(step: AttentionStep, own_columns: tuple[int, int], sides: Sides, row: int, cell: Cell) -> None:
+    """Show the matrix of one step at reading size. A click on a number opens it."""
     matrix = _matrix(step, own_columns, sides, row, cell)
-    alt, key = _alt(words["steps"][step.name]["title"], step), f"step-{step.name}"
+    alt, key = _alt(text("steps")["steps"][step.name]["title"], step), f"step-{step.name}"
     show(chart(tensor_map, matrix, labels=figure_labels()), key, alt, asks={"click": lambda: _open_cell(key, [step])})
-    if matrix.selected_row is None:
+
+
+def _show_row(step: AttentionStep, trace: Trace, kind: str, sides: Sides, row: int) -> None:
+    """Show the numbers of the followed row, and the code that computes a step."""
+    words, config = text("steps"), trace.config
+    if step.tokens[0] != "query":
         st.caption(words["every_row"])
     else:
-        listed = _listed(step, sides, row)
-        st.caption(words["followed"].format(row=literal(sides["query"][row])))
-        st.code(listed, language=None, wrap_lines=True, height=LISTED_HEIGHT if len(listed) > LISTED else "content")
         if step.name == "weights" and step.hidden[row].all():
             fate = words["empty_zero" if config.mask_fill == -math.inf else "empty_uniform"]
             st.markdown(words["empty_row"].format(fate=fate))
+        if fold := unfolding(words["followed"].format(row=literal(sides["query"][row])), ":material/123:", "row_numbers"):
+            listed = _listed(step, sides, row)
+            fold.code(listed, language=None, wrap_lines=True, height=LISTED_HEIGHT if len(listed) > LISTED else "content")
     if isinstance(config, TransformerConfig) and (lines := unfolding(words["lines"], ":material/code:", "lines")):
         with lines:
             show_source(source_of(step.name, config, kind))

@@ -17,10 +17,9 @@ from transformer.network.masks import attention_softmax
 from transformer.tracing.paths import Kind
 
 
-def say(place: int, step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
-    """Show a step's title, its reason, its formula and its shape. `place` is the number of the step, counted from 1."""
-    words, step_words = text("steps"), text("steps")["steps"][step.name]
-    st.markdown(f"**{words['heading'].format(number=place, title=step_words['title'])}**")
+def say(step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
+    """Show a step's reason, its formula and its shape."""
+    step_words = text("steps")["steps"][step.name]
     st.markdown(_why(step_words, step, config, kind))
     st.latex(_formula(step_words, step, config, kind, head))
     st.caption(_shape(step, head, config.heads))

@@ -134,6 +134,8 @@ def _show_row(
     the picked row."""
     words, last = text("attention"), len(queries) - 1
     say_cells(weights.shape, MAP_TOKENS, "map_reduced")
+    if st.session_state.get("row", 0) > last:  # left from the steps of a longer text
+        del st.session_state["row"]
     row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
     label = linked_token(row, queries[row])
     st.markdown(f"**{words['row_title'].format(query=literal(label))}**")

@@ -84,7 +84,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     if written:
         top = heatmaps[-1]
         heatmaps[-1] = top | in_cells(top["z"], "{:.2f}", top["colorscale"], float(top["zmin"]), float(top["zmax"]))
-    figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(340 / height, 10, 24)))
+    figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(280 / height, 10, 24)))
     figure.update_layout(margin={"t": 90 if matrix.columns else 60})
     return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure
 
@@ -226,7 +226,7 @@ def terms_bars(
         showgrid=False,
     )
     figure.update_yaxes(title={"text": escaped(value)}, zeroline=False)
-    return finished(figure, height=300, bargap=0.15)
+    return finished(figure, height=260, bargap=0.15)
 
 
 def matrix_names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:

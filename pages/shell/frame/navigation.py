@@ -80,7 +80,6 @@ def foot() -> None:
     if st.session_state["page"] not in names:
         return
     index = names.index(st.session_state["page"])
-    st.space("medium")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", border=True, key="foot"):
         if index > 0:
             _stop(stops[index - 1], words["back"], ":material/arrow_back:", "left")

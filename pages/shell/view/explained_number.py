@@ -1,7 +1,9 @@
 """How one number was computed: a sentence, the formula with its numbers, and the terms as bars."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -10,7 +12,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.pickers import unfolding
 from pages.ui.text import figure_labels, text
-from transformer.analysis.cell import Explanation, Term
+from transformer.analysis.cell import Explanation, Term, explanation_of, softmax_of
 from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps_figures import terms_bars
 from transformer.figures.theme import ROLE_COLORS
@@ -21,14 +23,19 @@ Sides = dict[str, list[str]]
 MOST_WRITTEN = 3
 
 
-def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str) -> None:
-    """Show a sentence, the formula with its numbers, the terms as bars, and the sum beside the traced number."""
+def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str, place: Any = st) -> None:
+    """Show a sentence, the formula with its numbers, the sum beside the traced number, and the terms as bars. `place`: a
+    narrower place for all but the bars and the table of the terms."""
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
-    st.markdown(_sentence(step, explained, sides))
-    formula = formula_with_numbers(explained)
+    place.markdown(_sentence(step, explained, sides))
+    formula = formula_with_numbers(explained, digits=5 if place is st else 3)
     if formula:
-        st.latex(formula)
+        place.latex(formula)
+    sentences = words["result" if summed else "result_plain"]
+    place.markdown(sentences.format(result=number(explained.result), traced=number(explained.traced)))
+    if not explained.agrees:
+        place.warning(words["edited"], icon=":material/edit:")
     terms = [term._replace(label=_name(term, sides)) for term in explained.terms]
     if summed or explained.operation == "softmax":
         terms += [Term(words["bias"], explained["bias"], 1.0, explained["bias"])] if "bias" in dict(explained.extra) else []
@@ -44,10 +51,6 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             labels=figure_labels(),
         )
         show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
-    sentences = words["result" if summed else "result_plain"]
-    st.markdown(sentences.format(result=number(explained.result), traced=number(explained.traced)))
-    if not explained.agrees:
-        st.warning(words["edited"], icon=":material/edit:")
     if summed or explained.operation == "softmax":
         columns = words["columns"]
         names = [columns["term"], *columns[step.name], value]
@@ -102,6 +105,12 @@ def formula_with_numbers(explained: Explanation, digits: int = 5) -> str:
         products = sum_of_products([(term.left, term.right) for term in explained.terms], digits)
         return f"{products}{bias} = {latex(explained.result)}"
     return ""
+
+
+def show_softmax(logits: Sequence[float] | np.ndarray, token: int) -> None:
+    """Draw the formula, with its numbers, of the softmax of logits at a token."""
+    computation = softmax_of(np.asarray(logits, np.float64), token, "vocab")
+    st.latex(formula_with_numbers(explanation_of(computation, computation[-1], token)))
 
 
 def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> str:

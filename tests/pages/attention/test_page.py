@@ -93,7 +93,7 @@ def test_a_click_on_a_tile_opens_that_head(visitor: Visitor) -> None:
         bounds = page.locator(picture).bounding_box()
         assert bounds is not None
         assert bounds["y"] + bounds["height"] <= 768
-        assert bounds["x"] >= 380
+        assert bounds["x"] >= 332
     box = canvas.bounding_box()
     assert box is not None
     # The last tile is at the lower right for every size of the labels.

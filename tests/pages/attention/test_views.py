@@ -11,7 +11,7 @@ from pages.attention.lines_view import is_switched_off
 from pages.ui.format import number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
-from tests.pages.apps import charts, notes, on_page, shown, shown_errors
+from tests.pages.apps import charts, notes, on_page, shown, shown_errors, unfold
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 
@@ -127,16 +127,33 @@ def test_a_link_opens_the_computation_of_a_number_of_a_step() -> None:
 
 
 def test_the_steps_follow_the_query_for_which_the_card_names_the_head() -> None:
-    """The followed row is the one that predicts the pronoun. The picker names the steps in words."""
+    """The followed row is the one that predicts the pronoun. The picker names the steps in words. No picker below the picture
+    picks a number: a click on a cell does."""
     app = opened(model="english-french", part="steps", step="weights", layer="1", head="2")
     assert not app.exception
-    followed, row, column = (app.selectbox(key=key).options[app.session_state[key]] for key in ("query", "row", "column"))
-    assert followed.endswith("qu' → il")
-    assert row == followed
-    assert column.endswith("<sos>")
+    followed, row, column = (app.session_state[key] for key in ("query", "row", "column"))
+    assert followed == row
+    assert column == 0
+    drawn = {chart.key: chart.spec for chart in charts(app)}
+    assert drawn["step-weights"]["data"][-1]["y"][followed].endswith("qu' → il")
+    assert "steps" not in drawn  # one picture at a time
+    assert {each.key for each in app.selectbox}.isdisjoint({"query", "row", "column"})
     steps = next(group for group in app.button_group if group.key == "step")
     assert "Scaled scores" in steps.options
     assert not [name for name in steps.options if "_" in name]
+    app.button(key="all_matrices").click().run()
+    assert "steps" in [chart.key for chart in charts(app)]
+    app = unfold(app, "all_steps")
+    assert text("steps")["steps"]["scaled_scores"]["why"] in texts(app)
+
+
+def test_a_link_with_a_number_outside_of_the_matrix_of_a_step_opens_its_first_number() -> None:
+    app = opened(source="abc", part="steps", step="weights", query="99", row="99", column="-1")
+    assert shown_errors(app) == ""
+    assert app.session_state["row"] == app.session_state["query"]
+    assert app.session_state["column"] == 0
+    app = opened(source="abc", part="steps", step="weights", query="2", row="3", column="1")
+    assert [app.session_state[name] for name in ("query", "row", "column")] == [2, 3, 1]
 
 
 def test_a_head_is_switched_off_only_if_it_was_on() -> None:
@@ -163,7 +180,17 @@ def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
     expect(opened.locator(".katex").first).to_be_in_viewport()
     weight = Pipeline.load("reverse").trace("abc").head("encoder", 0, 0)[2, 1]
     expect(page.get_by_text(f"{number(float(weight))}; the model computed").first).to_be_visible()
+    # In the picture at reading size, a number of the next row.
+    chart = page.locator(".st-key-step-weights .chart")
+    chart.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    visitor.settle()
+    assert {"step=weights", "query=3", "column=1"} <= {*page.url.partition("?")[2].split("&")}
     # In the pictures of all steps, another number: the first of the first step.
+    page.get_by_role("button", name=text("steps")["back"]).click()
+    visitor.settle()
     chart = page.locator(".st-key-steps .chart")
     chart.focus()
     page.keyboard.press("ArrowRight")
