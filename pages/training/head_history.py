@@ -58,7 +58,7 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     st.markdown(words["turned_text"])
     recipe = frames.pipeline(-1).card.recipe
     if recipe.get("turning"):
-        place = {name: recipe[name] for name in ("turning_layer", "turning_head", "turning_from")}
+        place = {name: whole(recipe[name]) for name in ("turning_layer", "turning_head", "turning_from")}
         st.markdown(words["told"].format(**place))
     by_measure = dict(waited(words["running"], measures, film, kind))
     names = list(by_measure)

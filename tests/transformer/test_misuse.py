@@ -623,6 +623,8 @@ REFUSED = {
     "trace.ids_of(None)": "side is None; allowed are source, target",
     "run_traced(model, source, target, source_tokens='abc')": "source_tokens must have a row of tokens for each text",
     "run_traced(model, source, target, source_tokens=[['a']])": "with one token for each id, not [['a']]",
+    "run_traced(model, source, target, source_words=[[0, 1]])": "source_words must have a row for each text",
+    "run_traced(model, source, target, target_words=[['a'] * 4])": "the number of a word or None for each id, not [['a'",
     "alone.tokens('cross')": "This run has no cross attention; it has decoder.",
     "alone['encoder.output']": "there is no such tap as 'encoder.output'; nearest are decoder.output",
 }

@@ -409,7 +409,7 @@ def run_traced(
         source_words, target_words: as in `Trace`.
 
     Raises:
-        InputError: as in `Transformer.forward`; or there is not exactly one token for each id.
+        InputError: as in `Transformer.forward`; or there is not exactly one token, or one word, for each id.
         PathError: an edit does not fit the model. It is raised before anything runs.
     """
     with torch.inference_mode(), tracing(model, edits) as values:
@@ -424,8 +424,8 @@ def run_traced(
         _labels("source_tokens", source_tokens, source_ids),
         _labels("target_tokens", target_tokens, target_ids),
         values.masks,
-        source_words,
-        target_words,
+        _words("source_words", source_words, source_ids),
+        _words("target_words", target_words, target_ids),
     )
 
 
@@ -445,3 +445,13 @@ def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:
         template = "{name} must have a row of tokens for each text, with one token for each id, not {tokens!r}."
         raise InputError(template, name=name, tokens=tokens)
     return tuple(rows)
+
+
+def _words(name: str, words: Words, ids: Ids) -> Words:
+    """The words as tuples; empty if `words` is empty."""
+    rows = tuple(() if isinstance(row, str) else tuple(as_list(row) or ()) for row in as_list(words) or ())
+    numbers = all(word is None or isinstance(word, int) for row in rows for word in row)
+    if rows and ([len(row) for row in rows] != [len(row) for row in ids] or not numbers):
+        template = "{name} must have a row for each text, with the number of a word or None for each id, not {words!r}."
+        raise InputError(template, name=name, words=words)
+    return rows
