@@ -8,7 +8,9 @@ import streamlit as st
 
 from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_settings import generate
+from pages.decoding.explained_numbers import explain_mean_weight, explain_probability
 from pages.decoding.whole_words import joined_tokens, joined_weights
+from pages.shell.view.explained_chart import ring, show_explained
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
@@ -156,17 +158,35 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     pruned = run.generation.pruned.get(made.number)
     if pruned is not None:
         st.caption(words["node_pruned"].format(step=pruned + 1))
-    left, right = st.columns(2)
+    (left, right), below = st.columns(2), st.container()
     top, own = run.top(made), run.own(made)
     with left:
         tokens = run.tokens_of(top)
         figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token), figure_labels())
-        show(figure, "node-bars", words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)))
+        show_explained(
+            figure,
+            "node-bars",
+            words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)),
+            lambda bar: explain_probability(run, made, bar.column),
+            (1, len(top)),
+            marks=lambda bar: ring(float(own[top[bar.column]]), bar.column),
+            place=below,
+        )
     with right:
         kind = run.kinds[0]
-        rows = step.attention(kind, made.row).mean(1).numpy()
+        heads = step.attention(kind, made.row).numpy()
         keys = run.text_tokens if kind == Kind.CROSS else run.tokens_of(step.input_ids[made.row].tolist())
-        rows, keys = joined_weights(rows, of), joined_tokens(keys, of)
+        heads, keys = joined_weights(heads, of), joined_tokens(keys, of)
+        rows = heads.mean(1)
         names = [words["layer_row"].format(layer=layer + 1) for layer in range(len(rows))]
         figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())
-        show(figure, "node-attention", words["node_attention_alt"].format(token=branch[-1]))
+        show_explained(
+            figure,
+            "node-attention",
+            words["node_attention_alt"].format(token=branch[-1]),
+            lambda cell: explain_mean_weight(heads[cell.row, :, cell.column], cell.row, keys[cell.column]),
+            rows.shape,
+            axes=("query", "key"),
+            hint=False,
+            place=below,
+        )

@@ -8,7 +8,9 @@ from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import LOGITS_PROCESSORS
-from pages.ui.charts import chart, show
+from pages.decoding.explained_numbers import explain_probability, explain_samples
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.text import figure_labels, text
@@ -35,7 +37,14 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     tokens, titles = run.bar_names(made), [stage_title(stage) for stage in step.stages]
     stages = np.stack([with_rest(values, top) for values in distributions])
     figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
-    show(figure, "stages", words["stages_alt"].format(step=made.step + 1, count=len(stages)))
+    show_explained(
+        figure,
+        "stages",
+        words["stages_alt"].format(step=made.step + 1, count=len(stages)),
+        lambda bar: explain_probability(run, made, bar.column, bar.row, titles[bar.row]),
+        stages.shape,
+        marks=lambda bar: ring(float(stages[bar.row, bar.column]), bar.column, bar.row),
+    )
     says = _effects(run, titles, distributions) if isinstance(method, Sample) else [words["stages_allowed"]]
     st.caption(" ".join([*says, *forced]))
     if isinstance(method, Sample):
@@ -62,7 +71,21 @@ def _show_draws(
     sampled = method.samples(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
     shares = with_rest(np.bincount(sampled, minlength=len(last)), run.top(made)) / DRAWS
     figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]), figure_labels())
-    show(figure, "draw-bars", words["draw_alt"].format(count=DRAWS))
+
+    def explain(bar: Cell) -> None:
+        if bar.row:
+            explain_samples(tokens[bar.column], round(shares[bar.column] * DRAWS), DRAWS)
+        else:
+            explain_probability(run, made, bar.column, len(step.stages) - 1, stage_title(step.stages[-1]))
+
+    show_explained(
+        figure,
+        "draw-bars",
+        words["draw_alt"].format(count=DRAWS),
+        explain,
+        (2, len(tokens)),
+        marks=lambda bar: ring(bar.column + (0.2 if bar.row else -0.2), float((probabilities, shares)[bar.row][bar.column])),
+    )
     token = literal(run.tokens_of([sampled[0]])[0])
     if np.count_nonzero(last) == 1:
         st.caption(words["draw_certain"].format(token=token))

@@ -6,21 +6,23 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.answer_steps import Run
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, frame, ring, show_explained
 from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.view import View
 from pages.ui.chart import narrowness
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import text
-from transformer.analysis.logit_contributions import Part, logit_contributions
+from transformer.analysis.cell import explanation_of, sum_of
+from transformer.analysis.logit_contributions import OUTPUT_BIAS, Part, contribution, logit_contributions
 from transformer.analysis.logit_lens import answer_lens, lens_number
 from transformer.figures.decoding_figures import contribution_bars, lens_map, percent
 from transformer.pipeline.decoding.methods import Hypothesis
 from transformer.tracing.readout import Readout
 
+SHORT = 3  # significant digits of the factors of a long sum of products
 MOST_PARTS = 14  # this many parts have their own bar; the others are summed in one bar
 
 
@@ -66,7 +68,7 @@ def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
     share = words["lens_share"].format(count=len(found.share.terms))
     capped = words["lens_capped"].format(cap=number(found.cap)) if found.cap else ""
     st.markdown(words["lens_logit"].format(place=place, step=cell.column + 1, token=token, logit=number(found.logit.result)))
-    st.latex(formula_with_numbers(found.logit, 3))
+    st.latex(formula_with_numbers(found.logit, SHORT))
     st.markdown(" ".join([capped, share]).strip())
     st.latex(formula_with_numbers(found.share))
     values = {"token": token, "share": percent(found.share.result), "written": written, "logit": number(found.written)}
@@ -97,7 +99,28 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
         if against is None
         else words["to_difference"].format(token=token, other=names[against])
     )
-    show(chart(contribution_bars, titles, values, axis), "contributions", words["pushed_alt"].format(token=token))
+
+    def explain(cell: Cell) -> None:
+        if cell.column >= len(first):
+            others = {str(index): float(contributions.values[index]) for index in rest}
+            st.markdown(words["explain_others"].format(count=len(rest)))
+            st.latex(formula_with_numbers(explanation_of(sum_of(others), float(values[-1]))))
+            return
+        part = contributions.parts[first[cell.column]]
+        says = words["explain_bias" if part.name == OUTPUT_BIAS else "explain_part"]
+        less = "" if against is None else words["explain_against"].format(other=literal(names[against]))
+        st.markdown(says.format(part=part_name(part), token=literal(token), less=less))
+        found = contribution(readout, step.values, part, made.token, against, made.row)
+        st.latex(formula_with_numbers(found, SHORT))
+
+    show_explained(
+        chart(contribution_bars, titles, values, axis),
+        "contributions",
+        words["pushed_alt"].format(token=token),
+        explain,
+        (1, len(titles)),
+        marks=lambda cell: ring(float(values[cell.column]), cell.column),
+    )
     total, logit = float(contributions.values.sum()), contributions.logit
     st.markdown(
         words["check_sum"].format(

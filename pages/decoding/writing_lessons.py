@@ -6,10 +6,12 @@ from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import Settings, generate
+from pages.decoding.explained_numbers import explain_loss, explain_probability, explain_target
+from pages.shell.view.explained_chart import Cell, ring, show_explained
 from pages.shell.view.runs import Edits, right_answer, runs
 from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import TEXT, literal
 from pages.ui.format import fixed, number, share
 from pages.ui.text import figure_labels, text
@@ -39,7 +41,14 @@ def show_forcing(view: View, edits: Edits) -> None:
     tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
-    show(figure, "losses", words["losses_alt"].format(target=cut(target, TEXT)))
+    show_explained(
+        figure,
+        "losses",
+        words["losses_alt"].format(target=cut(target, TEXT)),
+        lambda bar: explain_loss(tokens, forced.probabilities, bar.column),
+        (1, len(tokens)),
+        marks=lambda bar: ring(bar.column, float(forced.losses[bar.column])),
+    )
     st.caption(
         words["losses_caption"].format(
             mean=fixed(forced.loss, 4),
@@ -69,7 +78,21 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
     both = [with_rest(values, top) for values in (target, own)]
     figure = chart(draw_bars, run.bar_names(made), *both, (words["asked"], words["given"]), figure_labels())
-    show(figure, "smoothing", words["smoothing_alt"].format(token=token))
+
+    def explain(bar: Cell) -> None:
+        if bar.row:
+            explain_probability(run, made, bar.column)
+        else:
+            explain_target(run, made, smoothing, bar.column)
+
+    show_explained(
+        figure,
+        "smoothing",
+        words["smoothing_alt"].format(token=token),
+        explain,
+        (2, len(both[0])),
+        marks=lambda bar: ring(bar.column + (0.2 if bar.row else -0.2), float(both[bar.row][bar.column])),
+    )
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
     best = int(own.argmax())
     values |= {"best": literal(run.tokens_of([best])[0]), "best_share": percent(own[best])}

@@ -17,8 +17,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transformer.analysis.cell import Explanation, explanation_of, product_of, sum_of
 from transformer.analysis.checks import check_number, readable_pass
-from transformer.errors import InputError
+from transformer.errors import InputError, PathError
 from transformer.network.model import Transformer
 from transformer.tracing.paths import Kind
 from transformer.tracing.readout import Norm, Readout, Sublayer
@@ -77,6 +78,57 @@ def logit_contributions(
             tensors, or comes from a model with another d_model; there is no such token or row; or a tensor that is summed is
             missing.
     """
+    readout, values = _checked(model, values, token, against, row)
+    end = values[readout.stream[-1]][row, -1]
+    # If the model limits its logits at the end (`cap`), the contributions add up to the logits before the limit.
+    logits = readout.uncapped(end[None, None])[0, 0] if readout.cap else values["logits"][row, -1]
+    direction, bias = _direction(readout, token, against)
+    logit = float(logits[token]) - (0.0 if against is None else float(logits[against]))
+    shares = {part: float(vector @ direction) for part, vector in _stream(readout, values, row).items()}
+    shares[Part(OUTPUT_BIAS)] = bias
+    return Contributions(tuple(shares), np.array([*shares.values()]), logit)
+
+
+@torch.inference_mode()
+def contribution(
+    model: Readout | Transformer,
+    values: Trace | Mapping[str, Tensor],
+    part: Part,
+    token: int,
+    against: int | None = None,
+    row: int = 0,
+) -> Explanation:
+    """The computation of what one part of the model adds to the logit of a token. The arguments and errors are those of
+    `logit_contributions`.
+
+    Args:
+        part: one of its parts.
+
+    Raises:
+        PathError: there is no such part.
+    """
+    readout, values = _checked(model, values, token, against, row)
+    direction, bias = _direction(readout, token, against)
+    vectors = _stream(readout, values, row) | {Part(OUTPUT_BIAS): None}
+    if part not in vectors:
+        raise PathError("There is no part {part}; allowed are {parts}.", part=part, parts=", ".join(map(str, vectors)))
+    vector = vectors[part]
+    if vector is None:
+        biases = {
+            index: 0.0 if readout.bias is None else float(readout.bias[index])
+            for index in (token, against)
+            if index is not None
+        }
+        return explanation_of(
+            sum_of({f"token {index}": value if index == token else -value for index, value in biases.items()}), bias
+        )
+    return explanation_of(product_of(vector.numpy(), direction.numpy(), "d_model"), float(vector @ direction))
+
+
+def _checked(
+    model: Readout | Transformer, values: Trace | Mapping[str, Tensor], token: int, against: int | None, row: int
+) -> tuple[Readout, Mapping[str, Tensor]]:
+    """The readout of a model and the tensors of a pass, which contain all that `logit_contributions` reads."""
     readout, values = readable_pass(model, values)
     for path in ("logits", *_summed(readout, values)):
         if path not in values:
@@ -85,17 +137,16 @@ def logit_contributions(
     if against is not None:
         check_number("against", against, 0, len(readout.weight) - 1)
     check_number("row", row, 0, len(values["logits"]) - 1)
-    end = values[readout.stream[-1]][row, -1]
-    # If the model limits its logits at the end (`cap`), the contributions add up to the logits before the limit.
-    logits = readout.uncapped(end[None, None])[0, 0] if readout.cap else values["logits"][row, -1]
+    return readout, values
+
+
+def _direction(readout: Readout, token: int, against: int | None) -> tuple[Float[Tensor, " d_model"], float]:
+    """The vector and the bias that `Readout.direction` returns for a token, less those of a second token."""
     direction, bias = readout.direction(token)
-    logit = float(logits[token])
-    if against is not None:
-        other, other_bias = readout.direction(against)
-        direction, bias, logit = direction - other, bias - other_bias, logit - float(logits[against])
-    shares = {part: float(vector @ direction) for part, vector in _stream(readout, values, row).items()}
-    shares[Part(OUTPUT_BIAS)] = bias
-    return Contributions(tuple(shares), np.array([*shares.values()]), logit)
+    if against is None:
+        return direction, bias
+    other, other_bias = readout.direction(against)
+    return direction - other, bias - other_bias
 
 
 def _summed(readout: Readout, values: Mapping[str, Tensor]) -> list[str]:

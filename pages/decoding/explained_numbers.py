@@ -1,0 +1,68 @@
+"""How a clicked number of the page *Watch it write* was computed: a sentence, and the formula with its numbers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from pages.decoding.answer_steps import Run
+from pages.shell.view.explained_number import factor, shortened, show_softmax
+from pages.ui.escaping import literal
+from pages.ui.format import latex, number
+from pages.ui.text import text
+from transformer.pipeline.decoding.methods import Hypothesis
+
+
+def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0, title: str = "") -> None:
+    """Draw how the probability of a bar was computed at a stage, whose name is `title`: of a token of `Run.top`, or, in the bar
+    after them, of all others."""
+    words, top = text("decoding"), run.top(made)
+    probabilities = run.distributions(made)[stage]
+    if column >= len(top):
+        st.markdown(words["explain_rest"].format(count=len(probabilities) - len(top)))
+        shown = [factor(value) for value in probabilities[top].tolist()]
+        st.latex(rf"1 - \left({shortened(shown)}\right) = {latex(float(np.delete(probabilities, top).sum()))}")
+        return
+    (token,) = run.tokens_of([top[column]])
+    says = words["explain_stage" if stage else "explain_own"] if probabilities[top[column]] else words["explain_cut"]
+    st.markdown(says.format(token=literal(token), stage=title, count=len(probabilities)))
+    show_softmax(run.step(made).stages[stage].logits[made.row].double().numpy(), top[column])
+
+
+def explain_loss(tokens: Sequence[str], probabilities: Float[np.ndarray, " token"], column: int) -> None:
+    """Draw how the loss of a token was computed from its probability."""
+    share = float(probabilities[column])
+    st.markdown(text("decoding")["explain_loss"].format(token=literal(tokens[column])))
+    st.latex(rf"-\ln {latex(share)} = {latex(-float(np.log(max(share, np.finfo(float).tiny))))}")
+
+
+def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) -> None:
+    """Draw how the probability that label smoothing asks for was computed: of a token of `Run.top`, or of all others."""
+    words, top, vocab = text("decoding"), run.top(made), len(run.own(made))
+    spread = rf"\frac{{{latex(smoothing)}}}{{{vocab}}}"
+    if column >= len(top):
+        rest = vocab - len(top)
+        st.markdown(words["explain_asked_rest"].format(count=rest, smoothing=number(smoothing)))
+        st.latex(rf"{rest} \cdot {spread} = {latex(rest * smoothing / vocab)}")
+        return
+    right = top[column] == made.token
+    (token,) = run.tokens_of([top[column]])
+    says = words["explain_asked" if right else "explain_asked_other"]
+    st.markdown(says.format(token=literal(token), smoothing=number(smoothing), count=vocab))
+    st.latex(
+        rf"{rf'1 - {latex(smoothing)} + ' if right else ''}{spread} = {latex(smoothing / vocab + right * (1 - smoothing))}"
+    )
+
+
+def explain_samples(token: str, drawn: int, count: int) -> None:
+    """Draw how the share of samples in which a token was drawn was computed."""
+    st.markdown(text("decoding")["explain_drawn"].format(token=literal(token), drawn=drawn, count=count))
+    st.latex(rf"\frac{{{drawn}}}{{{count}}} = {latex(drawn / count)}")
+
+
+def explain_mean_weight(weights: Float[np.ndarray, " head"], layer: int, key: str) -> None:
+    """Draw the mean over the heads of a layer of the attention to a token."""
+    values = [factor(value) for value in weights.tolist()]
+    st.markdown(text("decoding")["explain_weight"].format(layer=layer + 1, key=literal(key), count=len(values)))
+    st.latex(rf"\frac{{{shortened(values)}}}{{{len(values)}}} = {latex(float(weights.mean()))}")
