@@ -1,7 +1,6 @@
 """The what-if view: a list of edits of the model, kept in the URL, and the runs without and with the edits side by side."""
 
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -14,7 +13,7 @@ from pages.shell.view.card_heads import head_title
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
-from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_chart import Cell, frame, show_explained
 from pages.shell.view.explained_number import factor
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
@@ -27,7 +26,6 @@ from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
-from transformer.figures.token_geometry_figures import framed
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
 from transformer.tracing.paths import Kind, Side
 from transformer.tracing.phrases import all_interventions, at_head, block
@@ -214,10 +212,4 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
 
     sizes = np.max([values.shape for values in drops.values()], axis=0).tolist()
     figure, alt = chart(importance_map, drops, kinds, labels=figure_labels()), words["importance_alt"]
-    show_explained(figure, "importance", alt, explain, sizes, marks=_frame_of_panel, traces=len(drops))
-
-
-def _frame_of_panel(cell: Cell) -> list[dict[str, Any]]:
-    """A frame around a cell of a figure with a pair of axes for each trace, as shapes of Plotly."""
-    number = str(cell.trace + 1) if cell.trace else ""
-    return [shape | {"xref": f"x{number}", "yref": f"y{number}"} for shape in framed(cell.row, cell.column)]
+    show_explained(figure, "importance", alt, explain, sizes, marks=lambda cell: frame(cell, cell.trace), traces=len(drops))

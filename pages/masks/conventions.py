@@ -1,5 +1,6 @@
 """Three conventions for a mask, applied to the same scores; and the weights of a query whose keys are all masked."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,10 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
+from pages.masks.explained_masks import named
+from pages.masks.explained_stages import TRACES_OF_STAGE, explain_empty, explain_stage
+from pages.masks.mask_pictures import target_rules
 from pages.shell.view import card_heads
+from pages.shell.view.explained_chart import Cell, frame, show_explained
 from pages.shell.view.head_links import show_training_link
 from pages.shell.view.map_names import map_names
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
 from transformer.analysis.head_measures import measure
@@ -59,6 +64,15 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     # The columns stand one below the other where they have no room: on a narrow page, and in the large type for a projector.
     row = st.container() if presenting() else st.container(horizontal=True, vertical_alignment="bottom")
     places = [row.container(width="stretch" if presenting() else COLUMN) for _ in compared]
+    below = st.container()
+
+    def explain(one: Convention, cell: Cell) -> None:
+        query, key = cell.row, cell.column
+        padding = one.config.target_padding
+        rules = target_rules(batch, padding, query, key) if side == "target" else [batch.no_padding(side, key)]
+        pair = named(queries, query), named(keys, key)
+        explain_stage(one, cell.trace // TRACES_OF_STAGE, float(scores[query, key]), query, key, pair, rules)
+
     for place, one in zip(places, compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
@@ -68,10 +82,16 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
             before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
-            show(
+            show_explained(
                 chart(convention_stages, stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
                 f"convention-{one.name}",
                 alt,
+                partial(explain, one),
+                one.keep.shape,
+                marks=lambda cell: frame(cell, cell.trace // TRACES_OF_STAGE),
+                traces=TRACES_OF_STAGE * len(stages.titles),
+                hint=one is compared[-1],
+                place=below,
             )
     own = trace[chosen.path / "weights"].values[item, chosen.head].numpy()
     st.markdown(f"**{words['compare']}**")
@@ -130,7 +150,13 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
         empty_rows, [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
     )
     shares = {name: written_number(float(weights[0]), 3) for name, weights, _ in ways}
-    show(figure, "empty-rows", words["empty_alt"].format(keys=len(keys), **shares), tells=True)
+
+    def explain(cell: Cell) -> None:
+        name, weights, _ = ways[cell.row]
+        explain_empty(name, float(weights[cell.column]), len(keys))
+
+    alt = words["empty_alt"].format(keys=len(keys), **shares)
+    show_explained(figure, "empty-rows", alt, explain, (len(ways), len(keys)), tells=True)
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))

@@ -39,9 +39,10 @@ class Cell(NamedTuple):
     column: int
 
 
-def frame(cell: Cell) -> list[dict[str, Any]]:
-    """A frame around a cell of a figure with one pair of axes, as shapes of Plotly."""
-    return [shape | {"yref": "y"} for shape in framed(cell.row, cell.column)]
+def frame(cell: Cell, panel: int = 0) -> list[dict[str, Any]]:
+    """A frame around a cell, as shapes of Plotly. `panel` is the number of the cell's pair of axes, counted from 0."""
+    axis = str(panel + 1) if panel else ""
+    return [shape | {"xref": f"x{axis}", "yref": f"y{axis}"} for shape in framed(cell.row, cell.column)]
 
 
 def ring(x: float, y: float, panel: int = 0) -> list[dict[str, Any]]:

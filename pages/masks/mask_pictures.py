@@ -1,0 +1,173 @@
+"""Pictures of the masks of one text of a batch, and why a clicked cell is hidden or not."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.masks.batch import Batch
+from pages.masks.explained_masks import Rule, explain_pair, explain_words, named, not_far, not_later
+from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.map_names import map_names
+from pages.ui.charts import chart
+from pages.ui.format import named_shape, numbered_tokens
+from pages.ui.pickers import unfolding
+from pages.ui.text import figure_labels, text
+from transformer import Trace
+from transformer.analysis.mask_rules import is_causal, window
+from transformer.analysis.word_trace import join_allowed, word_groups
+from transformer.figures.masks_figures import mask_picture
+from transformer.figures.theme import KIND_COLORS
+from transformer.pipeline.pipeline import Side
+from transformer.tracing.paths import Kind
+
+
+def show_masks(batch: Batch, shown: Trace) -> None:
+    """Draw the four masks of one sentence, and their shapes. `shown` is the batch's trace, or that trace between words."""
+    assert batch.target is not None
+    masks: dict[str, tuple[Any, Side]] = {
+        "source": (batch.trace.masks.source, "source"),
+        "padding": (batch.target.padding, "target"),
+        "causal": (batch.target.causal, "target"),
+        "combined": (batch.trace.masks.target, "target"),
+    }
+    for names in (("source", "padding"), ("causal", "combined")):
+        # The key is a place that a lesson scrolls to.
+        columns, below = st.container(key=f"masks-{names[0]}").columns(2), st.container()
+        for place, name in zip(columns, names, strict=True):
+            with place:
+                _show_mask(batch, shown, name, *masks[name], below)
+
+
+def _show_mask(batch: Batch, shown: Trace, name: str, mask: Any, side: Side, below: Any) -> None:
+    """Draw one of the four masks. `mask` is None if this variant has no such mask. Why a clicked cell is hidden is drawn in
+    `below`."""
+    words, trace, item = text("masks"), batch.trace, batch.item
+    title = words["mask_titles"][name]
+    st.markdown(f"**{title}**")
+    if mask is not None:
+        count = len(trace.tokens_of(side)[item])
+        keep = mask[item if mask.shape[0] > 1 else 0, 0].expand(count, count).numpy()
+        kind = Kind.ENCODER if side == "source" else Kind.DECODER
+        _draw(batch, shown, kind, keep, title, f"mask-{name}", partial(_rules, batch, name), below, hint=name == "combined")
+        st.caption(f"`{named_shape(_axes(name, side, mask), mask.shape)}`")
+    if name == "padding":
+        st.caption(words["padding_sentences"][trace.config.target_padding])
+    else:
+        st.caption(words["mask_sentences"]["combined_unmasked" if name == "combined" and batch.unmasked else name])
+
+
+def _rules(batch: Batch, name: str, query: int, key: int) -> list[Rule]:
+    """The rules of one of the four masks, for a query and a key."""
+    if name == "source":
+        return [batch.no_padding("source", key)]
+    rules = target_rules(batch, batch.trace.config.target_padding, query, key)
+    return {"padding": rules[:-1], "causal": rules[-1:], "combined": rules}[name]
+
+
+def target_rules(batch: Batch, padding: str, query: int, key: int) -> list[Rule]:
+    """The rules of a target mask, for a query and a key: that of padding, if there is one, and that of later keys. `padding` is
+    what the variant hides: `target_padding` in its configuration."""
+    place = {"queries": query, "keys": key}.get(padding)
+    return [*([] if place is None else [batch.no_padding("target", place)]), not_later(query, key)]
+
+
+def _draw(
+    batch: Batch,
+    shown: Trace,
+    kind: Kind,
+    keep: np.ndarray,
+    title: str,
+    key: str,
+    rules: Callable[[int, int], list[Rule]],
+    below: Any = st,
+    hint: bool = True,
+) -> None:
+    """Draw a mask as a picture. If it hides nothing, write how many looks it allows.
+
+    Args:
+        keep: the mask between tokens.
+        rules: returns the rules of the mask, for a query and a key.
+        below: where to draw why a clicked cell is hidden.
+        hint: whether to say that cells can be clicked.
+    """
+    words, looks, groups = text("masks"), keep.size, None
+    if shown is not batch.trace:
+        groups = [word_groups(batch.trace, side, batch.item) for side in (kind.queries, kind.keys)]
+    pieces = keep
+    keep = keep if groups is None else join_allowed(keep, *groups)
+    if keep.all():
+        st.markdown(words["all_allowed"].format(looks=looks))
+        return
+    # Between words, the mask has no rows and columns for the padding of a shorter text.
+    names = map_names(batch.view, shown, kind, batch.item)
+    queries, keys = (tokens[:size] for tokens, size in zip(names, keep.shape, strict=True))
+    alt = words["mask_alt"].format(name=title, tokens=len(queries), hidden=int((~keep).sum()))
+
+    def explain(cell: Cell) -> None:
+        pair = named(queries, cell.row), named(keys, cell.column)
+        if groups is None:
+            explain_pair(*pair, bool(keep[cell.row, cell.column]), rules(cell.row, cell.column))
+        else:
+            part = pieces[np.ix_(groups[0][cell.row], groups[1][cell.column])]
+            explain_words(*pair, int(part.sum()), part.size)
+
+    figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())
+    show_explained(figure, key, alt, explain, keep.shape, hint=hint, place=below)
+
+
+def show_recorded(batch: Batch, shown: Trace) -> None:
+    """Draw the masks that the attentions used. Layers of one kind with equal masks share a picture; a layer with a sliding
+    window has its own. `shown` is the batch's trace, or that trace between words."""
+    words, item = text("masks"), batch.item
+    st.markdown(words["recorded"])
+    for kind in shown.kinds:
+        alike: dict[bytes, list[int]] = {}
+        for layer in range(shown.layers(kind)):
+            alike.setdefault(_allowed(batch.trace, kind, layer, item).tobytes(), []).append(layer)
+        for layers in alike.values():
+            title = words["kinds"][kind]
+            listed = "" if len(alike) == 1 else words["recorded_layers"].format(layers=", ".join(str(at + 1) for at in layers))
+            st.markdown(f"**{title}** {listed}")
+            keep = _allowed(batch.trace, kind, layers[0], item)
+            _draw(batch, shown, kind, keep, title, f"mask-{kind}-{layers[0]}", partial(_recorded_rules, batch, kind, keep))
+
+
+def _recorded_rules(batch: Batch, kind: Kind, keep: np.ndarray, query: int, key: int) -> list[Rule]:
+    """The rules of a recorded mask that are read off the mask itself, for a query and a key."""
+    rules = [batch.no_padding(kind.keys, key)]
+    if kind.queries != kind.keys:
+        return rules
+    if not keep[query].any():
+        rules.append(batch.no_padding(kind.queries, query))
+    if is_causal(keep):
+        rules.append(not_later(query, key))
+    pad = batch.view.pipeline.vocabulary(kind.keys).pad
+    most = window(keep, np.array(batch.ids(kind.keys)) != pad)
+    return rules if most is None else [*rules, not_far(query, key, most)]
+
+
+def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
+    """True for each pair in which the query may attend to the key, in the first head of a layer."""
+    return ~trace.hidden(trace.attention_path(kind, layer))[item, 0].numpy()
+
+
+def _axes(name: str, side: Side, mask: Any) -> tuple[str, ...]:
+    """The names of a mask's axes. An axis of size 1 that is broadcast has the name `1`."""
+    axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
+    # The batch axis keeps its name even for one text, except in the causal mask, which is equal for every text.
+    own = () if name == "causal" else ("batch",)
+    return tuple(axis if size > 1 or axis in own else "1" for axis, size in axes)
+
+
+def show_numbers(batch: Batch) -> None:
+    """Draw the combined target mask as a table of 0 and 1."""
+    words = text("masks")
+    if table := unfolding(words["numbers"], ":material/table:", "numbers"):
+        rows, columns = map(numbered_tokens, map_names(batch.view, batch.trace, "decoder", batch.item))
+        keep = batch.trace.masks.target[batch.item, 0].numpy()
+        table.caption(words["numbers_caption"].format(kept=int(keep.sum()), total=keep.size))
+        table.dataframe(pd.DataFrame(keep.astype("uint8"), rows, columns))
