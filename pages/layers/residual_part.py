@@ -9,7 +9,9 @@ import streamlit as st
 
 from pages.layers.position_cells import position_to_show
 from pages.shell.frame.footer import show_computed
-from pages.ui.charts import chart, show
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_number import aligned, cosine_formula, length_formula
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, numbered_tokens
 from pages.ui.pickers import pick, pick_position, pick_text, unfolding
@@ -41,13 +43,32 @@ def show_stream(trace: Trace, measures: Mapping[str, Any]) -> None:
     values, points = _measured(stream, name, steps)
     st.caption(f"{words['measures'][name]} {words['joined'] if isinstance(trace, WordTrace) else ''}".rstrip())
     figure = chart(token_lines, values, points, tokens, words["axes"][name], followed, LIMITS.get(name))
-    show(figure, "stream", words["alt"].format(measure=name, count=len(tokens), stack=stack))
+    show_explained(
+        figure,
+        "stream",
+        words["alt"].format(measure=name, count=len(tokens), stack=stack),
+        lambda at: _explain(stream, name, points[at.column], numbered[at.row], at),
+        (len(tokens), len(points)),
+        marks=lambda at: ring(at.column, float(values[at.column, at.row])),
+    )
     st.caption(words["legend"])
     _in_words(stream, numbered[followed], followed)
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         table.dataframe(pd.DataFrame(values.astype(np.float32), points, numbered).T)
     says = words["computed_pre" if trace.config.norm_first else "computed_post"]
     show_computed(f"{says}\n\n$$\n{words['formula']}\n$$", AddNorm)
+
+
+def _explain(stream: Stream, name: str, point: str, token: str, at: Cell) -> None:
+    """Draw how a measure of a token at a point was computed from its vectors."""
+    words, place = text("residual")["explained"], (at.column, at.row)
+    st.markdown(words[name].format(token=literal(token), point=point))
+    if name in ("norm", "added"):
+        st.latex(aligned([length_formula((stream.vectors if name == "norm" else stream.outputs)[place], "x")]))
+    elif name == "cosine":
+        st.latex(cosine_formula(stream.outputs[place], stream.vectors[place], float(stream.cosine[place])))
+    else:
+        st.latex(cosine_formula(stream.vectors[place], stream.vectors[0, at.row], float(stream.similarity[place])))
 
 
 def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:

@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.explained_chart import Cell
-from pages.shell.view.explained_number import aligned, factor, shortened, sum_of_products
+from pages.shell.view.explained_number import aligned, cosine_formula, factor, shortened
 from pages.ui.escaping import literal
 from pages.ui.format import latex
 from pages.ui.text import text
@@ -63,13 +63,4 @@ def explain_cosine(
         st.markdown(words["no_cosine"].format(token=second if a.any() else first))
         return
     st.markdown(words["cosine"].format(first=first, second=second))
-    product, length, other = (latex(float(value)) for value in (a @ b, np.linalg.norm(a), np.linalg.norm(b)))
-    lines = [rf"a \cdot b &= {sum_of_products(zip(a.tolist(), b.tolist(), strict=True), DIGITS)} = {product}"]
-    for name, values, size in (("a", a, length), ("b", b, other)):
-        squares = shortened([f"{factor(value, DIGITS)}^2" for value in values.tolist()])
-        lines.append(rf"\lvert {name} \rvert &= \sqrt{{{squares}}} = {size}")
-    lines.append(
-        rf"\frac{{a \cdot b}}{{\lvert a \rvert\,\lvert b \rvert}} &= "
-        rf"\frac{{{product}}}{{{length} \cdot {other}}} = {latex(cosine)}"
-    )
-    st.latex(aligned(lines))
+    st.latex(cosine_formula(a, b, cosine))

@@ -32,6 +32,8 @@ class Stream:
         cosine: cosine between the output of a sub-layer and the stream that it is added to: 1 for the same direction, 0 for a
             right angle, −1 for opposite directions.
         similarity: cosine between the stream at each point and the stream at the start.
+        vectors: the stream at each point.
+        outputs: the output of each sub-layer.
     """
 
     points: tuple[str, ...]
@@ -41,6 +43,8 @@ class Stream:
     added_norm: PerSublayer
     cosine: PerSublayer
     similarity: PerPoint
+    vectors: Float[np.ndarray, "point position d_model"]
+    outputs: Float[np.ndarray, "sublayer position d_model"]
 
 
 def stacks(trace: Trace) -> tuple[str, ...]:
@@ -94,6 +98,8 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         np.stack([_length(y) for y in added]),
         np.stack([cosine(y, x) for y, x in zip(added, before, strict=True)]),
         np.stack([cosine(x, stream[0]) for x in stream]),
+        np.stack(stream),
+        np.stack(added),
     )
 
 

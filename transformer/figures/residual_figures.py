@@ -34,8 +34,7 @@ def token_lines(
         limits: limits of the vertical axis; by default from 0 to the largest value.
     """
     lines = []
-    # The followed token's line is drawn last, so that it is on top of the others.
-    for index in sorted(range(len(tokens)), key=lambda index: index == followed):
+    for index in range(len(tokens)):
         name = f"{index} · {escaped(tokens[index])}"
         stroke = STROKES[index // len(HUES) % len(STROKES)]
         lines.append(
@@ -43,7 +42,7 @@ def token_lines(
                 x=list(range(len(points))),
                 y=values[:, index].astype(np.float32),
                 name=name,
-                legendrank=index,
+                zorder=int(index == followed),  # on top of the others
                 mode="lines+markers",
                 line={"color": HUES[index % len(HUES)], "width": 5 if index == followed else 2, "dash": stroke},
                 marker={"size": 9 if index == followed else 5},

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from jaxtyping import Float
 
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -116,6 +117,21 @@ def show_softmax(logits: Sequence[float] | np.ndarray, token: int) -> None:
 def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> str:
     """The sum of the products of pairs of numbers, without its result, as LaTeX."""
     return shortened([rf"{factor(left, digits)} \cdot {factor(right, digits)}" for left, right in pairs])
+
+
+def length_formula(vector: Float[np.ndarray, " d_model"], name: str) -> str:
+    """The length of a vector as the root of the sum of its squares, as LaTeX; `&` before the sign of equality."""
+    squares = shortened([f"{factor(value, 3)}^2" for value in vector.tolist()])
+    return rf"\lVert {name} \rVert &= \sqrt{{{squares}}} = {latex(float(np.linalg.norm(vector)))}"
+
+
+def cosine_formula(a: Float[np.ndarray, " d_model"], b: Float[np.ndarray, " d_model"], result: float) -> str:
+    """The cosine of the angle between two vectors, as LaTeX: their dot product, their lengths, and the quotient."""
+    product, *lengths = (latex(float(value)) for value in (a @ b, np.linalg.norm(a), np.linalg.norm(b)))
+    dot = sum_of_products(zip(a.tolist(), b.tolist(), strict=True), 3)
+    quotient = rf"\frac{{{product}}}{{{lengths[0]} \cdot {lengths[1]}}} = {latex(result)}"
+    whole = rf"\frac{{a \cdot b}}{{\lVert a \rVert\,\lVert b \rVert}} &= {quotient}"
+    return aligned([rf"a \cdot b &= {dot} = {product}", length_formula(a, "a"), length_formula(b, "b"), whole])
 
 
 def shortened(parts: Sequence[str], between: str = " + ") -> str:

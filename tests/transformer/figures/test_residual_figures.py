@@ -10,11 +10,11 @@ TOKENS = ("<sos>", "a", "<b>", "a")
 
 def test_each_token_has_a_line_and_the_followed_token_is_on_top() -> None:
     figure = token_lines(VALUES, ["start", "1 x", "2 y"], TOKENS, "length", followed=1)
-    assert [line.name for line in figure.data] == ["0 · &lt;sos&gt;", "2 · &lt;b&gt;", "3 · a", "1 · a"]
-    assert [line.legendrank for line in figure.data] == [0, 2, 3, 1]
-    for line in figure.data:
-        assert (np.array(line.y) == VALUES[:, line.legendrank]).all()
-        assert line.opacity == (1 if line.legendrank == 1 else 0.45)
+    assert [line.name for line in figure.data] == ["0 · &lt;sos&gt;", "1 · a", "2 · &lt;b&gt;", "3 · a"]
+    assert [line.zorder for line in figure.data] == [0, 1, 0, 0]
+    for index, line in enumerate(figure.data):
+        assert (np.array(line.y) == VALUES[:, index]).all()
+        assert line.opacity == (1 if index == 1 else 0.45)
     assert figure.layout.xaxis.ticktext == ("start", "1 x", "2 y")
     assert figure.layout.showlegend
     assert figure.layout.yaxis.title.text == "length"
