@@ -56,8 +56,8 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
         st.markdown(f"**{words['weight']}**")
         figure = chart(small_head_map, weights, allowed, queries, keys, labels=figure_labels())
         says = f"{words['weight_alt']} {strongest_rows(weights, allowed, queries, keys)}"
-        explain_weight, quiet = partial(_explain_weight, *at_head), {"hint": False, "tells": True}
-        show_explained(figure, "gradient-weights", says, explain_weight, weights.shape, axes, place=below, **quiet)
+        key, explain_weight, sizes = "gradient-weights", partial(_explain_weight, *at_head), weights.shape
+        show_explained(figure, key, says, explain_weight, sizes, axes, hint=False, place=below, tells=True)
     with right:
         st.markdown(f"**{words['product'].format(token=quoted(names[place]))}**")
         units = {**figure_labels(), "change_of_weight": words["product_short"], "change": words["nats"]}
