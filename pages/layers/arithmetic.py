@@ -9,16 +9,20 @@ import streamlit as st
 
 from pages.layers.position_cells import position_to_show
 from pages.layers.stops import title
-from pages.layers.tensors import picture
+from pages.layers.tensors import binned, picture
+from pages.shell.view.explained_chart import Cell, opened, ring, show_explained, toggle
+from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
+from pages.ui.cards import card
+from pages.ui.charts import chart
 from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace
+from transformer.analysis.stop_number import explain_stop
 from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
 from transformer.figures.panels import Panel, TensorView
@@ -27,6 +31,8 @@ from transformer.network.layers import AddNorm, FeedForward
 from transformer.tracing.paths import TensorPath
 
 MOST_UNITS = 10
+# Draws how a number of a tensor was computed: the path of the tensor, and the column of the number.
+Explain = Callable[[str, int], None]
 
 
 def show_arithmetic(view: View, trace: Trace) -> None:
@@ -43,38 +49,54 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     first = position_to_show(trace, view.pipeline.card.measures, side, item)
     position = pick_position(words["position"], trace.tokens_of(side)[item], first=first)
     st.caption(text("tensors")["picture"]["hint"])
+
+    def explain(path: str, column: int) -> None:
+        """Draw how a number of the picked position in a tensor was computed."""
+        stop = stops[path]
+        found = explain_stop(runs().own_network(view.key), trace, stop, position, column, item)
+        made = text("walk")["operations"][stop.operation]
+        st.markdown(words["explained"].format(column=column, title=title(stop), operation=made, path=path))
+        if found is not None and found.operation == "made from":
+            name = rf"\operatorname{{{trace.config.activation}}}"
+            st.latex(rf"{name}({latex(found.terms[0].value)}) = {latex(found.result)}")
+        elif found is not None:
+            st.latex(formula_with_numbers(found, 3))
+
     # In the order in which this variant computes the steps.
     for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
         if step == "norm":
-            _norm(view, trace, stops, inside[part], position, item)
+            _norm(view, trace, stops, inside[part], position, item, explain)
         elif step == "residual":
-            _residual(trace, stops, inside[part], position, item)
+            _residual(trace, stops, inside[part], position, item, explain)
         elif part == "feed_forward":
-            _feed_forward(view, trace, stops, inside[part], position, item)
+            _feed_forward(view, trace, stops, inside[part], position, item, explain)
 
 
-def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
+def _residual(trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int, explain: Explain) -> None:
     words = text("arithmetic")["residual"]
     worked = residual(trace, sublayer, position, item)
     st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = max(np.abs(vector).max() for vector in (worked.x, worked.added, worked.result))
     x, added = (_row(stops[path], vector, most) for path, vector in zip(worked.inputs, (worked.x, worked.added), strict=True))
-    picture([x, added], words["sign"], _row(stops[worked.path], worked.result, most), words["says"], "work_residual")
+    total = _row(stops[worked.path], worked.result, most)
+    _picture([x, added], words["sign"], total, words["says"], "work_residual", explain)
     _numbers(words["numbers"], [number(float(np.linalg.norm(vector)), 4) for vector in (worked.x, worked.added, worked.result)])
     st.latex(r"x' = x + \text{sublayer}(x)")
     _table("residual", worked.x, worked.added, worked.result, worked.traced)
     _agrees(worked)
 
 
-def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
+def _norm(
+    view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int, explain: Explain
+) -> None:
     words = text("arithmetic")["norm"]
     worked = layer_norm(runs().own_network(view.key), trace, sublayer, position, item)
     st.header(words["title"], anchor=False)
     st.markdown(words["why"])
     most = max(np.abs(worked.x).max(), np.abs(worked.result).max())
     before, after = _row(stops[worked.inputs[0]], worked.x, most), _row(stops[worked.path], worked.result, most)
-    picture([before], words["sign"], after, words["says"], "work_norm")
+    _picture([before], words["sign"], after, words["says"], "work_norm", explain)
     root = float(np.sqrt(worked.variance + worked.eps))
     _numbers(words["numbers"], [number(value, 4) for value in (worked.mean, worked.variance, root)])
     mean, variance, eps = latex(worked.mean, 4), latex(worked.variance, 4), latex(worked.eps, 3)
@@ -88,7 +110,9 @@ def _norm(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, po
     _source("norm", AddNorm)
 
 
-def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int) -> None:
+def _feed_forward(
+    view: View, trace: Trace, stops: Mapping[str, Stop], sublayer: str, position: int, item: int, explain: Explain
+) -> None:
     activation = trace.config.activation
     part = "feed_forward" if activation == "relu" else "feed_forward_smooth"
     words = text("arithmetic")["feed_forward"] | text("arithmetic")[part]
@@ -97,12 +121,13 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     st.markdown(words["why"].format(activation=activation))
     most = float(np.abs(worked.hidden).max())
     hidden, activated = stops[f"{sublayer}.hidden"], stops[f"{sublayer}.activated"]
-    picture(
+    _picture(
         [_row(hidden, worked.hidden, most)],
         words["sign"].format(activation=activation),
         _row(activated, worked.activated, most),
         words["says"].format(activation=activation),
         "work_ff",
+        explain,
     )
     fires = int(worked.fires.sum())
     _numbers(words["numbers"], [whole(fires), share(worked.share, 1), number(float(np.linalg.norm(worked.result)), 4)])
@@ -111,14 +136,48 @@ def _feed_forward(view: View, trace: Trace, stops: Mapping[str, Stop], sublayer:
     units = worked.strongest(MOST_UNITS)
     if units:
         st.markdown(words["strongest"].format(count=len(units)))
-        show(
+
+        def push(bar: Cell) -> None:
+            unit = units[bar.column]
+            value, moved = float(worked.activated[unit]), float(worked.push[unit])
+            st.markdown(words["explained"].format(unit=unit))
+            st.latex(rf"{latex(value)} \cdot {latex(moved / value)} = {latex(moved)}")
+
+        show_explained(
             chart(unit_bars, units, worked.push[units], words["unit"], labels=figure_labels()),
             "work_units",
             words["units_alt"].format(count=len(units)),
+            push,
+            (1, len(units)),
+            marks=lambda bar: ring(bar.column, float(worked.push[units[bar.column]])),
         )
     _table(part, worked.hidden, worked.activated, worked.push, worked.traced_hidden)
     _agrees(worked)
     _source("feed_forward", FeedForward)
+
+
+def _picture(before: list[TensorView], sign: str, after: TensorView, says: str, key: str, explain: Explain) -> None:
+    """Draw vectors of one position. A click on a number opens its computation below them."""
+    views = [*before, after]
+    paths = [view.path for view in views]
+    if binned(views):  # their cells stand for several numbers
+        picture(before, sign, after, says, key)
+        return
+    cell = opened(key, (1, after.panel.values.shape[-1]), len(views))
+    picture(
+        before,
+        sign,
+        after,
+        says,
+        key,
+        on_number=lambda view, at: toggle(Cell(key, paths.index(view.path), 0, at[2])),
+        framed=None if cell is None else (paths[cell.trace], (0, 0, cell.column)),
+    )
+    if cell is None:
+        st.caption(text("common")["explain_hint"])
+        return
+    with card(f"explained-{key}"):
+        explain(paths[cell.trace], cell.column)
 
 
 def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:

@@ -81,14 +81,7 @@ def show_explained(
         place: the container of the computation and the hint, if they are not right below the chart.
         options: arguments of `pages.ui.charts.show`.
     """
-    seed(CELL, _read, lambda value: value)
-    cell: Cell | None = st.session_state[CELL]
-    if cell is None:
-        publish(CELL, None)  # removes what is no cell from the address
-    elif cell.chart == key and _is_inside(cell, sizes, traces):
-        publish(CELL, _written(cell))
-    else:
-        cell = None  # of another chart, or of a larger picture
+    cell = opened(key, sizes, traces)
     asks = {"click": partial(_open, key, axes)}
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
     if cell is None:
@@ -105,12 +98,30 @@ def _open(key: str, axes: tuple[str, str]) -> None:
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if not (type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0):
         return
-    cell = Cell(key, trace, row, column)
+    toggle(Cell(key, trace, row, column))
+
+
+def opened(key: str, sizes: Sequence[int], traces: int | None = None) -> Cell | None:
+    """The cell of a chart whose computation is open; None if none is, or if it is not inside of the chart. The arguments are
+    those of `show_explained`."""
+    seed(CELL, _read, lambda value: value)
+    cell: Cell | None = st.session_state[CELL]
+    if cell is None:
+        publish(CELL, None)  # removes what is no cell from the address
+        return None
+    if cell.chart != key or not _is_inside(cell, sizes, traces):
+        return None  # of another chart, or of a larger picture
+    publish(CELL, _written(cell))
+    return cell
+
+
+def toggle(cell: Cell) -> None:
+    """Open the computation of a cell, or close it if it is open. Call it in a callback."""
     if cell == st.session_state.get(CELL):
         choose(CELL, "")
         return
     choose(CELL, _written(cell))
-    scroll_to(f"card-explained-{key}")
+    scroll_to(f"card-explained-{cell.chart}")
 
 
 def _is_inside(cell: Cell, sizes: Sequence[int], traces: int | None) -> bool:
