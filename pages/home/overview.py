@@ -95,8 +95,7 @@ def show_tour() -> None:
     """Draw a card for each page of the tour but the first, which is this page."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=_counted(len(stops)))
-    st.header(heading)
-    st.caption(words["tour_says"])
+    st.header(heading, anchor="tour")
     cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops[1:]]
     show_cards(cards, "tour", heading, base=sidebar_query(), first=2)
 

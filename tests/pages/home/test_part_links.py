@@ -123,7 +123,7 @@ def test_a_click_works_while_the_page_moves_and_moving_away_cancels_it(visitor: 
 
 @pytest.mark.slow
 def test_a_click_on_a_block_does_not_load_the_app_again(visitor: Visitor) -> None:
-    page = visitor.open("?model=reverse&source=torch", whole=True)
+    page = visitor.open("?model=reverse&source=torch&part=examples", whole=True)
     page.evaluate("window.here = true")
     page.locator(".map nav a.name").filter(has_text="Cross-attention").click()
     page.get_by_role("heading", name="Attention", level=1).wait_for()
