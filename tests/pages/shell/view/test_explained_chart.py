@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view import explained_chart
@@ -26,11 +26,12 @@ def two_charts() -> None:
     from pages.ui.charts import chart
     from transformer.figures.token_geometry_figures import aligned_maps
 
+    def explain(cell: explained_chart.Cell) -> None:
+        st.text(f"{cell.chart}: {cell.row}, {cell.column}")
+
     figure = chart(aligned_maps, {"a": np.arange(6.0).reshape(2, 3)}, ["x", "y"], "row", "column")
     for key in ("first", "second"):
-        explained_chart.show_explained(
-            figure, key, "a map", lambda cell: st.text(f"{cell.chart}: {cell.row}, {cell.column}"), (2, 3), traces=1
-        )
+        explained_chart.show_explained(figure, key, "a map", explain, (2, 3), traces=1)
         st.button(key, on_click=explained_chart._open, args=(key, ("y", "x")))
 
 
@@ -106,11 +107,20 @@ def test_a_click_that_is_on_no_cell_opens_nothing(monkeypatch: pytest.MonkeyPatc
     assert click(opened(), monkeypatch, "first", sent) == []
 
 
+def top(element: Locator) -> float:
+    """The distance of an element from the top of the screen."""
+    box = element.bounding_box()
+    assert box
+    return box["y"]
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_a_click_in_a_browser_opens_and_closes_the_explanation(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=abc&part=alike")
     chart = page.locator(".st-key-tokens-similarity .chart[data-state=drawn]")
+    save = page.locator(".st-key-tokens-similarity").locator("xpath=following::button[contains(., 'Save')][1]")
+    gap = top(save) - top(chart)
     cell = chart.locator(".nsewdrag").bounding_box()
     assert cell
     at = cell["x"] + cell["width"] * 0.9, cell["y"] + cell["height"] * 0.1  # first row, last column
@@ -124,6 +134,7 @@ def test_a_click_in_a_browser_opens_and_closes_the_explanation(visitor: Visitor)
     chart.scroll_into_view_if_needed()
     box = frame.bounding_box()
     assert box
+    assert top(save) - top(chart) == pytest.approx(gap)  # the frame moves nothing
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(card).to_have_count(0)
     expect(chart.locator(".shapelayer path")).to_have_count(0)
