@@ -10,7 +10,7 @@ import torch
 from tests.transformer.huggingface.tiny import SHORT, opened
 from tests.transformer.small import SOURCE, TARGET, small
 from transformer import Ablate, Change, InputError, Pipeline, run_traced
-from transformer.analysis.gradients import attention_gradients, input_gradients
+from transformer.analysis.gradients import attention_gradients, input_gradients, weights_and_gradients
 from transformer.analysis.word_trace import WordTrace
 from transformer.network.config import PRESETS
 from transformer.network.tap import Edit, tracing
@@ -203,3 +203,12 @@ def test_a_trace_of_another_model_or_of_words_is_refused() -> None:
         input_gradients(Pipeline.load("english-french"), pipeline.trace("abc"), 0)
     with pytest.raises(InputError, match="not of words"):
         attention_gradients(pipeline, WordTrace.of(pipeline.trace("abc")), 0)
+
+
+def test_weights_and_gradients_are_the_factors_of_attention_gradients() -> None:
+    pipeline, trace = own("pytorch")
+    products = attention_gradients(pipeline, trace, 1, 4)
+    for kind, (weights, gradients) in weights_and_gradients(pipeline, trace, 1, 4).items():
+        np.testing.assert_allclose(weights, trace.attention(kind)[:, 0].numpy())
+        np.testing.assert_array_equal(weights * gradients, products[kind])
+        assert gradients.any()
