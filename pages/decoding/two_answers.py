@@ -1,18 +1,22 @@
 """The most probable next tokens in two runs, and the differences of their probabilities."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run, run_of
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_number import show_softmax
 from pages.shell.view.runs import Edits
 from pages.shell.view.two_answers import differing
 from pages.shell.view.two_runs import KEY
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
-from pages.ui.escaping import quoted_tokens
+from pages.ui.charts import chart
+from pages.ui.escaping import literal, quoted_tokens
+from pages.ui.format import latex
 from pages.ui.link_values import choose
 from pages.ui.text import figure_labels, text
 from transformer.analysis.forcing import parting
@@ -53,7 +57,28 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
         st.info(words["equal"], icon=":material/check:")
         return
     figure = chart(three_bars, names, a, b, labels=figure_labels())
-    show(figure, KEY, words["bars_alt"].format(step=step + 1))
+
+    def explain(bar: Cell) -> None:
+        """Draw how the probability of a token in a run was computed, or the difference of the two."""
+        token, (first, second) = names[bar.column], (float(values[bar.column]) for values in (a, b))
+        if np.isnan((first, second, second - first)[bar.row]):
+            st.markdown(words["explained_missing"])
+            return
+        if bar.row == 2:
+            st.markdown(words["explained_bar"].format(token=literal(token)))
+            st.latex(rf"{latex(second)} - {latex(first)} = {latex(second - first)}")
+            return
+        each, made = runs[bar.row]
+        st.markdown(words["explained_share"].format(token=literal(token), run="AB"[bar.row]))
+        index = each.pipeline.vocabulary("target").tokens.index(token)
+        show_softmax(each.step(made).own.logits[made.row].double().numpy(), index)
+
+    def mark(bar: Cell) -> list[dict[str, Any]]:
+        """The bars of the difference have a vertical axis of their own, but the same horizontal one."""
+        offset, value = (-0.2, 0.2, 0)[bar.row], (a, b, b - a)[bar.row][bar.column]
+        return [shape | {"xref": "x"} for shape in ring(bar.column + offset, float(value), int(bar.row == 2))]
+
+    show_explained(figure, KEY, words["bars_alt"].format(step=step + 1), explain, (3, len(names)), marks=mark)
 
 
 def _open(step: int) -> None:

@@ -8,9 +8,12 @@ import streamlit as st
 
 from pages.patching.places import grid_of, pick_choice, takes_long
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_number import factor
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
-from pages.ui.format import fixed
+from pages.ui.escaping import literal
+from pages.ui.format import fixed, latex, number
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_charts import agreement_dots
 from transformer.figures.patching_figures import patch_grids
@@ -42,8 +45,23 @@ def show_estimate(runs: Runs) -> None:
     else:
         st.markdown(words["correlation"].format(value=fixed(correlation, 2)))
     first, second = (np.concatenate([of[grid].ravel() for grid in estimated]) for of in (estimated, exact.moved["logit"]))
-    figure = chart(agreement_dots, first, second, _names(runs, choice, exact), (words["exact"], words["estimated"]))
-    show(figure, "estimate-dots", words["estimate_alt"])
+    names = _names(runs, choice, exact)
+
+    def explain(dot: Cell) -> None:
+        """Draw what the estimate of a place misses."""
+        st.markdown(words["explained_estimate"].format(place=literal(names[dot.column]), exact=number(second[dot.column])))
+        st.latex(
+            rf"{latex(first[dot.column])} - {factor(second[dot.column])} = {latex(first[dot.column] - second[dot.column])}"
+        )
+
+    show_explained(
+        chart(agreement_dots, first, second, names, (words["exact"], words["estimated"])),
+        "estimate-dots",
+        words["estimate_alt"],
+        explain,
+        (2, len(names)),
+        marks=lambda dot: ring(float(second[dot.column]), float(first[dot.column])),
+    )
 
 
 def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:

@@ -4,9 +4,11 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.two_runs_to_patch import Choice, Runs, beside_text
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_number import show_softmax
 from pages.shell.view.patched_runs import head_name
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.tables import show_table
@@ -38,7 +40,20 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     _show_measures(found, place)
     written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
     st.markdown(words["goes_on"][beside_text(runs)].format(tokens=quoted_tokens(written)))
-    show(figure, "patched-run", words["bars_alt"])
+
+    def explain(bar: Cell) -> None:
+        """Draw how the probability of a token in a run was computed."""
+        st.markdown(words["explained_share"].format(token=literal(tokens[bar.column]), run=names[bar.row]))
+        show_softmax((*rows, logits[0])[bar.row], ids[bar.column])
+
+    show_explained(
+        figure,
+        "patched-run",
+        words["bars_alt"],
+        explain,
+        (len(names), len(tokens)),
+        marks=lambda bar: ring(bar.column + (bar.row - 1) * 0.27, float(probabilities[bar.row][ids[bar.column]])),
+    )
 
 
 def grid_title(what: str, grid: str) -> str:

@@ -1,12 +1,12 @@
 """The curves of a film: the loss and the accuracy over the steps of the training."""
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.training.films import CHECKED, Film, history, table, tests
-from pages.training.frames import SNAPSHOT, Frames
+from pages.training.frames import SNAPSHOT
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.format import fixed, share, whole
@@ -34,7 +34,7 @@ def show_curves(film: Film) -> None:
     narrow = [figure.finished.least_width or 0]  # of the panels side by side
     if narrowness(KEY):
         figure = chart(curve_panels, *drawn, logarithmic=True, height=250, stacked=True)
-    asks = {"click": lambda: _go_to(frames, event(KEY, "click").get("data"))}
+    asks = {"click": lambda: go_to(KEY, SNAPSHOT, frames.steps)}
     show(
         figure,
         KEY,
@@ -54,8 +54,10 @@ def _course(name: str, first: tuple[float, float], last: tuple[float, float]) ->
     return text("training")["film"][f"{name}_alt"].format(**steps, first=values[0], last=values[1])
 
 
-def _go_to(frames: Frames, step: Any) -> None:
-    """Go to the frame nearest to a step."""
+def go_to(chart_key: str, frame_key: str, steps: Sequence[int]) -> None:
+    """Go to the frame nearest to the step of a clicked point. `steps` are those of the frames, `frame_key` is the key of the
+    picked frame."""
+    step = event(chart_key, "click").get("data")
     if isinstance(step, int | float) and math.isfinite(step):
-        distances = [abs(each - step) for each in frames.steps]
-        st.session_state[SNAPSHOT] = distances.index(min(distances))
+        distances = [abs(each - step) for each in steps]
+        st.session_state[frame_key] = distances.index(min(distances))

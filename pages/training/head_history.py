@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import waited
+from pages.training.film_curves import go_to
 from pages.training.films import Film, tests
 from pages.training.frames import SNAPSHOT, Frames
 from pages.ui.caches import cached
@@ -87,7 +88,9 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     limits = (-1.02, 1.02) if picked == SHIFT else (-0.02, 1.02) if picked in SHARES else None
     title = words["measure_names"][picked]
     figure = chart(step_lines, lines, title, words["steps"], frames.steps[frame], limits)
-    show(figure, "head-history", words["turned_alt"].format(head=name, measure=title), f"{frames.model}-{picked}")
+    asks = {"click": lambda: go_to("head-history", SNAPSHOT, frames.steps)}
+    alt = words["turned_alt"].format(head=name, measure=title)
+    show(figure, "head-history", alt, f"{frames.model}-{picked}", asks=asks)
     st.caption(words["meanings"][picked].format(source=quoted(film.source), pairs=REFERENCES))
     after = largest_change(mine)
     numbers = {"before": fixed(mine[after - 1], 2), "after": fixed(mine[after], 2)}

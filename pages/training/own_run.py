@@ -5,7 +5,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
-from pages.ui.charts import chart, show
+from pages.training.film_curves import go_to
+from pages.ui.charts import Chart, chart, show
 from pages.ui.file_heads import pick_head, show_head
 from pages.ui.format import fixed, whole
 from pages.ui.pickers import pick
@@ -88,7 +89,7 @@ def _show_history(run: OwnRun, path: str, head: int, item: int, frame: int) -> N
         Series(names[name], run.steps, shares[name].tolist(), "first" if name == most[0] else "other") for name in most[:3]
     ]
     figure = chart(step_lines, series, words["share"], words["step"], run.steps[frame], (0.0, 1.0), logarithmic=False)
-    show(figure, "own-history", words["history_alt"])
+    _show_lines(run, figure, "own-history", words["history_alt"])
     st.caption(words["history_says"])
 
 
@@ -102,7 +103,7 @@ def _show_losses(run: OwnRun, frame: int) -> None:
     figure = chart(
         step_lines, series, words["loss"], words["step"], run.steps[frame], _limits(run.losses), logarithmic=False, points=False
     )
-    show(figure, "own-loss", words["loss_alt"])
+    _show_lines(run, figure, "own-loss", words["loss_alt"])
 
 
 def _show_norms(run: OwnRun, frame: int) -> None:
@@ -123,8 +124,13 @@ def _show_norms(run: OwnRun, frame: int) -> None:
     figure = chart(
         step_lines, series, words["norm"], words["step"], run.steps[frame], _limits(relative), logarithmic=False, points=False
     )
-    show(figure, "own-norms", words["norms_alt"])
+    _show_lines(run, figure, "own-norms", words["norms_alt"])
     st.caption(words["norms_says"])
+
+
+def _show_lines(run: OwnRun, figure: Chart, key: str, alt: str) -> None:
+    """Draw lines over the steps. A click on a point goes to the nearest frame."""
+    show(figure, key, alt, asks={"click": lambda: go_to(key, FRAME, run.steps)})
 
 
 def _limits(values: Float[np.ndarray, "..."]) -> tuple[float, float]:

@@ -8,12 +8,15 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
+from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_number import factor
 from pages.shell.view.runs import Edits
 from pages.shell.view.second_run import Asked, SecondRun, answer_of, second_run
 from pages.shell.view.text_notes import say_unknown
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted, span
+from pages.ui.format import latex
 from pages.ui.text import figure_labels, text
 from transformer import Difference, HeadlightError, InputError, Trace, compare
 from transformer.analysis.word_trace import WordTrace, in_pieces
@@ -158,7 +161,23 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
         axes=tuple(axes),
         labels=figure_labels(),
     )
-    show(figure, KEY, words["maps_alt"].format(title=title))
+
+    def explain(cell: Cell) -> None:
+        """Draw the difference of the two numbers of a cell."""
+        first, second = (float(values[cell.row, cell.column]) for values in (a, b))
+        st.markdown(words["explained_difference" if np.isfinite(first) and np.isfinite(second) else "explained_missing"])
+        if np.isfinite(first) and np.isfinite(second):
+            st.latex(rf"{latex(second)} - {factor(first)} = {latex(second - first)}")
+
+    show_explained(
+        figure,
+        KEY,
+        words["maps_alt"].format(title=title),
+        explain,
+        a.shape,
+        axes=(axes[0], axes[1]),
+        marks=lambda cell: [shape for panel in range(3) for shape in frame(cell, panel)],
+    )
 
 
 def _row_names(view: TensorView) -> list[str]:

@@ -64,3 +64,10 @@ def test_a_cell_of_the_lens_is_explained_by_its_logit_and_its_rank(point: int) -
     assert f"its rank is **{rank}**" in found.says
     assert found.formula.count("=") == 3  # of the logit, and twice of the probability
     assert found.result <= 1
+
+
+@pytest.mark.parametrize("trace", [0, 1, 2])
+def test_a_bar_of_two_answers_is_a_probability_or_the_difference(trace: int) -> None:
+    view = {"model": "english-french", "source": "the cat sleeps .", "b": "the dog sleeps .", "step": "2"}
+    found = explained(PAGE, f"two-runs.{trace}.{trace}.1", **view)
+    assert found.result == pytest.approx(found.drawn, rel=2e-4, abs=2e-6)

@@ -16,6 +16,7 @@ from pages.ui.link_values import SECOND_RUN
 from pages.ui.text import text
 from tests.fuzz.hostile import MARKUP
 from tests.pages.apps import SentChart, charts, on_page, shown, shown_errors, unfold
+from tests.pages.explained import explained
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.tasks import find_task
@@ -334,3 +335,10 @@ def test_one_cursor_goes_through_all_three_maps(visitor: Visitor) -> None:
     expect(labels).to_have_count(3)
     page.mouse.move(0, 0)
     expect(labels).to_have_count(0)
+
+
+def test_a_cell_of_the_three_maps_is_explained_as_a_difference() -> None:
+    view = {"kind": "encoder", "layer": "2", "head": "3", "b": WIDE, "model": "english-french", "source": TIRED}
+    found = explained("pages/attention/page.py", "two-runs.2.3.4", **view)
+    first, second = (Pipeline.load("english-french").trace(source).head("encoder", 1, 2).numpy() for source in (TIRED, WIDE))
+    assert found.result == pytest.approx(float(second[3, 4] - first[3, 4]), abs=1e-5)
