@@ -61,8 +61,8 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
     queries, keys = map_names(batch.view, trace, chosen.kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
-    # The columns stand one below the other where they have no room: on a narrow page, and in the large type for a projector.
-    row = st.container() if presenting() else st.container(horizontal=True, vertical_alignment="bottom")
+    # The columns scroll sideways on a narrow page (app.css). In the large type for a projector, they stand one below the other.
+    row = st.container() if presenting() else st.container(horizontal=True, vertical_alignment="bottom", key="conventions")
     places = [row.container(width="stretch" if presenting() else COLUMN) for _ in compared]
     below = st.container()
 

@@ -1,11 +1,13 @@
-"""Layout on phones and projectors: boxes that scroll sideways fade at the edge, and the first figure is on the first screen."""
+"""Layout: boxes that scroll sideways fade at the edge, the first figure is on the first screen, and no page is very high."""
 
 from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.pages.visitor import Visitor
+from pages.shell.frame.navigation import page_files
+from pages.ui.text import text
+from tests.pages.visitor import SCREEN, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -165,3 +167,32 @@ def test_legends_and_buttons_on_a_phone_overlap_no_other_part(browser: Browser, 
     assert buttons[1] <= table.get_by_test_id("stDataFrame").evaluate(SPAN)[0] + 2
     visitor.close()
     assert visitor.complaints == []
+
+
+# The most screens that a page is high.
+MOST_SCREENS = 4
+
+
+def links_of_parts() -> list[str]:
+    """A link to each part of each page, and to each step of a head."""
+    links = []
+    for file in page_files():
+        name, words = file.parent.name, text(file.parent.name)
+        path = "" if name == "home" else name
+        links += [f"{path}?part={part}" for part in words.get("looks", words.get("parts", [""]))]
+    return links + [f"attention?part=steps&step={step}" for step in ("input", "scores", "weights", "concatenated", "output")]
+
+
+@pytest.mark.slow
+def test_no_part_of_a_page_is_higher_than_four_screens(visitor: Visitor) -> None:
+    screens = {}
+    for link in links_of_parts():
+        page = visitor.open(link, whole=True)
+        # Some charts are drawn with another height on a narrow page, but only once they come near the screen.
+        waiting = page.locator('.chart[data-state="waiting"]')
+        while waiting.count():
+            waiting.first.scroll_into_view_if_needed()
+            visitor.settle()
+        height = page.evaluate("document.querySelector('.stMain').scrollHeight")
+        screens[link] = height / SCREEN["viewport"]["height"]
+    assert {link: round(count, 2) for link, count in screens.items() if count > MOST_SCREENS} == {}
