@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view.explained_number import shortened, sum_of_products
+from pages.shell.view.explained_number import aligned, shortened, sum_of_products
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.text import text
@@ -67,8 +67,9 @@ def explain_rollout(layers: Layers, layer: int, query: int, key: int, names: tup
     left, right = mixed_with_stream(means)[layer, query], rollout(means)[layer - 1, :, key]
     order = [int(place) for place in np.argsort(-left * right, kind="stable")]
     terms = sum_of_products([(float(left[place]), float(right[place])) for place in order], DIGITS)
-    st.latex(rf"{symbol} = \sum_j A_{{{layer + 1}}}[{query},j]\,R_{{{layer}}}[j,{key}]")
-    st.latex(rf"{terms} = {latex(float(left @ right))}")
+    sums = rf"\sum_j A_{{{layer + 1}}}[{query},j]\,R_{{{layer}}}[j,{key}]"
+    # The result has a line of its own, because on a phone a long sum scrolls sideways.
+    st.latex(aligned([f"{symbol} &= {sums}", f"&= {terms}", f"&= {latex(float(left @ right))}"]))
     places = numbered_tokens(keys)
     products = [f"{literal(places[place])}: {number(float(left[place] * right[place]))}" for place in order[:MOST_LISTED]]
     st.caption(" · ".join(products))

@@ -42,7 +42,9 @@ def explain_number(table: Float[np.ndarray, "vocab d_model"], token: str, ids: S
         st.latex(f"{names} = {latex(values[0])}")
         return
     mean, numbers = latex(float(np.mean(values))), shortened([factor(value, DIGITS) for value in values])
-    st.latex(aligned([rf"& \frac{{{names}}}{{{len(ids)}}}", rf"&= \frac{{{numbers}}}{{{len(ids)}}} = {mean}"]))
+    fractions = [rf"\frac{{{terms}}}{{{len(ids)}}}" for terms in (names, numbers)]
+    # The result has a line of its own, because on a phone a long sum scrolls sideways.
+    st.latex(aligned([f"& {fractions[0]}", f"&= {fractions[1]}", f"&= {mean}"]))
 
 
 def explain_scaled(before: float, after: float, d_model: int) -> None:
