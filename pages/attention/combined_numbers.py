@@ -72,4 +72,4 @@ def explain_rollout(layers: Layers, layer: int, query: int, key: int, names: tup
     st.latex(aligned([f"{symbol} &= {sums}", f"&= {terms}", f"&= {latex(float(left @ right))}"]))
     places = numbered_tokens(keys)
     products = [f"{literal(places[place])}: {number(float(left[place] * right[place]))}" for place in order[:MOST_LISTED]]
-    st.caption(" · ".join(products))
+    st.caption("; ".join(products))
