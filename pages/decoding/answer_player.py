@@ -40,8 +40,10 @@ def show_plain_answer(view: View) -> None:
     run = run_of(view, PLAIN)
     ids = run.generation.ids()
     # `view.answer()` contains the unknown words of the source. The steps have `<unk>` in their place.
-    answer = view.answer() if run.encoding.unknown else Answer(run.text, run.tokens_of(ids), run.generation.ended)
     rows = run.chain[: len(ids) + run.generation.ended]
+    chances = tuple(made.log_probability for made in rows)
+    answer = Answer(run.text, run.tokens_of(ids), run.generation.ended, log_probabilities=chances)
+    answer = view.answer() if run.encoding.unknown else answer
     show_answer(view, answer, np.stack([run.own(made) for made in rows]) if rows else None)
 
 

@@ -1,7 +1,7 @@
 """`Answer`: the output of a model for one text."""
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transformer.errors import InputError
@@ -21,12 +21,15 @@ class Answer:
         tokens: the tokens without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
         ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
+        log_probabilities: the log-probability of each token when it was written, and at the end that of `<eos>` if the answer
+            ended; in nats. Empty if they are not known.
     """
 
     text: str
     tokens: tuple[str, ...]
     ended: bool
     ids: tuple[int, ...] = ()
+    log_probabilities: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
 
 # What `Pipeline.trace` reads as a source, and as a target.

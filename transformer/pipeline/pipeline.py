@@ -358,11 +358,12 @@ class Pipeline(TextPipeline):
         ids = self.batch(rows, "source")
         generated = greedy(self.model, ids, vocabulary.sos, vocabulary.eos, max(limits), self._suppressed, edits)
         answers = []
-        for row, ended, limit in zip(generated.ids, generated.ended, limits, strict=True):
+        for row, ended, chances, limit in zip(*generated, limits, strict=True):
             # A batch has the limit of its longest source, so the answer to a shorter source can exceed its own limit. Such an
             # answer is cut as if it were written alone.
-            tokens = vocabulary.tokens_of(row[:limit])
-            answers.append(Answer(vocabulary.text(tokens), tokens, ended and len(row) <= limit))
+            tokens, ended = vocabulary.tokens_of(row[:limit]), ended and len(row) <= limit
+            chances = tuple(chances[: len(tokens) + ended])
+            answers.append(Answer(vocabulary.text(tokens), tokens, ended, log_probabilities=chances))
         return answers
 
     def _max_new_tokens(self, row: Sequence[int]) -> int:

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NoReturn, TypeVar
 
-import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from pages.shell.error_boundary import explained, sentence
 from pages.shell.models.catalogue import snapshot_of
@@ -15,23 +13,19 @@ from pages.shell.models.model_examples import starts, take
 from pages.shell.models.own_models import own_models
 from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, read_texts, run_of, unreadable
 from pages.shell.view.runs import right_answer
+from pages.shell.view.sureness import Probabilities, doubt, least_sure, shaded
 from pages.shell.view.text_notes import NOTED
 from pages.shell.view.view import View
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted
-from pages.ui.format import number, share, whole
+from pages.ui.format import number, whole
 from pages.ui.later import draw_later
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
-from transformer.analysis.hesitation import hesitation
-from transformer.pipeline.card import POOR
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer
 from transformer.pipeline.untrained import Untrained
-from transformer.text.pieces import joined_label
 
 Result = TypeVar("Result")
-# Probabilities of the next token, for each row of an answer.
-Probabilities = Float[np.ndarray, "row vocab"]
 
 
 def show_run(
@@ -186,13 +180,17 @@ def show_answer(
     last = st.session_state.get(SHOWS_LAST)
     if last:
         name = "last_answer" if view.model == st.session_state["model"] else "last_answer_of"
-    line, doubt = [words[name].format(source=source, answer=written, model=literal(view.model))], None
+    remarks, help = [], None
     if view.pipeline.trained and not last:
-        doubt = _doubt(view, probabilities)
-        line += [*_faults(view, answer, item), *([] if doubt is None else [words["doubt"]])]
-        line += _hesitation(view, probabilities, "unsure" if doubt is None else "least_sure")
+        help = doubt(view, answer)
+        if help is not None:
+            written, remarks = shaded(view, answer) or written, [words["doubt"]]
+        elif remarks := least_sure(view, answer, probabilities):
+            help = words["unsure_help"]
+        remarks = [*_faults(view, answer, item), *remarks]
+    line = [words[name].format(source=source, answer=written, model=literal(view.model)), *remarks]
     # All on one line, so that the remarks on an answer do not push the picture down.
-    st.markdown(" · ".join(line), help=doubt)
+    st.markdown(" · ".join(line), help=help)
     if isinstance(target, str):
         st.caption(words["forced"].format(target=quoted(target)))
 
@@ -207,28 +205,3 @@ def _faults(view: View, answer: Answer, item: int) -> list[str]:
     if not answer.ended and len(view.pipeline.stacks) > 1:
         says.append(words["not_ended"].format(count=len(answer.tokens)))
     return says
-
-
-def _doubt(view: View, probabilities: Probabilities | None) -> str | None:
-    """How often the model is wrong if it is as unsure as in this answer. None if its confidence is not below the limit that its
-    card names."""
-    doubt = view.pipeline.card.measures.get("doubt")
-    if not doubt or probabilities is None or not len(probabilities):
-        return None
-    if float(np.log(probabilities.max(-1)).mean()) >= doubt["below"]:
-        return None
-    shares = {name: share(doubt[name]) for name in ("poor_of_marked", "poor_of_others")}
-    return text("common")["doubt_help"].format(sentences=whole(view.pipeline.card.tested_on), poor=whole(POOR), **shares)
-
-
-def _hesitation(view: View, probabilities: Probabilities | None, name: str) -> list[str]:
-    """Names the token of the answer that the model was least sure of, if it was unsure of any. `name` selects the
-    sentence."""
-    unsure = None if probabilities is None or not len(probabilities) else hesitation(probabilities)
-    if unsure is None:
-        return []
-    vocabulary = view.pipeline.vocabulary("target")
-    written = vocabulary.tokens_of([unsure.token, unsure.other])
-    token, other = (literal(joined_label([piece])) for piece in written)
-    shares = {"share": share(unsure.probability), "other_share": share(unsure.other_probability)}
-    return [text("common")[name].format(token=token, other=other, **shares)]

@@ -17,10 +17,12 @@ class GeneratedIds(NamedTuple):
     Attributes:
         ids: written ids of each batch item, without `<sos>` and `<eos>`.
         ended: for each batch item, True if it ended with `<eos>`, False if it was stopped at the limit.
+        log_probabilities: for each batch item, the log-probability of each written id and of `<eos>`, in nats.
     """
 
     ids: list[list[int]]
     ended: list[bool]
+    log_probabilities: list[list[float]]
 
 
 def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
@@ -58,12 +60,17 @@ def greedy(
     )
     ids: list[list[int]] = []
     ended: list[bool] = []
+    log_probabilities: list[list[float]] = []
     for step in steps:
         if not ids:
-            ids, ended = [[] for _ in step.input_ids], [False] * len(step.input_ids)
+            ids, log_probabilities = [[] for _ in step.input_ids], [[] for _ in step.input_ids]
+            ended = [False] * len(step.input_ids)
         for hypothesis in step.hypotheses:
             if hypothesis.ended:
                 ended[hypothesis.row] = True
             elif step.room:
                 ids[hypothesis.row].append(hypothesis.token)
-    return GeneratedIds(ids, ended)
+            else:
+                continue
+            log_probabilities[hypothesis.row].append(hypothesis.log_probability)
+    return GeneratedIds(ids, ended, log_probabilities)
