@@ -23,9 +23,14 @@ DOTTED_CIRCLE = "\u25cc"
 
 def literal(text: str) -> str:
     """Markdown that shows a text unchanged. Right-to-left letters do not reorder the text around them."""
-    text = DIRECTIONS.sub("", text)
+    text = encodable(DIRECTIONS.sub("", text))
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
     return span(escaped(text)) if turns else escaped(text)
+
+
+def encodable(text: str) -> str:
+    """A text that can be sent as UTF-8. A byte of a file's name that is not UTF-8 becomes an escape: `\\udcff`."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def quoted(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from pages.shell.models.own_models import PREFIX
 from pages.ui.caches import Absent, Store
+from pages.ui.escaping import encodable
 from pages.ui.limits import OPEN_MEGABYTES
 from transformer import PRESETS, CheckpointError, HeadlightError, Pipeline
 from transformer.huggingface import hub
@@ -145,9 +146,10 @@ def _folders(written: str) -> dict[str, Folder]:
     cannot be opened, and its path is its name."""
     taken: dict[str, Folder] = {}
     for path in _paths(written):
-        folder = _folder(path.name, path)
-        problem = folder.problem or _refusal(path.name, taken)
-        name = str(path) if path.name in taken else path.name
+        name = encodable(path.name)
+        folder = _folder(name, path)
+        problem = folder.problem or _refusal(name, taken)
+        name = encodable(str(path)) if name in taken else name
         taken.setdefault(name, Folder(None, problem) if problem else folder)
     return taken
 

@@ -100,6 +100,21 @@ def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(name
     read_again()
 
 
+def test_folders_whose_names_are_not_utf8_are_listed(named: Path) -> None:
+    empty, model = (named / os.fsdecode(name) for name in (b"empty\xff", b"bert\xff"))
+    empty.mkdir()
+    shutil.copytree(folder_of("bert"), model)
+    read_again()
+    app = unfold(on_page("pages/tokens/page.py", model="gpt2"), "folders")
+    assert shown_errors(app) == ""
+    listed = " ".join(shown(line.value) for line in app.sidebar.markdown)
+    assert "The folder 'emptyudcff' has no file 'config.json'." in listed  # `shown` drops backslashes
+    assert "bert\\udcff" in app.sidebar.selectbox(key="model").options
+    app.sidebar.selectbox(key="model").set_value("bert\\udcff").run()
+    assert "Something went wrong" not in shown_errors(app)
+    read_again()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("named")
 @pytest.mark.parametrize("kind", KINDS)
