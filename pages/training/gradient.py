@@ -21,7 +21,7 @@ from transformer import Pipeline
 from transformer.analysis.label_smoothing import least_loss, smoothed_target
 from transformer.figures.decoding_figures import loss_bars
 from transformer.figures.training_figures import Series, part_bars, step_lines
-from transformer.network.former_names import former_name
+from transformer.network.former_names import present_name
 from transformer.tasks import TASKS, Pair
 from transformer.training.adam import BETAS, EPSILON
 from transformer.training.gradient_step import NUDGE, OpenedStep, StepSettings, Weight, open_step
@@ -90,7 +90,7 @@ def _pick_parameter(pipeline: Pipeline) -> tuple[str, tuple[int, ...]]:
     words = text("training")
     shapes = {name: tuple(parameter.shape) for name, parameter in pipeline.model.named_parameters()}
     first = FIRST_WEIGHT if FIRST_WEIGHT in shapes else next(iter(shapes))
-    name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, written=former_name)
+    name = pick(words["weight"], list(shapes), "weight", words["weight_help"], first, as_list=True, present=present_name)
     return name, shapes[name]
 
 

@@ -31,6 +31,7 @@ def pick(
     labels: Mapping[Any, str] | None = None,
     on_change: Callable[[], None] | None = None,
     written: Callable[[Option], str] | None = None,
+    present: Callable[[str], str] = str,
 ) -> Option:
     """The picked option. A few options are drawn as buttons, more as a list.
 
@@ -41,11 +42,12 @@ def pick(
         as_list: whether to draw a list even for a few options.
         labels: labels of options that are missing in `choices.toml`.
         written: converts an option to its id in an address; by default `option_id`.
+        present: converts an id of an address, which can be older, to the present id.
     """
     first = options[0] if first is None else first
     written = written or option_id
     ids = {written(option): option for option in options}
-    seed(key, lambda asked: first if asked is None else ids[asked], lambda value: value if value in options else first)
+    seed(key, lambda asked: first if asked is None else ids[present(asked)], lambda value: value if value in options else first)
     shown, listed = _shown(key, labels), as_list or len(options) > MOST_BUTTONS
     kinds = st.session_state.setdefault(LISTED, {})
     if kinds.get(key, listed) != listed:

@@ -218,6 +218,15 @@ def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     assert drawn[0]["customdata"] == list(frames.steps)
 
 
+@pytest.mark.parametrize("name", ["expand", "up_projection"])
+def test_links_with_the_former_and_the_present_name_of_a_weight_open_it(name: str) -> None:
+    query = {"model": "reverse", "source": "abc", "part": "step", "weight": f"encoder.layers.0.feed_forward.{name}.weight"}
+    app = check(on_page(PAGE, 240, **query))
+    present = "encoder.layers.0.feed_forward.up_projection.weight"
+    assert app.selectbox(key="weight").value == app.query_params["weight"] == present
+    assert not app.warning
+
+
 def test_the_step_has_the_numbers_of_the_library() -> None:
     query = {"model": "reverse", "source": "abc", "part": "step", "snapshot": "168", "earlier": "1"}
     query |= {"row": "3", "column": "5", "pair": "2"}
