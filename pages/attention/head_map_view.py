@@ -31,7 +31,7 @@ from transformer.figures import head_map, small_head_map
 from transformer.figures.attention_figures import LEAST_WRITTEN, has_numbers
 from transformer.figures.reduction import reduced_map
 from transformer.pipeline.trace_export import trace_file
-from transformer.text.pieces import joined_label
+from transformer.text.pieces import SPACE, joined_label
 from transformer.tracing.paths import Kind, Side
 
 KEY = "head-map"
@@ -171,6 +171,7 @@ def _show_writing(view: View, trace: Trace) -> None:
     links = [
         f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': step})})"
         for step, token in enumerate(written[:MOST_LINKS], 1)
+        if token != SPACE  # a space alone shows nothing to click on
     ]
     links += ["…"] if len(written) > MOST_LINKS else []
     st.caption(words["rows_wrote"].format(links=" · ".join(links)))

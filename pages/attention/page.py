@@ -67,7 +67,10 @@ with explained():
                     show_small_map(view, shown, kind, layer, head)
             show_overview(view, shown, kind, layer, head, tiles)
         if seen("head", 920, at_once):
-            say_joined(trace if look in COMPUTED else shown)
+            if look not in COMPUTED:
+                say_joined(shown)
+            elif shown is not trace:
+                st.caption(text("common")["computed_in_pieces"])
             if look in ("map", "lines"):
                 st.markdown(words["qkv"])
             if look in ("map", "lines", "pattern"):

@@ -14,6 +14,7 @@ from pages.tokens.sentence import pick_sentence, show_flow, show_padding, show_r
 from pages.tokens.vocabulary_part import show_nearest, show_plane, show_similarity, show_table
 from pages.ui.text import text
 from transformer.analysis.token_geometry import cosines
+from transformer.analysis.word_trace import in_pieces
 from transformer.network.embedding import Embedding
 from transformer.text.vocabulary import Vocabulary
 
@@ -39,6 +40,8 @@ with explained():
     sentence = pick_sentence(view, trace, shown)
     if shown is not trace:
         st.caption(f":material/join: {words['joined']}")
+    elif part not in WORDS and in_pieces(trace):
+        st.caption(text("common")["pieces"])
     show_two_runs(view, asked, show_both_vectors)
 
     if part == "sentence":

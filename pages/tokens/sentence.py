@@ -135,11 +135,14 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
 
 
 def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -> Markup:
-    """The words as an HTML list, each with the ids of its pieces."""
+    """The words as an HTML list, each with the ids of its pieces; a word of one piece with its id and its row."""
     words = text("tokens")
     items = [
         Markup('<li class="known"><b>{}</b><small>{}</small></li>').format(
-            token, words["chip_pieces"].format(ids=" ".join(str(ids[place]) for place in group))
+            token,
+            words["chip_pieces"].format(ids=" ".join(str(ids[place]) for place in group))
+            if len(group) > 1
+            else words["chip"].format(id=ids[group[0]]),
         )
         for token, group in zip(tokens, of, strict=True)
     ]

@@ -18,9 +18,13 @@ def pick_words(trace: Trace) -> Trace:
 
 
 def joins_pieces() -> bool:
-    """Draw the switch, and return whether it is on. For a model that Headlight trained, the switch is on at first."""
+    """Draw the switch, and return whether it is on; if it is off, explain the pieces. For a model that Headlight trained, the
+    switch is on at first."""
     words = text("common")
-    return pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
+    joined = pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
+    if not joined:
+        st.caption(words["pieces"])
+    return joined
 
 
 def say_joined(shown: Trace, more: str = "") -> None:

@@ -33,7 +33,7 @@ class Note(NamedTuple):
         short: the note in a few words, for one line.
         full: the whole note.
         icon: the icon of the note.
-        strange: whether the text is unlike the training texts, so that another model may suit it better.
+        strange: whether the text has a word that the model does not know, so that another model may suit it better.
     """
 
     short: str
@@ -88,7 +88,7 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
         notes.append(_about_unknown("target", target.unknown, read, number))
     if remark:
         says = literal(sentence(remark))
-        notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0))
+        notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0 and bool(source.unknown)))
     length = len(source.typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)

@@ -12,6 +12,7 @@ from tests.pages.apps import charts, notes, on_page, unfold
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
+from transformer.analysis.word_trace import word_groups
 from transformer.pipeline.untrained import Untrained
 
 PAGE = "pages/tokens/page.py"
@@ -242,3 +243,14 @@ def test_the_nearest_words_of_a_text_do_not_begin_with_those_of_a_mark() -> None
     tokens = Pipeline.load("everyday").trace("…cat").source_tokens[0]
     assert tokens[1] == "▁"  # otherwise, this test needs another text
     assert app.selectbox(key="word").placeholder.startswith(f"{tokens[2]} (")
+
+
+def test_a_word_of_one_piece_has_one_id_and_a_word_of_several_has_all() -> None:
+    source = "Zorglub sleeps."
+    app = on_page(PAGE, model="everyday", source=source)
+    pipeline = Pipeline.load("everyday")
+    trace = pipeline.trace(source)
+    (html,) = (element.proto.body for element in app.get("html") if "tokens" in element.proto.body)
+    for group in word_groups(trace, "source"):
+        ids = [trace.source_ids[0][place] for place in group]
+        assert (f"ids {' '.join(map(str, ids))}<" if len(ids) > 1 else f">id {ids[0]} → row {ids[0]}<") in html

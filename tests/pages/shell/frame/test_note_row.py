@@ -56,3 +56,9 @@ def test_several_notes_are_counted_in_the_row() -> None:
     assert len(notes(app)) == 2
     labels = [block.proto.popover.label for block in app.main.get("popover")]
     assert any(label.endswith("**2 notes: “1” is unknown to this model**") for label in labels)
+
+
+@pytest.mark.parametrize(("source", "offered"), [("the zorglub is big", True), ("12", False), ("cat the the .", False)])
+def test_the_model_that_reads_any_words_is_offered_only_if_a_word_is_unknown(source: str, offered: bool) -> None:
+    app = on_page("pages/attention/page.py", model="english-french", source=source)
+    assert ("reads_any" in {button.key for button in app.button}) == offered
