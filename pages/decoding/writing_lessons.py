@@ -11,6 +11,7 @@ from pages.shell.view.explained_chart import Cell, ring, show_explained
 from pages.shell.view.runs import Edits, right_answer, runs
 from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
+from pages.ui.chart import narrowness
 from pages.ui.charts import chart
 from pages.ui.escaping import TEXT, literal
 from pages.ui.format import fixed, number, share
@@ -41,13 +42,17 @@ def show_forcing(view: View, edits: Edits) -> None:
     tokens = vocabulary.tokens_of(forced.ids)
     right = np.array([one == other for one, other in zip(forced.ids, forced.best, strict=True)])
     figure = chart(loss_bars, tokens, forced.losses, right, words["loss"])
+    narrow, turned = [figure.finished.least_width or 0], narrowness("losses") > 0
+    if turned:
+        figure = chart(loss_bars, tokens, forced.losses, right, words["loss"], turned=True)
     show_explained(
         figure,
         "losses",
         words["losses_alt"].format(target=cut(target, TEXT)),
         lambda bar: explain_loss(tokens, forced.probabilities, bar.column),
         (1, len(tokens)),
-        marks=lambda bar: ring(bar.column, float(forced.losses[bar.column])),
+        marks=lambda bar: ring(*(float(forced.losses[bar.column]), bar.column)[:: 1 if turned else -1]),
+        narrow=narrow,
     )
     st.caption(
         words["losses_caption"].format(

@@ -9,10 +9,10 @@ from jaxtyping import Float
 from pages.patching.two_runs_to_patch import Runs
 from pages.shell.view import card_heads
 from pages.shell.view.card_heads import CardHead
-from pages.ui.chart import event
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.text import figure_labels, text
-from transformer.figures.patching_figures import Grid, patch_grids
+from transformer.figures.patching_figures import Grid, patch_grids, side_by_side_width
 from transformer.patching import Head, Needs
 
 OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
@@ -47,8 +47,9 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)
         for kind, of_kind in values.items()
     ]
-    figure = chart(patch_grids, grids, None, value, picked=picked, labels=figure_labels(), percent=True, from_zero=from_zero)
-    show(figure, key, alt, asks={"click": lambda: _take_cell(key)})
+    form = {"percent": True, "from_zero": from_zero, "stacked": narrowness(key) > 0}
+    figure = chart(patch_grids, grids, None, value, picked=picked, labels=figure_labels(), **form)
+    show(figure, key, alt, asks={"click": lambda: _take_cell(key)}, narrow=[side_by_side_width(grids)])
 
 
 def _take_cell(key: str) -> None:

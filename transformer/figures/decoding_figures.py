@@ -13,12 +13,12 @@ from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WE
 
 CHOSEN, OTHER, AGAINST = KIND_COLORS["decoder"], KIND_COLORS["encoder"], ROLE_COLORS["key"]
 # px: height of a bar and of the space around the bars; width of a panel, of a step of the tree, of a column with a token.
-BAR, AROUND, PANEL, STEP, COLUMN = 22, 90, 180, 92, 44
+BAR, AROUND, PANEL, STEP, COLUMN = 18, 90, 180, 92, 44
 ACROSS, BETWEEN = 4, 70  # panels in a row; px between two rows of panels
 TICKS, TITLE = 32, 24  # px below an axis for its ticks, and for its title
 # px of the logit lens: height of a row and of its colour bar; width of a letter, of the space around the letters in a cell, and
 # of the narrowest cell
-LENS_ROW, LENS_COLORS = 30, 54
+LENS_ROW, LENS_COLORS = 24, 54
 LETTER, CELL_MARGIN, LEAST_CELL = 5.8, 8, 40
 NODE = 26  # vertical px between two nodes of the tree
 
@@ -354,7 +354,11 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
 
 
 def loss_bars(
-    tokens: Sequence[str], losses: Float[np.ndarray, " token"], right: Bool[np.ndarray, " token"], title: str
+    tokens: Sequence[str],
+    losses: Float[np.ndarray, " token"],
+    right: Bool[np.ndarray, " token"],
+    title: str,
+    turned: bool = False,
 ) -> go.Figure:
     """The loss of each token of a target as a bar. Tokens that the model would not have written have another colour.
 
@@ -362,21 +366,27 @@ def loss_bars(
         tokens: the tokens of the target.
         losses: the loss of each token, in nats.
         right: whether the token is the model's most probable token.
-        title: title of the vertical axis.
+        title: title of the axis of the losses.
+        turned: whether the bars lie one below the other, for a page on which they do not fit beside one another.
     """
     places = 3 if losses.max() < 0.5 else 2  # three digits for a trained model, whose losses are all about 0.05
+    names, lengths = ("y", "x") if turned else ("x", "y")
     figure = go.Figure(
         go.Bar(
-            x=numbered(tokens),
-            y=losses.astype(np.float32),
+            **{names: numbered(tokens), lengths: losses.astype(np.float32)},
+            orientation="h" if turned else "v",
             marker={"color": [OTHER if good else CHOSEN for good in right.tolist()]},
             text=[f"{loss:.{places}f}" for loss in losses.tolist()],
             textposition="outside",
             cliponaxis=False,
-            hovertemplate="%{x}<br>%{y:.4f}<extra></extra>",
+            hovertemplate=f"%{{{names}}}<br>%{{{lengths}:.4f}}<extra></extra>",
         )
     )
-    figure.update_xaxes(tickmode="array", tickvals=list(range(len(tokens))), ticktext=[escaped(token) for token in tokens])
-    figure.update_yaxes(title={"text": title}, range=[0, max(0.1, 1.2 * float(losses.max()))])
+    named = {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]}
+    measured = {"title": {"text": title}, "range": [0, max(0.1, 1.2 * float(losses.max()))]}
+    figure.update_xaxes(measured if turned else named)
+    figure.update_yaxes(named | {"autorange": "reversed"} if turned else measured)
+    if turned:
+        return finished(figure, height=AROUND + BAR * len(tokens), bargap=0.25)
     figure = finished(figure, height=240)
     return figure.update_layout(meta={"least_width": 90 + COLUMN * len(tokens)})

@@ -152,7 +152,7 @@ def run_bars(
         "barmode": "group",
         "xaxis": {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": [escaped(token) for token in tokens]},
         "yaxis": {"title": {"text": labels["probability"]}, "range": [0, 1.02]},
-        "meta": {"least_width": 90 + 46 * len(tokens)},
+        "meta": {"least_width": 80 + 40 * len(tokens)},
     }
     return built(bars, layout, 300, **LEGEND_ABOVE)
 

@@ -130,3 +130,12 @@ def test_the_loss_of_a_token_that_the_model_would_not_write_has_another_colour()
 @pytest.mark.parametrize(("share", "text"), [(0.0, "0.0%"), (0.0001, "<0.1%"), (0.1234, "12.3%"), (1.0, "100.0%")])
 def test_shares_in_per_cent(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+def test_turned_losses_lie_one_below_the_other() -> None:
+    figure = loss_bars(["le", "chat"], np.array([0.04, 3.2]), np.array([True, False]), "loss", turned=True)
+    (bars,) = figure.data
+    np.testing.assert_allclose(np.asarray(bars.x), [0.04, 3.2], rtol=1e-6)
+    assert bars.orientation == "h"
+    assert figure.layout.yaxis.ticktext == ("le", "chat")
+    assert figure.layout.meta is None  # it never scrolls
