@@ -73,9 +73,10 @@ def follow_class(keep_problem: bool) -> str:
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
     code, student = written.groups() if written else (asked, None)
     lesson, known = "", state.get(SECRETS, {}).get(code, "")
+    before = before if before and before.code == code else None
     try:
-        lesson = classes().lesson_of(code, student or "", client())
-        if before and before.code == code:
+        lesson = classes().lesson_of(code, before.student if before else student or "", client())
+        if before:
             enter(code, before.student, before.secret)
         elif student or known or recalled(memory_name(code)):
             enter(code, student, known)

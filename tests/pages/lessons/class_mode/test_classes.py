@@ -254,6 +254,18 @@ def test_a_student_who_has_a_place_but_was_not_counted_yet_is_counted_in_the_nex
     assert tally.joined == 1
 
 
+def test_the_last_student_whom_the_limit_permits_keeps_the_seat(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _ = store.open(LESSON)
+    monkeypatch.setattr(classes, "CLASS_JOINS", 2)
+    for _ in range(2):
+        monkeypatch.setattr(seat.st, "session_state", {})
+        monkeypatch.setattr(seat.st, "query_params", {seat.CLASS: code})
+        seat.join(code)
+        place = seat.seat()
+        assert seat.follow_class(False) == LESSON  # in the next run
+        assert seat.seat() == place
+
+
 def test_threads_lose_no_answer(store: Classes) -> None:
     code, secret = store.open(LESSON)
 
