@@ -1,5 +1,6 @@
 """The parts around the map: the model in numbers, examples to start from, and the stops of the tour."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -15,7 +16,9 @@ from pages.shell.view.card_heads import card_head
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
+from pages.ui.pickers import unfolding
 from pages.ui.presenting import presenting
+from pages.ui.tables import show_table
 from pages.ui.text import text
 from transformer import PRESETS, Trace
 from transformer.pipeline.card import POOR
@@ -32,9 +35,8 @@ def show_numbers(view: View, trace: Trace) -> None:
         words["parameters"]: whole(view.pipeline.parameters),
         words["tensors"]: str(len(trace)),
     }
-    helps = {words["width"]: words["width_help"]}
+    helps, translation = {words["width"]: words["width_help"]}, card.measures.get("translation")
     if card.tested_on:
-        translation = card.measures.get("translation")
         numbers[words["exact"]] = share(card.accuracy, 1)
         helps[words["exact"]] = words["exact_help_translation" if translation else "exact_help"]
         if translation:
@@ -50,8 +52,22 @@ def show_numbers(view: View, trace: Trace) -> None:
         values = {"description": description(view.model), "tested": whole(card.tested_on), "command": card.command}
         st.caption(literal(words["card"].format(**values)))
     if doubt := card.measures.get("doubt"):
-        shares = {name: share(doubt[name]) for name in ("marked", "poor_of_marked", "poor_of_others")}
+        shares = {name: share(doubt[name]) for name in ("marked", "poor_of_marked", "poor_of_others", "found")}
         st.caption(words["card_doubt"].format(poor=whole(POOR), **shares))
+    if translation:
+        _show_by_length(translation["by_length"])
+
+
+def _show_by_length(by_length: Mapping[str, Mapping[str, float]]) -> None:
+    """Draw the scores of a translator for texts of each length, as a table that unfolds."""
+    words = text("home")
+    if fold := unfolding(words["by_length"], ":material/table:", "by_length"):
+        rows = [
+            (length, str(scores["sentences"]), *(fixed(scores[name], 1) for name in ("bleu", "chrf")))
+            for length, scores in by_length.items()
+        ]
+        with fold:
+            show_table(tuple(words["by_length_columns"]), tuple(rows), named=True)
 
 
 def show_starts() -> None:

@@ -22,7 +22,7 @@ from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.format import share
 from pages.ui.text import text
-from tests.pages.apps import HOME, charts, is_chart, notes, on_page, shown
+from tests.pages.apps import HOME, charts, is_chart, notes, on_page, shown, unfold
 from tests.pages.visitor import Visitor
 from transformer.figures.attention_figures import LEVELS, MASKED_LEVEL
 from transformer.figures.decoding_figures import percent
@@ -50,7 +50,14 @@ def test_a_translator_shows_its_scores_and_how_often_its_doubt_is_right() -> Non
     shown_numbers = {metric.label: metric.value for metric in app.main.metric}
     beam, doubt = card.measures["translation"]["beam"], card.measures["doubt"]
     assert (shown_numbers["BLEU"], shown_numbers["chrF"]) == (f"{beam['bleu']:.1f}", f"{beam['chrf']:.1f}")
-    assert any(f"{doubt['poor_of_marked']:.0%}" in caption.value for caption in app.main.caption)
+    (says,) = (caption.value for caption in app.main.caption if f"{doubt['poor_of_marked']:.0%}" in caption.value)
+    assert f"{doubt['found']:.0%} of the poor answers" in says
+    by_length = card.measures["translation"]["by_length"]
+    (table,) = unfold(app, "by_length").table
+    assert list(table.value.index) == list(by_length)
+    assert table.value[["BLEU", "chrF"]].to_numpy().tolist() == [
+        [f"{scores[name]:.1f}" for name in ("bleu", "chrf")] for scores in by_length.values()
+    ]
 
 
 def everything_sent(app: AppTest) -> list[dict[str, Any]]:
