@@ -77,6 +77,7 @@ class Task(ABC):
         source_vocabulary, target_vocabulary: exactly the tokens that `sample` can produce.
         examples: six or more examples.
         longest: number of tokens of the longest source that `sample` produces, without `<sos>` and `<eos>`.
+        data: a hash of the pairs of a file, and of their vocabularies; empty for a task that makes its pairs by a rule.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Task(ABC):
     target_vocabulary: Vocabulary
     examples: tuple[Example, ...]
     longest: int
+    data: str = ""
 
     @abstractmethod
     def sample(self, rng: random.Random) -> Pair:

@@ -51,8 +51,8 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
 
     Raises:
         CheckpointError: a folder cannot be written to (checked before training starts); there is no state to resume, or it
-            belongs to another recipe; or a file cannot be written. In the last case a state is saved in `runs` first, from
-            which `resume` continues.
+            belongs to another recipe or other pairs; or a file cannot be written. In the last case a state is saved in `runs`
+            first, from which `resume` continues.
         KeyboardInterrupt: Ctrl-C was pressed. A state is saved in `runs` first.
     """
     for folder in (out, runs):

@@ -3,7 +3,9 @@
 import gzip
 import hashlib
 import itertools
+import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +79,8 @@ class Corpus(Task):
         for split, pairs in self._pairs.items():
             if not pairs:
                 raise InputError("The file has no pair of the split {split!r}; more pairs are needed.", split=split)
+        everything = json.dumps([vocabulary.tokens, self._pairs, self.held_out])
+        self.data = hashlib.sha256(everything.encode()).hexdigest()
 
     @property
     def known_pairs(self) -> Sequence[Pair]:
@@ -155,13 +159,20 @@ def pieces_of(texts: Iterable[str], count: int) -> Subwords:
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     except ImportError:
         raise InputError("Training on a file needs the package tokenizers: pip install tokenizers.") from None
-    tokenizer = Tokenizer(models.BPE())
     # Each text is given as its runs, with line breaks between them. Characters are joined only within a run.
+    divided = ["\n".join(_runs_of(text)) for text in texts]
+    # The library would choose at random among characters that are equally frequent, so that a run could not be resumed.
+    counts = Counter(character for text in divided for character in text if character != "\n")
+    characters = sorted(counts, key=lambda character: (-counts[character], character))[:CHARACTERS]
+    tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
     trainer = trainers.BpeTrainer(
-        vocab_size=count - len(BYTE_PIECES) - len(MARKS), limit_alphabet=CHARACTERS, show_progress=False
+        vocab_size=count - len(BYTE_PIECES) - len(MARKS),
+        limit_alphabet=len(characters),
+        initial_alphabet=characters,
+        show_progress=False,
     )
-    tokenizer.train_from_iterator(("\n".join(_runs_of(text)) for text in texts), trainer)
+    tokenizer.train_from_iterator(divided, trainer)
     learned = tokenizer.get_vocab(with_added_tokens=False)
     vocabulary = Subwords((*MARKS, *BYTE_PIECES, *sorted(learned, key=lambda piece: learned[piece])))
     if len(vocabulary) < count:

@@ -323,7 +323,7 @@ class Training:
             tensors[f"parameter/{name}"] = parameter.detach().contiguous()
             for moment, values in self.optimizer.moments[parameter]._asdict().items():
                 tensors[f"{moment}/{name}"] = values
-        state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe)}
+        state = {"name": self.name, "recipe": dataclasses.asdict(self.recipe), "data": self.task.data}
         state |= {"step": self.step, "seconds": self.seconds, "history": self.history}
         parts = {"headlight-training": json.dumps(state)}
         return save(tensors, parts | {"digest": digest(tensors, parts)})
@@ -332,7 +332,7 @@ class Training:
         """Resume from a file of `save_state`. A refused file changes nothing.
 
         Raises:
-            CheckpointError: the file is missing, is damaged, or belongs to a run with another name or recipe.
+            CheckpointError: the file is missing, is damaged, or belongs to a run with another name, recipe or file of pairs.
         """
         path = as_path(path)
         name = path.name
@@ -354,6 +354,12 @@ class Training:
             step, seconds, history = state["step"], state["seconds"], state["history"]
             if json.dumps([self.name, dataclasses.asdict(self.recipe)]) != json.dumps([state["name"], state["recipe"]]):
                 raise CheckpointError("The training state {name!r} belongs to a run with another recipe.", name=name)
+            if state.get("data", "") != self.task.data:
+                message = (
+                    "The training state {name!r} belongs to a run on other sentence pairs, or does not say on which; "
+                    "resume it with the file that it was started with."
+                )
+                raise CheckpointError(message, name=name)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             if isinstance(error, CheckpointError):
                 raise

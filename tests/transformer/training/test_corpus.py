@@ -2,17 +2,22 @@
 
 import gzip
 import itertools
+import json
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from transformer import Pipeline
 from transformer.analysis.word_alignment import read_alignments
-from transformer.errors import InputError
+from transformer.errors import CheckpointError, InputError
+from transformer.pipeline.checkpoint import digest
 from transformer.text.subwords import FIRST
 from transformer.training.__main__ import main
-from transformer.training.corpus import Corpus, form_of, is_held_out, open_corpus, read_corpus
-from transformer.training.recipe import RECIPES
+from transformer.training.corpus import CHARACTERS, Corpus, form_of, is_held_out, open_corpus, pieces_of, read_corpus
+from transformer.training.recipe import RECIPES, Recipe
+from transformer.training.run import Training
 
 pytest.importorskip("tokenizers")
 ANIMALS = ["cat", "dog", "cow", "hen", "fox", "owl", "bee", "ant", "pig", "rat", "elk", "emu", "ewe", "jay"]
@@ -81,17 +86,55 @@ def test_a_file_with_too_little_text_is_refused(file: Path):
         Corpus("tiny", [], open_corpus("tiny", file, len(FIRST) + 60).source_vocabulary)
 
 
-def test_the_command_trains_tests_and_resumes(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    pytest.importorskip("sacrebleu")
-    pytest.importorskip("nltk")
+def test_of_equally_frequent_characters_the_first_ones_are_pieces():
+    rare = [chr(0x4E00 + index) for index in range(2 * CHARACTERS)]
+    vocabulary = pieces_of([*["cat cat hat"] * 9, *reversed(rare)], len(FIRST) + CHARACTERS + 2)
+    learned = vocabulary.tokens[len(FIRST) :][:CHARACTERS]
+    assert set(learned) == {*"▁caht", *rare[: CHARACTERS - 5]}
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    """The recipe of `everyday`, replaced by one of a few steps."""
     sizes = {"d_model": 64, "heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1}
     small = tuple((dict(RECIPES["everyday"].config) | sizes).items())
     tiny = RECIPES["everyday"].replace(
         steps=6, batch=8, pool=2, pieces=len(FIRST) + 60, check_every=2, check_pairs=2, snapshots=(2,), config=small
     )
     monkeypatch.setitem(RECIPES, "everyday", tiny)
+    return tiny
+
+
+def test_a_run_is_resumed_only_on_the_pairs_that_it_was_started_with(
+    file: Path, tiny: Recipe, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    state = tmp_path / "runs" / "everyday.state.safetensors"
+    state.parent.mkdir()
+    Training("everyday", tiny, open_corpus("everyday", file, tiny.pieces)).save_state(state)
+    lines = gzip.decompress(file.read_bytes())
+    (tmp_path / "same.tsv").write_bytes(lines)
+    (tmp_path / "other.tsv").write_bytes(lines.replace(b"chat", b"chut"))
+    resumed = Training("everyday", tiny, open_corpus("everyday", tmp_path / "same.tsv", tiny.pieces))
+    resumed.load_state(state)
+    folders = ["--out", str(tmp_path / "out"), "--runs", str(state.parent)]
+    with pytest.raises(SystemExit):
+        main(["everyday", "--resume", "--data", str(tmp_path / "other.tsv"), *folders])
+    assert "belongs to a run on other sentence pairs, or does not say on which" in capsys.readouterr().err
+    # The file of a run that was stopped before its pairs were noted.
+    with safe_open(state, framework="pt") as opened:
+        record = json.loads(opened.metadata()["headlight-training"])
+    del record["data"]
+    tensors, parts = load_file(state), {"headlight-training": json.dumps(record)}
+    save_file(tensors, state, parts | {"digest": digest(tensors, parts)})
+    with pytest.raises(CheckpointError, match="on other sentence pairs, or does not say on which"):
+        resumed.load_state(state)
+
+
+def test_the_command_trains_tests_and_resumes(
+    file: Path, tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("nltk")
     few = read_alignments()[:8]
     monkeypatch.setattr("transformer.training.alignment.read_alignments", lambda: few)
     monkeypatch.setattr("transformer.training.__main__.SENTENCES", 8)
