@@ -1,8 +1,11 @@
 """How well the heads of a translation model align words, from its card, and the sentences on which this was measured."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import streamlit as st
+from jaxtyping import Float
 
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -26,20 +29,32 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
     numbers = {name: fixed(measured[name], 2) for name in ("diagonal", "word_model")}
     best = {"layer": measured["layer"], "head": measured["head"], "best": fixed(errors.min(), 2)}
     this = {"this_layer": layer + 1, "this_head": head + 1, "this": fixed(errors[layer, head], 2)}
-    st.markdown(said["result"].format(**numbers, **best, **this))
+    st.markdown(said["result"].format(sentences=measured["sentences"], **numbers, **best, **this))
     rows, columns = ([str(number + 1) for number in range(size)] for size in errors.shape)
     names = text("head_patterns")
     matrix = Matrix(errors, rows, columns, names["layer"], names["head"], signed=False, selected_cell=(layer, head))
     show(chart(tensor_map, matrix, labels=figure_labels()), "word-alignment", said["alt"].format(**best))
-    steps = [f"{whole(snapshot['step'])}: **{fixed(np.min(snapshot['errors']), 2)}**" for snapshot in measured["snapshots"]]
-    if steps:
-        last = view.pipeline.card.recipe["steps"]
-        st.caption(said["training"].format(steps=", ".join([*steps, f"{whole(last)}: **{best['best']}**"])))
+    if measured["snapshots"]:
+        by_step = {snapshot["step"]: np.array(snapshot["errors"]) for snapshot in measured["snapshots"]}
+        _show_by_step(by_step | {view.pipeline.card.recipe["steps"]: errors})
     opened = unfolding(said["sentences"].format(sentences=measured["sentences"]), ":material/translate:", "sentences")
     if opened:
         with opened:
             st.caption(said["sentences_help"])
             st.dataframe(_table(), hide_index=True, width="stretch", height=320)
+
+
+def _show_by_step(by_step: Mapping[int, Float[np.ndarray, "layer head"]]) -> None:
+    """Say the smallest error after each number of training steps, and draw the errors of all heads as a table that unfolds."""
+    words, said = text("head_patterns"), text("head_patterns")["alignment"]
+    least = [f"{whole(step)}: **{fixed(errors.min(), 2)}**" for step, errors in by_step.items()]
+    st.caption(said["training"].format(steps=", ".join(least)))
+    if fold := unfolding(said["by_step"], ":material/table:", "by_step"):
+        layers, heads = (places.ravel() + 1 for places in np.indices(next(iter(by_step.values())).shape))
+        columns = {whole(step): errors.ravel() for step, errors in by_step.items()}
+        with fold:
+            frame = pd.DataFrame({words["layer"]: layers, words["head"]: heads, **columns})
+            st.dataframe(frame, hide_index=True, width="content", height=320)
 
 
 @cached

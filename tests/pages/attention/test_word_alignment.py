@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.format import fixed
+from pages.ui.format import fixed, whole
 from pages.ui.text import text
-from tests.pages.apps import charts, on_page
+from tests.pages.apps import charts, on_page, unfold
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
 
@@ -34,6 +34,23 @@ def test_the_errors_of_the_card_are_drawn_with_both_baselines() -> None:
     ):
         assert f"**{fixed(value, 2)}**" in said
     assert len(charts(app)) >= 1
+
+
+def test_the_errors_of_every_head_after_each_snapshot_unfold_below_the_smallest_ones() -> None:
+    card = Pipeline.load("everyday").card
+    alignment = card.measures["alignment"]
+    by_step = {each["step"]: each["errors"] for each in alignment["snapshots"]} | {card.recipe["steps"]: alignment["errors"]}
+    app = on_page(PAGE, model="everyday", part="pattern", kind="cross")
+    (said,) = (caption.value for caption in app.caption if caption.value.startswith(WORDS["training"].partition("{")[0]))
+    for step, errors in by_step.items():
+        assert f"{whole(step)}: **{fixed(min(map(min, errors)), 2)}**" in said
+    tables = [frame.value for frame in unfold(app, "by_step").dataframe]
+    (table,) = (frame for frame in tables if whole(card.recipe["steps"]) in frame)
+    assert len(table) == sum(map(len, alignment["errors"]))
+    for step, errors in by_step.items():
+        assert table[whole(step)].tolist() == [error for layer in errors for error in layer]
+    best = table.loc[table[whole(card.recipe["steps"])].idxmin()]
+    assert (best["layer"], best["head"]) == (alignment["layer"], alignment["head"])
 
 
 @pytest.mark.parametrize(("model", "kind"), [("everyday", "encoder"), ("english-french", "cross")])
