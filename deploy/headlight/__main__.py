@@ -120,5 +120,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
 
 
+def check_codes() -> NoReturn:
+    """The command `headlight-check-codes`, which checks the hand-in codes of a lesson.
+
+    Raises:
+        SystemExit: always, with the exit status of `pages.lessons.desk.check_codes.main`.
+    """
+    sys.path.insert(0, str(app_script().parent))
+    from pages.lessons.desk.check_codes import main
+
+    sys.exit(main())
+
+
 if __name__ == "__main__":
     main()

@@ -100,6 +100,13 @@ def test_the_notebook_runs_in_another_folder(programs: Path, tmp_path: Path) -> 
     run(programs / "python", "-c", "\n".join([place, *code]), folder=tmp_path)
 
 
+def test_the_command_for_hand_in_codes_reads_them_in_another_folder(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "codes.csv").write_text("ada,nonsense")
+    header, line = run(programs / "headlight-check-codes", "codes.csv", folder=tmp_path).splitlines()
+    assert header.startswith("name,lesson,")
+    assert line.startswith("ada,")
+
+
 @pytest.mark.slow
 def test_a_training_in_its_own_process_runs(programs: Path, tmp_path: Path) -> None:
     # A module of the standard library is not replaced by a file in the current folder.

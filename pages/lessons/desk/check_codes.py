@@ -2,9 +2,9 @@
 
     HEADLIGHT_HAND_IN_KEY=… python -m pages.lessons.desk.check_codes FILE
 
-Each line of the file is a code, or a name and a code with a comma or a tab between them, as a form exports them. Prints a line
-of CSV for each code. The key must be the key of the app that made the codes. Name the file of your own lesson with
-`--lesson FILE.toml`.
+An installed app has the command `headlight-check-codes FILE` for it. Each line of the file is a code, or a name and a code
+with a comma or a tab between them, as a form exports them. Prints a line of CSV for each code. The key must be the key of the
+app that made the codes. Name the file of your own lesson with `--lesson FILE.toml`.
 """
 
 import argparse
