@@ -7,7 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run
-from pages.shell.view.explained_number import factor, shortened, show_softmax
+from pages.shell.view.explained_number import factor, shortened, show_softmax, smoothed_share
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.text import text
@@ -40,19 +40,16 @@ def explain_loss(tokens: Sequence[str], probabilities: Float[np.ndarray, " token
 def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) -> None:
     """Draw how the probability that label smoothing asks for was computed: of a token of `Run.top`, or of all others."""
     words, top, vocab = text("decoding"), run.top(made), len(run.own(made))
-    spread = rf"\frac{{{latex(smoothing)}}}{{{vocab}}}"
     if column >= len(top):
         rest = vocab - len(top)
         st.markdown(words["explain_asked_rest"].format(count=rest, smoothing=number(smoothing)))
-        st.latex(rf"{rest} \cdot {spread} = {latex(rest * smoothing / vocab)}")
+        st.latex(rf"{rest} \cdot \frac{{{latex(smoothing)}}}{{{vocab}}} = {latex(rest * smoothing / vocab)}")
         return
     right = top[column] == made.token
     (token,) = run.tokens_of([top[column]])
     says = words["explain_asked" if right else "explain_asked_other"]
     st.markdown(says.format(token=literal(token), smoothing=number(smoothing), count=vocab))
-    st.latex(
-        rf"{rf'1 - {latex(smoothing)} + ' if right else ''}{spread} = {latex(smoothing / vocab + right * (1 - smoothing))}"
-    )
+    st.latex(smoothed_share(smoothing, vocab, right))
 
 
 def explain_samples(token: str, drawn: int, count: int) -> None:

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_number import aligned, length_formula, smoothed_share
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import waited_aside
 from pages.training.frames import Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, number, share, whole
+from pages.ui.format import fixed, latex, number, share, whole
 from pages.ui.pickers import pick, pick_number, slide
 from pages.ui.text import text
 from transformer import Pipeline
@@ -133,8 +135,26 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
     tokens = vocabulary.tokens_of(rows[item][1 : real + 1])
     right = taken.best[item, :real] == np.array(rows[item][1 : real + 1])
     figure = chart(loss_bars, tokens, taken.losses[item, :real], right, words["token_loss"])
-    show(figure, "token-losses", words["token_losses_alt"].format(number=item + 1))
     padding, smoothing = ~taken.counted, schedule(pipeline).label_smoothing
+
+    def explain(bar: Cell) -> None:
+        """Draw how the loss of a token was computed."""
+        loss, given = (float(of[item, bar.column]) for of in (taken.losses, taken.shares))
+        mean = (loss + (1 - smoothing) * math.log(given)) / smoothing if smoothing else 0.0  # of −log p over all tokens
+        says = words["explained_loss" if smoothing else "explained_plain_loss"]
+        st.markdown(says.format(token=literal(tokens[bar.column]), smoothing=number(smoothing), count=len(vocabulary)))
+        right = rf"(-\ln {latex(given)})"
+        smoothed = rf"(1 - {latex(smoothing)}) \cdot {right} + {latex(smoothing)} \cdot {latex(mean)}"
+        st.latex(rf"{smoothed if smoothing else right} = {latex(loss)}")
+
+    show_explained(
+        figure,
+        "token-losses",
+        words["token_losses_alt"].format(number=item + 1),
+        explain,
+        (1, real),
+        marks=lambda bar: ring(bar.column, float(taken.losses[item, bar.column])),
+    )
     least = least_loss(len(vocabulary), smoothing)
     values = {
         "loss": fixed(taken.loss, 4),
@@ -166,15 +186,29 @@ def _show_blame(taken: OpenedStep, weight: Weight) -> None:
         st.metric(words["finite"], number(taken.finite_difference, 6), help=words["finite_help"], width="content")
     lower, upper = (fixed(loss, 9) for loss in taken.nudged)
     st.caption(words["nudged"].format(nudge=number(NUDGE, 1), lower=lower, upper=upper))
-    groups: dict[str, float] = {}
+    groups: dict[str, list[float]] = {}
     for parameter, norm in taken.norms.items():
         group = re.match(r"(?:encoder|decoder)\.layers\.\d+\.[a-z]+(?:_attention|_forward)|[a-z_]+", parameter)
         assert group
-        groups[group[0]] = groups.get(group[0], 0.0) + norm**2
-    names = [_readable(group) for group in groups]
-    figure = chart(part_bars, names, np.sqrt(list(groups.values())), words["norm"])
+        groups.setdefault(group[0], []).append(norm)
+    names, norms = [_readable(group) for group in groups], [np.array(of_group) for of_group in groups.values()]
+    lengths = np.array([np.linalg.norm(of_group) for of_group in norms])
+    figure = chart(part_bars, names, lengths, words["norm"])
     st.markdown(f"**{words['norms_title']}**")
-    show(figure, "gradient-norms", words["norms_alt"])
+
+    def explain(bar: Cell) -> None:
+        """Draw how the norm of a part was computed from those of its parameters."""
+        st.markdown(words["explained_norm"].format(part=names[bar.column], count=len(norms[bar.column])))
+        st.latex(aligned([length_formula(norms[bar.column], "g")]))
+
+    show_explained(
+        figure,
+        "gradient-norms",
+        words["norms_alt"],
+        explain,
+        (1, len(names)),
+        marks=lambda bar: ring(float(lengths[bar.column]), bar.column),
+    )
     st.caption(words["norms_caption"].format(total=number(taken.norm, 4)))
 
 
@@ -268,7 +302,21 @@ def show_smoothing(frames: Frames) -> None:
     drawn = [token, *(other for other in range(count) if other != token)][:MOST_TARGETS]
     names = pipeline.target_vocabulary.tokens_of(drawn)
     figure = chart(part_bars, names, target[drawn], words["asked_share"])
-    show(figure, "smoothed-target", words["smoothing_alt"].format(token=names[0]))
+
+    def explain(bar: Cell) -> None:
+        """Draw how the share of a token was computed."""
+        says = words["explained_right" if bar.column == 0 else "explained_other"]
+        st.markdown(says.format(token=literal(names[bar.column]), count=count))
+        st.latex(smoothed_share(smoothing, count, bar.column == 0))
+
+    show_explained(
+        figure,
+        "smoothed-target",
+        words["smoothing_alt"].format(token=names[0]),
+        explain,
+        (1, len(names)),
+        marks=lambda bar: ring(float(target[drawn[bar.column]]), bar.column),
+    )
     st.caption(
         words["smoothing_caption"].format(source=literal(pairs[0].source), token=literal(names[0]), more=count - len(drawn))
     )

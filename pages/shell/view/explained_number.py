@@ -114,6 +114,12 @@ def show_softmax(logits: Sequence[float] | np.ndarray, token: int) -> None:
     st.latex(formula_with_numbers(explanation_of(computation, computation[-1], token)))
 
 
+def smoothed_share(smoothing: float, count: int, is_right: bool) -> str:
+    """The probability that label smoothing asks for, as LaTeX: of the right one of `count` tokens, or of another one."""
+    asked = smoothing / count + (1 - smoothing if is_right else 0)
+    return rf"{f'1 - {latex(smoothing)} + ' if is_right else ''}\frac{{{latex(smoothing)}}}{{{count}}} = {latex(asked)}"
+
+
 def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> str:
     """The sum of the products of pairs of numbers, without its result, as LaTeX."""
     return shortened([rf"{factor(left, digits)} \cdot {factor(right, digits)}" for left, right in pairs])

@@ -1,0 +1,32 @@
+"""A clicked number of the page *Watch it learn* is explained by a formula, or leads to a frame."""
+
+import pytest
+import streamlit as st
+
+from pages.training import film_curves
+from tests.pages.explained import explained
+
+PAGE = "pages/training/page.py"
+
+
+@pytest.mark.parametrize(
+    ("part", "cell"),
+    [
+        ("step", "token-losses.0.0.2"),
+        ("step", "gradient-norms.0.0.1"),
+        ("settings", "smoothed-target.0.0.0"),
+        ("settings", "smoothed-target.0.0.3"),
+    ],
+)
+def test_the_formula_ends_in_the_number_that_is_drawn(part: str, cell: str) -> None:
+    found = explained(PAGE, cell, model="reverse", part=part, norms="true")
+    assert found.result == pytest.approx(found.drawn, rel=2e-4, abs=2e-6)
+
+
+def test_a_click_on_a_line_goes_to_the_nearest_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(film_curves, "event", lambda _key, _name: {"data": 149})
+    film_curves.go_to("own-loss", "own_frame", [0, 100, 200])
+    assert st.session_state["own_frame"] == 1
+    monkeypatch.setattr(film_curves, "event", lambda _key, _name: {"data": float("nan")})
+    film_curves.go_to("own-loss", "own_frame", [0, 100, 200])
+    assert st.session_state["own_frame"] == 1
