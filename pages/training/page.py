@@ -36,11 +36,12 @@ with explained():
         picture = st.container()
         with st.container(horizontal=True):
             kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
-            # If the card names a head that turns, that head is picked first.
-            turning = view.pipeline.card.measures.get("pronouns", {}) if kind == Kind.CROSS else {}
+            # If the card names a head that turns, or one that aligns words best, that head is picked first.
+            measures = view.pipeline.card.measures if kind == Kind.CROSS else {}
+            named = measures.get("pronouns") or measures.get("alignment") or {}
             layers, heads = trace.layers(kind), trace.heads(kind)
-            layer = pick(words["layer"], range(1, layers + 1), "layer", first=turning.get("layer", layers)) - 1
-            head = pick(words["head"], range(1, heads + 1), "head", first=turning.get("head", 1)) - 1
+            layer = pick(words["layer"], range(1, layers + 1), "layer", first=named.get("layer", layers)) - 1
+            head = pick(words["head"], range(1, heads + 1), "head", first=named.get("head", 1)) - 1
         with picture:
             show_film(film, frame, view, kind, layer, head)
         if section(words["turned_title"], "turned", 560):
