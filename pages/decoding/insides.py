@@ -58,7 +58,7 @@ def show_lens(view: View, run: Run) -> None:
     st.caption(says)
     norm = run.pipeline.config.norm_first
     final = words["lens_final"] if run.pipeline.config.final_norm else ""
-    st.info(words["lens_pre" if norm else "lens_post"] + final, icon=":material/search:")
+    st.caption(words["lens_pre" if norm else "lens_post"] + final)
 
 
 def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:

@@ -24,7 +24,7 @@ from transformer.tracing.trace import Ids
 # The option that selects all layers, or all kinds of work.
 EVERYTHING = "all"
 COUNTED = ("FLOPs", "parameters", "bytes")
-HEIGHT = 460
+HEIGHT = 360
 # Widths of columns in pixels. On a projector, all columns up to the bytes fit without scrolling. Long columns come after them.
 WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
 COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}

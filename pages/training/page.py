@@ -35,7 +35,7 @@ with explained():
         # The picture comes first. The head is picked by a click in the picture, or by the pickers below it.
         picture = st.container()
         with st.container(horizontal=True):
-            kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross", labels=words["kinds"])
+            kind = pick(words["kind"], [str(kind) for kind in trace.kinds], "kind", first="cross")
             # If the card names a head that turns, or one that aligns words best, that head is picked first.
             measures = view.pipeline.card.measures if kind == Kind.CROSS else {}
             named = measures.get("pronouns") or measures.get("alignment") or {}

@@ -14,7 +14,7 @@ from transformer.figures.masks_figures import MOST_TICKS, cells, flat, slant, tw
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 212, 104, 14
+STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 174, 102, 6
 
 
 @dataclass(frozen=True, eq=False)
