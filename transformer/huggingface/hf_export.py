@@ -27,7 +27,7 @@ from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import MARIAN_EPS, marian_modules
 from transformer.network.config import TransformerConfig
 from transformer.network.model import Transformer
-from transformer.pipeline.checkpoint import as_path
+from transformer.pipeline.checkpoint import as_path, check_finite
 from transformer.pipeline.pipeline import Pipeline
 from transformer.text.subwords import Subwords
 from transformer.text.tokenizer import APOSTROPHES, DASHES
@@ -64,7 +64,8 @@ def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
         folder: the folder to write; it is created if it is missing, and files in it are replaced.
 
     Raises:
-        CheckpointError: Marian cannot represent the model, for the reason in the message; or the folder cannot be written.
+        CheckpointError: Marian cannot represent the model, for the reason in the message; a parameter is not finite; or the
+            folder cannot be written.
         InputError: `pipeline` is not a Pipeline.
     """
     if not isinstance(pipeline, Pipeline):
@@ -79,13 +80,15 @@ def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
     if config.d_model % 2 or not of_words:
         raise CheckpointError("Only a model with an even d_model and a vocabulary of words or letters can be written.")
     tokens = joint_tokens(pipeline)
+    weights = marian_weights(pipeline, tokens)
+    check_finite(weights)
     special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
     names = pipeline.source_vocabulary.tokenizer_name, pipeline.target_vocabulary.tokenizer_name
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _config(config, len(tokens)).save_pretrained(folder)
         GenerationConfig(**special, max_length=config.max_len).save_pretrained(folder)
-        save_file(marian_weights(pipeline, tokens), folder / "model.safetensors", {"format": "pt"})
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
         _tokenizer(tokens, *names).save_pretrained(folder)
     except (OSError, ValueError, SafetensorError) as error:  # a ValueError: the path has a null character
         template = "The folder {name!r} cannot be written ({problem})."

@@ -6,6 +6,7 @@ Nothing is unpickled, so a file from an untrusted source cannot run code.
 import hashlib
 import json
 import math
+import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,9 +31,10 @@ from transformer.text.subwords import read_vocabulary
 from transformer.text.vocabulary import Vocabulary
 
 FORMAT = "1"
-# Limit on numbers in tables that are not trained. Such tables are not in the file, so a small file could otherwise fill the
-# memory.
-LARGEST_TABLES = 1 << 23
+# Limit on numbers in tables that are not trained: this many, or `TABLES_PER_PARAMETER` for each parameter, whichever is more.
+# Such tables are not in the file, so a small file could otherwise fill the memory: while a table is computed, each of its
+# numbers takes 16 bytes. With the 5000 positions of the preset `pytorch`, a model of any width is within the limit.
+LARGEST_TABLES, TABLES_PER_PARAMETER = 1 << 21, 4
 LARGEST_FLOAT = 1e38
 NOT_WHOLE = "The file {name!r} is not a whole safetensors file ({problem})."
 PICKLE = (
@@ -77,7 +79,8 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each group of 64 (`transformer.pipeline.packed`).
 
     Raises:
-        CheckpointError: the value is not a checkpoint, `dtype` is another type, or JSON cannot represent the card.
+        CheckpointError: the value is not a checkpoint, `dtype` is another type, a parameter is not finite in it, or JSON cannot
+            represent the card.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
@@ -86,7 +89,9 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
         raise CheckpointError(message, dtype=dtype)
     # `named_parameters` has each parameter once. `state_dict` would have a tied parameter twice.
     whole = {name: tensor.detach() for name, tensor in checkpoint.model.named_parameters()}
-    tensors = packed(whole, dtype) if dtype in BITS else {name: tensor.to(dtype).contiguous() for name, tensor in whole.items()}
+    stored = whole if dtype in BITS else {name: tensor.to(dtype).contiguous() for name, tensor in whole.items()}
+    check_finite(stored)
+    tensors = packed(whole, dtype) if dtype in BITS else stored
     shared = checkpoint.target_vocabulary == checkpoint.source_vocabulary
     metadata = {
         "config": checkpoint.model.config.to_json(),
@@ -165,13 +170,13 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
                 count=count,
                 needed=needed,
             )
-        if config.table_numbers > max(LARGEST_TABLES, count):
+        if config.table_numbers > (most := max(LARGEST_TABLES, TABLES_PER_PARAMETER * count)):
             raise CheckpointError(
                 "The file {name!r} asks for tables of {tables} numbers beside its {count} parameters; allowed are {most}.",
                 name=name,
                 tables=config.table_numbers,
                 count=count,
-                most=max(LARGEST_TABLES, count),
+                most=most,
             )
         if metadata["digest"] != digest(stored, parts):
             raise CheckpointError("The file {name!r} is damaged: its contents do not match its digest.", name=name)
@@ -348,6 +353,17 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
             raise CheckpointError("In the file {name!r}, {tensor} holds values that are not finite.", name=name, tensor=key)
 
 
+def check_finite(tensors: Mapping[str, Tensor]) -> None:
+    """Refuse to save a tensor that could not be opened again, because a number in it is NaN or infinite.
+
+    Raises:
+        CheckpointError: a tensor is refused; the message names it.
+    """
+    for name, tensor in tensors.items():
+        if not tensor.float().isfinite().all():
+            raise CheckpointError("{tensor} holds values that are not finite, so the model cannot be saved.", tensor=name)
+
+
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
     """SHA-256 over the names and values of the tensors and of the texts in the metadata (`parts`), in hexadecimal."""
     sha = hashlib.sha256()
@@ -363,25 +379,40 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
     """Write a file atomically: the data is written to a temporary file, which is then renamed.
 
     Args:
-        path: path of the file; its folder is created if it is missing.
+        path: path of the file; its folder is created if it is missing. A link stays, and the file that it leads to is written.
         data: its content.
         check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 
     Raises:
-        CheckpointError: the path leads to a folder, or the system cannot write the file.
+        CheckpointError: the path leads to a folder, a device, a pipe or another thing that is no file, or the system cannot
+            write the file.
     """
-    beside = path.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
     try:
-        if path.is_dir():
-            raise CheckpointError("The file {name!r} cannot be written (it is a folder).", name=path.name or str(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
+        place = as_place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.parent / f"{secrets.token_hex(8)}.part"  # random, so that two writers do not share a file
         try:
             beside.write_bytes(data)
             check(beside)
-            beside.replace(path)
+            beside.replace(place)
         finally:
             beside.unlink(missing_ok=True)
     except CheckpointError:
         raise
     except (OSError, ValueError) as error:  # a ValueError: the path has a null character
         raise CheckpointError("The file {name!r} cannot be written ({problem}).", name=path.name, problem=str(error)) from error
+
+
+def as_place(path: Path) -> Path:
+    """The path at which a file is written: the path itself, or where a link leads.
+
+    Raises:
+        CheckpointError: there is a folder, or something else that is no file: to replace a device or a pipe would destroy it.
+        OSError, ValueError: the system cannot read the path, or it has a null character.
+    """
+    place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise CheckpointError("The file {name!r} cannot be written (it is a folder).", name=path.name or str(path))
+    if os.path.lexists(place) and not place.is_file():  # a link that is left leads to itself
+        raise CheckpointError("The file {name!r} cannot be written (it is a device, a pipe or the like).", name=path.name)
+    return place

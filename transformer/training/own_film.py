@@ -15,7 +15,7 @@ import os
 import time
 import warnings
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor, nn
 
-from transformer.errors import InputError
-from transformer.pipeline.checkpoint import as_path, write_whole
+from transformer.errors import CheckpointError, InputError
+from transformer.pipeline.checkpoint import as_path, as_place, write_whole
 from transformer.training.film_file import MOST_LOSSES, MOST_PARTS, OwnRun, run_bytes
 from transformer.watching.watch import check_module, watch
 from transformer.watching.watched import Watched
@@ -262,25 +262,42 @@ def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of the module.
 
     Raises:
-        InputError: `texts` is empty, or is neither a tensor, nor several, nor a mapping.
+        InputError: `texts` is empty, contains itself, has a tensor on the device meta, which has no numbers, or is neither a
+            tensor, nor several, nor a mapping.
     """
+    refused = InputError(
+        "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not {texts!r}.", texts=texts
+    )
+    try:
+        if any(tensor.is_meta for tensor in _tensors(texts)):
+            raise InputError("texts has a tensor on the device meta, so it has no numbers.")
+    except RecursionError:
+        raise refused from None
     if isinstance(texts, Tensor):
         return (texts,), {}
     if isinstance(texts, Mapping) and texts and all(isinstance(name, str) for name in texts):
         return (), dict(texts)
     if isinstance(texts, tuple | list) and texts:
         return tuple(texts), {}
-    raise InputError(
-        "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not {texts!r}.", texts=texts
-    )
+    raise refused
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    """All tensors in the values."""
+    if isinstance(values, Tensor):
+        yield values
+    elif isinstance(values, Mapping | tuple | list):
+        for each in values.values() if isinstance(values, Mapping) else values:
+            yield from _tensors(each)
 
 
 def _check_place(path: Path) -> None:
     """Make the folder of this path and check that a file can be written there: a training must not end without its film."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        writable = not path.is_dir() and os.access(path.parent, os.W_OK)
-    except (OSError, ValueError):  # a ValueError: the path has a null character
+        place = as_place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        writable = os.access(place.parent, os.W_OK)
+    except (CheckpointError, OSError, ValueError):  # a ValueError: the path has a null character
         writable = False
     if not writable:
         raise InputError("path is {path!r}; no file can be written there.", path=str(path))

@@ -20,11 +20,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO
 
 import torch
 
-from transformer.errors import InputError
+from transformer.errors import CheckpointError, InputError
 from transformer.training.live_view import live_view
 from transformer.training.messages import Message, receive, send
 from transformer.training.training_settings import LiveSettings
@@ -138,12 +139,14 @@ class Worker:
         self.tell("view", view.to_bytes())
 
     def tell_copy(self) -> None:
-        """Send the present model, as the contents of a checkpoint file."""
+        """Send the present model, as the contents of a checkpoint file; nothing if a weight is not finite any more. The loss of
+        the next step then says so."""
         pipeline = self.training.pipeline()
         card = pipeline.card
         recipe = card.recipe | {"longest": self.training.task.longest}
         pipeline = dataclasses.replace(pipeline, card=dataclasses.replace(card, recipe=recipe))
-        self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
+        with suppress(CheckpointError):
+            self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
 
     def tell_state(self) -> None:
         """Send all data that a resumed run needs."""

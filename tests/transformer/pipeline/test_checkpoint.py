@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -145,6 +146,32 @@ def test_two_writers_can_save_the_same_path_at_once(other: str, tmp_path: Path):
     assert path.read_bytes() == b"first"
     assert (tmp_path / other).read_bytes() == (b"first" if path.name == other else b"second, meanwhile")
     assert {file.name for file in tmp_path.iterdir()} == {path.name, other}
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_a_link_stays_and_the_file_that_it_leads_to_is_written(present: bool, tmp_path: Path):
+    kept, link = tmp_path / "kept" / "model.safetensors", tmp_path / "latest"
+    if present:
+        write_whole(kept, b"old")
+    link.symlink_to(kept)
+    write_whole(link, b"new")
+    assert link.is_symlink()
+    assert kept.read_bytes() == b"new"
+    assert [*kept.parent.iterdir()] == [kept]
+
+
+def test_nothing_but_a_file_is_replaced(tmp_path: Path):
+    pipe, circle, to_pipe = (tmp_path / name for name in ("pipe", "circle", "to_pipe"))
+    os.mkfifo(pipe)
+    circle.symlink_to(circle)
+    to_pipe.symlink_to(pipe)
+    for path in (pipe, circle, to_pipe):
+        with pytest.raises(CheckpointError, match=f"The file '{path.name}' cannot be written"):
+            save_checkpoint(path, checkpoint())
+    assert pipe.is_fifo()
+    assert circle.is_symlink()
+    assert to_pipe.is_symlink()
+    assert {file.name for file in tmp_path.iterdir()} == {"pipe", "circle", "to_pipe"}
 
 
 def test_a_file_can_be_replaced_while_it_is_read(path: Path, tmp_path: Path):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,15 @@ def test_a_film_reads_modules_with_several_inputs_or_named_ones(tmp_path: Path) 
 def test_arguments_that_are_not_valid_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Film(**{"model": Reader(), "texts": IDS, **given})
+
+
+def test_a_film_is_not_written_over_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no file can be written there"):
+        Film(Reader(), IDS, path=tmp_path / "pipe")
+    with pytest.raises(CheckpointError, match="it is a device, a pipe or the like"):
+        Film(Reader(), IDS).save(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_module_without_attention_and_a_loss_that_is_no_float_are_refused() -> None:
