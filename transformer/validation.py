@@ -7,6 +7,9 @@ from dataclasses import MISSING, fields
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
+import torch
+from torch import Tensor
+
 from transformer.errors import ConfigError, cut
 
 Settings = TypeVar("Settings")
@@ -71,14 +74,22 @@ def checked(name: str, value: Any, hint: Any) -> Any:
 def as_list(given: Any) -> list[Any] | None:
     """The items of a list, tuple, array, generator, or any other ordered collection; of a text, its characters.
 
-    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order.
+    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order. So
+    is it with tensors that are sparse, or that have no numbers because they are on the device meta.
     """
     if isinstance(given, bytes | bytearray | memoryview | Mapping | Set):
+        return None
+    if isinstance(given, Tensor) and not has_numbers(given):
         return None
     try:
         return list(given)
     except (TypeError, NotImplementedError):  # a single number as an array or tensor; a tensor that cannot be taken apart
         return None
+
+
+def has_numbers(tensor: Tensor) -> bool:
+    """Whether every number of a tensor is in memory. On the device meta there are none; a sparse tensor leaves out zeros."""
+    return not tensor.is_meta and tensor.layout is torch.strided
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """Short trainings of a small model, each started by a button: with and without warm-up, and on too few pairs."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,7 +16,7 @@ from transformer.training.recipe import sizes
 from transformer.training.short_run import Point, ShortRun, short_run
 
 WARM = ShortRun("reverse", 6e-3, 60, 180, 32, config=sizes(64, 4, 2, 128, dropout=0.0))
-COLD = WARM._replace(warmup=0)
+COLD = replace(WARM, warmup=0)
 FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
 # Processor seconds that the two parts need on one core without other work.
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4

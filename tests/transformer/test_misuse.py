@@ -8,7 +8,8 @@ import pytest
 from tests.transformer.outcomes import outcomes_of
 
 SETUP = """
-import json, sys
+import json, sys, tempfile
+from fractions import Fraction
 import numpy as np, torch
 from transformer import *
 from transformer import draw
@@ -26,22 +27,24 @@ from transformer.analysis.flow import flow_of
 from transformer.analysis.forcing import forcing, parting
 from transformer.analysis.hesitation import hesitation
 from transformer.analysis.importance import head_counts, head_importance, predictions
-from transformer.analysis.label_smoothing import smoothed_target
+from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.analysis.logit_contributions import logit_contributions
-from transformer.analysis.logit_lens import answer_lens, lens_number, logit_lens
+from transformer.analysis.logit_lens import answer_lens, lens_number, logit_lens, ranks
 from transformer.analysis.mask_conventions import conventions, empty_row, target_masks
 from transformer.analysis.position_geometry import (
     by_distance, cell, dot_products, model_table, rotation, rotation_errors, sinusoidal_table, spread, swap, untrained_table,
     wave,
 )
 from transformer.analysis.prediction_scores import caught_attention, drawn_mask, guessed_token, likeness
+from transformer.analysis.query_to_show import cell_to_show, query_to_show
 from transformer.analysis.residual import cosine, residual_stream
 from transformer.analysis.token_geometry import cosines, nearest, plane, token_table
 from pathlib import Path
 from transformer.analysis.traced_texts import traced_texts
 from transformer.analysis.word_alignment import Aligned, alignment_error, head_links, read_alignments
 from transformer.analysis.stop_number import explain_stop
-from transformer.analysis.word_trace import WordTrace, join, join_allowed, word_groups, word_means
+from transformer.analysis.word_trace import WordTrace, join, join_allowed, row_groups, word_groups, word_means
+from transformer.figures import head_map, small_head_map
 from transformer.pipeline.card import Card
 from transformer.tracing.trace import as_array
 from transformer.pipeline.checkpoint import load_checkpoint, read_card, read_metadata, save_checkpoint
@@ -49,7 +52,13 @@ from transformer.pipeline.decoding.logits_processors import MinP, Temperature, T
 from transformer.pipeline.decoding.generate import generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Sample
+from transformer.pipeline.trace_export import step_file, trace_file
 from transformer.pipeline.untrained import Untrained
+from transformer.tasks import Pair
+from transformer.training.gradient_step import StepSettings, Weight, adam_update, open_step, token_losses
+from transformer.training.held_out import batch_of, held_out
+from transformer.training.recipe import recipe
+from transformer.training.short_run import ShortRun, short_run
 
 torch.manual_seed(0)
 sizes = dict(d_model=12, heads=3, d_ff=20, max_len=16, encoder_layers=2, decoder_layers=2)
@@ -72,10 +81,23 @@ words = WordTrace.of(trace)
 generation = Generation.of(reverse.generate('ab'))
 unlinked = Aligned("a", "b", frozenset(), frozenset())
 of_trace = {path: activation.values for path, activation in trace.activations.items()}
+broken = Pipeline.load("reverse")
+broken.model.output_projection.weight.data[0, 0] = np.nan
 def answered(source=source, most=4, **values):
     return [step.hypotheses[0].token for step in generate(strict, source, 1, 2, most, **values)]
 itself = []
 itself.append(itself)
+meta, sparse = torch.zeros(1, 3, dtype=torch.int64, device="meta"), source.to_sparse()
+half, pair = Fraction(1, 2), Pair("ab", "ba", "length 2")
+tenths, bias = StepSettings(0.1, 0.1, 0.1), Weight("output_projection.bias", (0,))
+entered = lambda **values: tracing(model, **values).__enter__()
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.attention = torch.nn.Embedding(10, 8), torch.nn.MultiheadAttention(8, 2)
+    def forward(self, ids):
+        return self.attention(*3 * [self.table(ids)])
+film = lambda texts: Film(Reader(), texts, path=Path(tempfile.gettempdir()) / "run.safetensors")
 deep = 0.0
 for _ in range(90):
     deep = [deep]
@@ -627,8 +649,90 @@ REFUSED = {
     "run_traced(model, source, target, target_words=[['a'] * 4])": "the number of a word or None for each id, not [['a'",
     "alone.tokens('cross')": "This run has no cross attention; it has decoder.",
     "alone['encoder.output']": "there is no such tap as 'encoder.output'; nearest are decoder.output",
+    "trace.query_names('cross', end=3)": "end is 3; it must be a text.",
+    "trace.query_names('encoder', end=None)": "end is None; it must be a text.",
+    # tensors without numbers, sparse tensors, and lists that contain themselves
+    "reverse.batch(meta, 'source')": "A batch must be a list of rows of token ids, not tensor(..., device='meta'",
+    "reverse.batch([[meta[0, 0]]], 'source')": "Token ids must be a list of whole numbers, not [tensor(..., device='meta'",
+    "reverse.batch(torch.tensor([[True]]), 'source')": "A token id must be a whole number; this one is tensor(True)",
+    "reverse.batch(itself, 'source')": "A token id must be a whole number; this one is [[...]]",
+    "reverse.batch(sparse, 'source')": "A batch must be a list of rows of token ids, not tensor(indices=",
+    "reverse.source_vocabulary.tokens_of(meta[0])": "Token ids must be a list of whole numbers, not tensor(..., device='meta'",
+    "reverse.model(meta, target)": "int64 or int32, not torch.int64 (1, 3), on the device meta.",
+    "reverse.model(source, meta)": "int64 or int32, not torch.int64 (1, 3), on the device meta.",
+    "reverse.model(sparse, target)": "int64 or int32, not torch.int64 (1, 3), torch.sparse_coo.",
+    "reverse.model.encode(meta)": "The source ids must be a tensor",
+    "strict.decode(meta, memory, mask)": "The target ids must be a tensor",
+    "strict.decode(target, memory.to('meta'), mask)": "The memory is tensor(..., device='meta', size=(1, 3, 12)",
+    "strict.decode(target, memory, mask, cache=True)": "cache is True; it must be one that `new_cache` made, or None.",
+    "reverse.model.check_ids('source', meta)": "The source ids must be a tensor",
+    "run_traced(model, meta, target)": "The source ids must be a tensor",
+    "run_traced(model, source, target, sparse)": "Edits are a list of interventions, such as [Ablate(path)], not tensor(",
+    "film((meta,))": "texts has a tensor on the device meta, so it has no numbers.",
+    "film({'ids': meta})": "texts has a tensor on the device meta, so it has no numbers.",
+    "film((itself,))": "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not ([[...]],).",
+    "forward_calls(model, itself, target)": "The source ids must be a tensor [batch, length] of int64 or int32, not [[...]].",
+    "forward_calls(model, source, itself)": "The target ids must be a tensor [batch, length] of int64 or int32, not [[...]].",
+    # arrays where a text, a list or a truth value is meant
+    "entered(keep=[['logits']])": "keep has ['logits'], which is no tap of this model.",
+    "entered(keep=np.array([['logits']]))": "keep has array(['logits']",
+    "entered(keep=itself)": "keep has [[...]], which is no tap of this model.",
+    "entered(keep=3)": "keep is 3; it must be True, False or a list of paths.",
+    "leaks.append_padding(reverse, [4], [1, 4], 1, array)": "is not an edit; an edit is an intervention",
+    "leaks.change_later(reverse, [4], [1, 4], 1, 4, array)": "is not an edit; an edit is an intervention",
+    "leaks.padded_answer(reverse, [4], 1, array)": "is not an edit; an edit is an intervention, such as Ablate(path).",
+    "residual_stream(trace, array)": "This run has no stack array([[0., 0., 0., 0.]",
+    "answered(cached=array)": "cached is array([[0., 0., 0., 0.]",
+    "answered(traced=1)": "traced is 1; allowed are True and False.",
+    # numbers of one training step, and of pages
+    "open_step(reverse, [(source, target)], 'a.name', tenths)": "A weight is a Weight(name, index), not 'a.name'",
+    "open_step(reverse, [(source, target)], Weight(['a'], (0,)), tenths)": "The model has no weight ['a'][0].",
+    "recipe(['reverse'])": "There is no recipe for ['reverse']; the models are",
+    "adam_update(0, 1.0, 0.0, 0.0, 0.1)": "number is 0; it must be at least 1.",
+    "adam_update(1, 1.0, 0.0, 0.0, float('nan'))": "learning_rate is nan; it must be a number.",
+    "adam_update(1, 1e300, 0.0, 0.0, 0.1)": "gradient is 1e+300; allowed are -1e+100 to 1e+100.",
+    "adam_update(1, 1.0, 0.0, -1.0, 0.1)": "square is -1.0; allowed are 0 to 1e+100.",
+    "token_losses(None, target, 0.0)": "logits must be a tensor of floating-point numbers with axes batch target vocab",
+    "token_losses(torch.zeros(1, 2, 3), target, 0.0)": "token id is 7; allowed are 0 to 2",
+    "token_losses(torch.zeros(1, 3, 9), target, 0.0)": "The logits are for (1, 3) texts and positions and the tokens",
+    "token_losses(torch.zeros(1, 2, 9), target, 'a')": "smoothing is 'a'; it must be a number.",
+    "entropy([0.5, 0.5])": "distribution must be a NumPy array of numbers with axes vocab, not [0.5, 0.5].",
+    "ranks(None, source)": "logits must be a tensor of floating-point numbers with axes point batch target vocab, not None",
+    "ranks(torch.zeros(1, 1, 3, 4), source)": "token id is 5; allowed are 0 to 3",
+    "cell_to_show(None, 'cross', 0, 0)": "The trace must be a Trace",
+    "query_to_show(None, open_, open_[0], open_[0])": "weights must be a NumPy array of numbers with axes query key, not None.",
+    "query_to_show(square, square, open_[0], open_[0])": "allowed must be an array of truth values with shape [2, 2]",
+    "query_to_show(square, open_, open_[0], open_)": "special_keys must be an array of truth values with shape [2]",
+    "row_groups(None, 3)": "The words are None; a number for each token, or None, is needed.",
+    "row_groups([None], 'a')": "count is 'a'; it must be a whole number of at least 0.",
+    "trace_file(None)": "The trace must be a Trace",
+    "step_file(None, generation.steps[0])": "The model must be a Transformer, not None.",
+    "step_file(model, None)": "The step must be a DecodingStep, as `generate` yields it, not None.",
+    "batch_of(None, [pair])": "The pipeline must be a Pipeline",
+    "batch_of(reverse, ['ab'])": "Pairs are a list of Pair, as `Task.pairs` samples them, not ['ab'].",
+    "held_out(reverse, [])": "There are no pairs to test on.",
+    "held_out(reverse, [pair], 'a')": "smoothing is 'a'; it must be a number.",
+    "ShortRun('reverse', float('nan'), 5, 20, 4)": "learning_rate is nan; it must be a number.",
+    "ShortRun('reverse', 1e-3, 5, 20, 4, -1)": "pairs is -1; it must be at least 0.",
+    "ShortRun('reverse', 1e-3, 5, None, 4)": "steps is None; it must be a whole number.",
+    "short_run(None, 3, print)": "The settings must be a ShortRun, not None.",
+    "Temperature(Fraction(21, 2))": "The temperature is Fraction(21, 2); allowed are 0 to 10.0.",
+    "broken.to_bytes()": "output_projection.weight holds values that are not finite, so the model cannot be saved.",
+    "save_huggingface(broken, tempfile.gettempdir() + '/broken')": "lm_head.weight holds values that are not finite",
 }
 ACCEPTED = {
+    "[type(entered(keep=keep)).__name__ for keep in ({'logits'}, np.array(['logits', 'probabilities']), None)]": (
+        "['Recording', 'Recording', 'Recording']"
+    ),
+    "Temperature(half), TopP(half), MinP(half), TopK(np.int64(2))": (
+        "(Temperature(value=0.5), TopP(mass=0.5), MinP(share=0.5), TopK(count=2))"
+    ),
+    "len(answered(method=Sample(), logits_processors=[Temperature(half), TopP(half), MinP(half)]))": "5",
+    "len(answered(method=Beam(2, half)))": "5",
+    "open_step(reverse, [(source, source)], bias, StepSettings(half, half, half)).update"
+    " == open_step(reverse, [(source, source)], bias, StepSettings(0.5, 0.5, 0.5)).update": "True",
+    "[made([[1.0, 0.0]], [[True, False]], 'a', 'bc') == made(np.array([[1.0, 0.0]]), np.array([[True, False]]), 'a', 'bc')"
+    " for made in (head_map, small_head_map)]": "[True, True]",
     "edited(Ablate(attention, heads=np.array([0, 1]))) == 0": "False",
     "len({Ablate(attention, heads=heads) for heads in ((0, 2), [0, 2], np.array([0, 2]), torch.tensor([0, 2]))})": "1",
     "len({Scale(attention, factor=factor) for factor in (2, 2.0, np.float32(2))})": "1",

@@ -94,6 +94,9 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
         InputError: `model` is not a Transformer, or it cannot read these ids.
     """
     check_model(model)
+    for side, ids in (("source", source), ("target", target)):
+        if side == "target" or ids is not None:
+            model.check_ids(side, ids)  # before the recorder describes them
     with torch.inference_mode(), _Recorder("forward") as recorder:
         model(source, target)
     return recorder.tree({id(module): (path, module) for path, module in model.named_modules()})

@@ -172,6 +172,37 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
     _check_axes(name, ids, axes)
 
 
+def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
+    """Check that `values` is an array of truth values with a shape.
+
+    Raises:
+        InputError: `values` is not such an array.
+    """
+    kind = getattr(values, "dtype", None)
+    if not isinstance(values, np.ndarray) or kind != np.bool_ or values.shape != tuple(shape):
+        actual = list(getattr(values, "shape", ()))
+        template = "{name} must be an array of truth values with shape {shape}, not {kind} with shape {actual}."
+        raise InputError(template, name=name, shape=list(shape), kind=str(kind), actual=actual)
+
+
+def check_tokens(logits: Tensor, tokens: Tensor) -> None:
+    """Check that there is a token for each position of some logits, and that each is in their vocabulary.
+
+    Args:
+        logits: a tensor whose last axes are batch, target and vocab.
+        tokens: a tensor of ids with the axes batch and target.
+
+    Raises:
+        InputError: the sizes differ, or there is no such token.
+    """
+    places, vocab = tuple(logits.shape[-3:-1]), logits.shape[-1]
+    if tuple(tokens.shape) != places:
+        template = "The logits are for {places} texts and positions and the tokens for {given}; they must be equal."
+        raise InputError(template, places=places, given=tuple(tokens.shape))
+    for token in tokens.aminmax() if tokens.numel() else ():
+        check_number("token id", int(token), 0, vocab - 1)
+
+
 def check_ids(name: str, ids: object) -> None:
     """Check that `ids` is a list of at least one token id.
 

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from transformer.analysis.checks import check_number
+from transformer.analysis.checks import check_array, check_number
 from transformer.errors import InputError
 
 
@@ -30,7 +30,12 @@ def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarra
 
 
 def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
-    """−Σ p log p, in nats: the smallest loss that a model can have if this distribution is its target."""
+    """−Σ p log p, in nats: the smallest loss that a model can have if this distribution is its target.
+
+    Raises:
+        InputError: `distribution` is not an array of numbers with the axis vocab.
+    """
+    check_array("distribution", distribution, "vocab")
     positive = distribution[distribution > 0]
     return float(-(positive * np.log(positive)).sum())
 

@@ -79,6 +79,7 @@ def change_later(
         PathError: an edit is not an intervention, or does not fit the model.
     """
     check_own_network(pipeline)
+    edits = as_edits(edits)
     _check_sides(source, target)
     if len(target) < 2:
         raise InputError("The target has one token; it needs at least one after the first.")
@@ -105,6 +106,7 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
         PathError: an edit is not an intervention, or does not fit the model.
     """
     check_own_network(pipeline)
+    edits = as_edits(edits)
     _check_sides(source, target)
     padded = _padded(pipeline, source, count)
     before, after = (_logits(pipeline, row, target, edits) for row in (source, padded))

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.analysis.cell import Explanation, explanation_of, product_of, softmax_of
-from transformer.analysis.checks import readable_pass
+from transformer.analysis.checks import check_id_tensor, check_tensor, check_tokens, readable_pass
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.decoding.generation import Generation
@@ -130,6 +130,13 @@ def lens_number(model: Readout | Transformer, generation: Generation, point: int
 def ranks(
     logits: Float[Tensor, "point batch target vocab"], tokens: Int[Tensor, "batch target"]
 ) -> Int[Tensor, "point batch target"]:
-    """How many tokens have a higher logit than the token in `tokens`: 0 if it is the most probable token."""
+    """How many tokens have a higher logit than the token in `tokens`: 0 if it is the most probable token.
+
+    Raises:
+        InputError: an argument is not a tensor with these axes, their sizes differ, or a token is not in the vocabulary.
+    """
+    check_tensor("logits", logits, "point batch target vocab")
+    check_id_tensor("tokens", tokens, "batch target")
+    check_tokens(logits, tokens)
     own = logits.gather(-1, tokens[None, ..., None].expand(len(logits), -1, -1, -1))
     return (logits > own).sum(-1)

@@ -1,12 +1,11 @@
 """Scores for predictions that a learner made before the result was shown: marked cells, a drawn mask, a position, a token."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from transformer.analysis.checks import check_array, check_filled_array, check_number
+from transformer.analysis.checks import check_array, check_filled_array, check_number, check_truth
 from transformer.errors import InputError
 
 
@@ -102,7 +101,7 @@ def caught_attention(
     """
     check_filled_array("weights", weights, "query key")
     for name, values in (("allowed", allowed), ("marked", marked)):
-        _check_truth(name, values, weights.shape)
+        check_truth(name, values, weights.shape)
     weights = np.where(allowed, weights, 0).astype(np.float64)
     marked = marked & allowed
     total = float(weights.sum()) or 1.0
@@ -138,9 +137,9 @@ def drawn_mask(
         InputError: the arrays are not of truth values, do not have these axes, or do not fit together.
     """
     check_array("allowed", allowed, "query key")
-    _check_truth("allowed", allowed, allowed.shape)
-    _check_truth("drawn", drawn, allowed.shape)
-    _check_truth("real", real, allowed.shape[1:])
+    check_truth("allowed", allowed, allowed.shape)
+    check_truth("drawn", drawn, allowed.shape)
+    check_truth("real", real, allowed.shape[1:])
     too_many = _places(drawn & ~allowed)
     return DrawnMask(
         int((drawn & allowed).sum()),
@@ -196,19 +195,6 @@ def guessed_token(probabilities: Float[np.ndarray, " token"], guess: int) -> Gue
     best = int(probabilities.argmax())
     rank = 1 + int((probabilities > probabilities[guess]).sum())
     return GuessedToken(float(probabilities[guess]), rank, best, float(probabilities[best]))
-
-
-def _check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
-    """Check that `values` is an array of truth values with a shape.
-
-    Raises:
-        InputError: `values` is not such an array.
-    """
-    kind = getattr(values, "dtype", None)
-    if not isinstance(values, np.ndarray) or kind != np.bool_ or values.shape != tuple(shape):
-        actual = list(getattr(values, "shape", ()))
-        template = "{name} must be an array of truth values with shape {shape}, not {kind} with shape {actual}."
-        raise InputError(template, name=name, shape=list(shape), kind=str(kind), actual=actual)
 
 
 def _places(cells: Bool[np.ndarray, "query key"]) -> tuple[tuple[int, int], ...]:

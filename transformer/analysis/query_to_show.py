@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
+from transformer.analysis.checks import check_filled_array, check_trace, check_truth
 from transformer.text.vocabulary import SPECIALS
 from transformer.tracing.trace import Trace
 
@@ -21,7 +22,16 @@ def query_to_show(
         weights: weights of one head, 0 to 1.
         allowed: False where a query may not attend to a key.
         special_queries, special_keys: True for special tokens such as `<sos>`.
+
+    Raises:
+        InputError: the weights are not an array of numbers with these axes, another array is not of truth values, or their
+            shapes differ.
     """
+    check_filled_array("weights", weights, "query key")
+    queries, keys = weights.shape
+    check_truth("allowed", allowed, (queries, keys))
+    check_truth("special_queries", special_queries, (queries,))
+    check_truth("special_keys", special_keys, (keys,))
     own = np.eye(*weights.shape, dtype=bool)
     strength = np.where(allowed & ~special_keys & ~own, weights, 0).max(1) - special_queries - 2.0 * (allowed.sum(1) < 3)
     return int(strength.round(2).argmax())
@@ -36,8 +46,10 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
         item: number of the text in the batch, counted from 0.
 
     Raises:
+        InputError: `trace` is not a Trace.
         HeadlightError: the trace has no such head.
     """
+    check_trace(trace)
     weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
     specials = (np.isin(tokens, SPECIALS) for tokens in trace.tokens(kind, item))
     row = query_to_show(weights, allowed, *specials)

@@ -75,9 +75,9 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
         InputError: `trace` is not a Trace, there is no such stack, or the stack did not run.
         PathError: there is no such text.
     """
-    if stack not in stacks(trace):
-        ran = ", ".join(stacks(trace))
-        raise InputError("This run has no stack {stack!r}; there is {stacks}.", stack=stack, stacks=ran)
+    ran = stacks(trace)
+    if not isinstance(stack, str) or stack not in ran:
+        raise InputError("This run has no stack {stack!r}; there is {stacks}.", stack=stack, stacks=", ".join(ran))
     stops = [stop for stop in walk(trace) if TensorPath.parse(stop.path).stack == stack]
     sums = [stop for stop in stops if stop.kind == "add_norm.sum"]
     last = "sum" if trace.config.norm_first else "normalized"

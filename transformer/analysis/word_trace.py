@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer.analysis.checks import check_array, check_text_pipeline, check_trace, listed_items
+from transformer.analysis.checks import check_array, check_number, check_text_pipeline, check_trace, listed_items
 from transformer.errors import InputError
 from transformer.network.masks import hidden_keys, last_scores
 from transformer.pipeline.protocol import TextPipeline
@@ -27,6 +27,7 @@ Group = tuple[int, ...]
 Groups = tuple[tuple[Group, ...], ...]
 # Token and id that fill the row of a text which has fewer words than another text of the batch.
 FILLER, FILLER_ID = "<pad>", -1
+NO_WORDS = "The words are {words!r}; a number for each token, or None, is needed."
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
@@ -39,7 +40,7 @@ def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
         InputError: `words` is not a sequence.
     """
     if isinstance(words, str) or not isinstance(words, Sequence):
-        raise InputError("The words are {words!r}; a number for each token, or None, is needed.", words=words)
+        raise InputError(NO_WORDS, words=words)
     made: list[list[int]] = []
     for position, word in enumerate(words):
         if made and word is not None and words[position - 1] == word:
@@ -197,7 +198,13 @@ def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
     Args:
         words: for each token, the index of its word, or None for a special token. If its length is not `count`, as when the
             words are not known, each position is a group of its own.
+
+    Raises:
+        InputError: `words` is not a sequence, or `count` is not a whole number of at least 0.
     """
+    check_number("count", count, 0)
+    if isinstance(words, str) or not isinstance(words, Sequence):
+        raise InputError(NO_WORDS, words=words)
     return groups(words) if len(words) == count else tuple((place,) for place in range(count))
 
 

@@ -62,7 +62,7 @@ def head_map(
     is in the cell, and there is no colour bar.
 
     Args:
-        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key.
+        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key. Nested lists will do.
         allowed: False if a query may not attend to a key; drawn grey and hatched.
         queries, keys: the tokens.
         wide: whether cells may be wider than high, for a map of few rows.
@@ -71,6 +71,7 @@ def head_map(
         row: the query whose row is framed; None for no frame.
         least: cells with a smaller weight have no number. Say so beside the figure.
     """
+    weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
     written = in_cells(values, "{:.2f}", WEIGHTS, least=least) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
@@ -122,6 +123,7 @@ def small_head_map(
 
     Arguments as for `head_map`.
     """
+    weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
     layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
     return small_token_map(layers, queries, keys, _frames(marks, earlier_marks, row, len(keys)))

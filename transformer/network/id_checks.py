@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer.errors import InputError, shortened
+from transformer.validation import has_numbers
 
 
 def check_batch(side: str, ids: object, vocab: int, max_len: int, pad: int | None = None) -> None:
@@ -16,13 +17,14 @@ def check_batch(side: str, ids: object, vocab: int, max_len: int, pad: int | Non
         pad: an id that is allowed although the table has no row for it.
 
     Raises:
-        InputError: `ids` is not such a tensor, is empty, is longer than `max_len`, or has an id outside the vocabulary.
+        InputError: `ids` is not such a tensor, has no numbers (on the device meta), is sparse, is empty, is longer than
+            `max_len`, or has an id outside the vocabulary.
     """
-    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
+    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32) or not has_numbers(ids):
         raise InputError(
             "The {side} ids must be a tensor [batch, length] of int64 or int32, not {given}.",
             side=side,
-            given=f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else shortened(ids),
+            given=_described(ids) if isinstance(ids, Tensor) else shortened(ids),
         )
     batch, length = ids.shape
     if batch == 0:
@@ -34,3 +36,8 @@ def check_batch(side: str, ids: object, vocab: int, max_len: int, pad: int | Non
         wrong = least if least < 0 else most
         template = "There is no {side} token id {token}; allowed are 0 to {most}."
         raise InputError(template, side=side, token=wrong, most=vocab - 1)
+
+
+def _described(ids: Tensor) -> str:
+    where = "" if has_numbers(ids) else f", {'on the device meta' if ids.is_meta else ids.layout}"
+    return f"{ids.dtype} {tuple(ids.shape)}{where}"

@@ -10,6 +10,7 @@ from transformer.network.embedding import Embedding
 from transformer.network.layers import DecoderLayer, EncoderLayer
 from transformer.network.masks import Mask, source_mask, target_mask
 from transformer.network.tap import Tap, name_taps, watched
+from transformer.validation import has_numbers
 
 
 class Encoder(nn.Module):
@@ -150,10 +151,13 @@ class Transformer(nn.Module):
         Raises:
             InputError: `target` is not a tensor of ids; the model has no row for an id or a position; the batches have
                 different sizes; the memory is missing and `config.decoder_alone` is False; the memory and the mask do not fit
-                this model or each other; the cache already has all positions; or `rows` is not a positive whole number.
+                this model or each other; the cache is not a KeyValueCache, or already has all positions; or `rows` is not a
+                positive whole number.
         """
         if rows is not None and (not isinstance(rows, int) or rows < 1):
             raise InputError("rows is {rows!r}; it must be a whole number of at least 1, or None.", rows=rows)
+        if cache is not None and not isinstance(cache, KeyValueCache):
+            raise InputError("cache is {cache!r}; it must be one that `new_cache` made, or None.", cache=cache)
         if (memory is None) != (mask is None):
             raise InputError("The memory and its mask belong together: give both, or None for both.")
         if memory is None and not self.config.decoder_alone:
@@ -190,8 +194,8 @@ class Transformer(nn.Module):
     def _check_memory(self, memory: object, mask: object) -> None:
         """Check that the memory has the model's width, and that the mask has the memory's size. Raises InputError."""
         width = self.config.d_model
-        shape = tuple(memory.shape) if isinstance(memory, Tensor) else memory
-        if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width:
+        shape = tuple(memory.shape) if isinstance(memory, Tensor) and has_numbers(memory) else memory
+        if not isinstance(memory, Tensor) or memory.dim() != 3 or memory.shape[-1] != width or not has_numbers(memory):
             raise InputError(
                 "The memory is {memory!r}; it must be a tensor [batch, source, {width}].", memory=shape, width=width
             )

@@ -13,11 +13,11 @@ The scope is stored in a `ContextVar`, never on the model, so many threads can r
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -190,16 +190,17 @@ class Scope:
             self.config, self.taps = model.config, model.taps
         except AttributeError:
             raise InputError("{model!r} is not a Transformer: it needs `config` and `taps`.", model=model) from None
-        # Paths of the tensors that are kept; None for all.
-        if isinstance(keep, str | Tensor) or not isinstance(keep, bool | Iterable | None):
+        paths: list[Any] | None = [] if isinstance(keep, bool | None) else _listed(keep)
+        if paths is None:
             raise InputError("keep is {keep!r}; it must be True, False or a list of paths.", keep=keep)
-        self.kept: set[str] | None = None if keep is True else set(keep or ())
         self.values = Recording()
         self.edits: defaultdict[str, list[Edit]] = defaultdict(list)
         places = {*self.taps, *getattr(self.taps, "of_masks", ())}
-        for path in self.kept or ():
-            if path not in places:
+        for path in paths:
+            if not isinstance(path, str) or path not in places:
                 raise PathError("keep has {path!r}, which is no tap of this model.", path=path)
+        # Paths of the tensors that are kept; None for all.
+        self.kept: set[str] | None = None if keep is True else {*paths}
         for edit in edits:
             path = edit.place(model)
             if not isinstance(path, str) or path not in places:
@@ -267,6 +268,11 @@ class Scope:
                 )
             values = edited
         return values
+
+
+def _listed(keep: Any) -> list[Any] | None:
+    """The paths to keep as a list. A set or a mapping will do, because their order does not matter. None for anything else."""
+    return None if isinstance(keep, str | Tensor) else [*keep] if isinstance(keep, Set | Mapping) else as_list(keep)
 
 
 _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)

@@ -14,7 +14,12 @@ def trace_file(trace: Trace) -> bytes:
 
     The metadata holds, as JSON: `axes` (path → names of the axes), `source_tokens`, `target_tokens`, `config`, and `order`
     (the paths in the order they were computed). Tensors that share memory are written separately.
+
+    Raises:
+        InputError: `trace` is not a Trace.
     """
+    if not isinstance(trace, Trace):
+        raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
     metadata = {
         "headlight-trace": "1",
         "axes": json.dumps({step.path: step.axes for step in trace}),
@@ -33,8 +38,12 @@ def step_file(model: Network, step: DecodingStep) -> bytes:
     `read` (the ids that the decoder read).
 
     Raises:
-        InputError: the step was not traced.
+        InputError: `model` is not a network, `step` is not a DecodingStep, or the step was not traced.
     """
+    if not isinstance(model, Network):
+        raise InputError("The model must be a Transformer, not {model!r}.", model=model)
+    if not isinstance(step, DecodingStep):
+        raise InputError("The step must be a DecodingStep, as `generate` yields it, not {step!r}.", step=step)
     if not step.values:
         raise InputError("Step {step} was not traced, so it has no tensors to save.", step=step.index)
     metadata = {

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+import torch
+
 from transformer.errors import ConfigError, InputError
 from transformer.text.tokenizer import TOKENIZERS, Tokenizer, a_text, tokenizer, unseen
 from transformer.validation import as_list, one_of
@@ -46,11 +48,14 @@ def as_ids(ids: Any) -> list[int]:
     if listed is None:
         raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids)
     for token_id in listed:
-        if isinstance(token_id, bool) or not hasattr(token_id, "__index__"):
+        if type(token_id) is int:
+            continue
+        # A tensor of truth values has an index, too.
+        if isinstance(token_id, bool) or not hasattr(token_id, "__index__") or getattr(token_id, "dtype", None) == torch.bool:
             raise InputError("A token id must be a whole number; this one is {id!r}.", id=token_id)
     try:
         return [operator.index(token_id) for token_id in listed]
-    except TypeError:  # an item is a tensor or an array that has several numbers, or numbers that are not whole
+    except (TypeError, RuntimeError):  # an item is a tensor or an array: of several numbers, of none, or not of whole ones
         raise InputError("Token ids must be a list of whole numbers, not {ids!r}.", ids=ids) from None
 
 

@@ -237,8 +237,10 @@ class Trace:
             end: what the last query of the decoder writes.
 
         Raises:
-            InputError, PathError: as in `tokens`.
+            InputError, PathError: as in `tokens`; or `end` is not a text.
         """
+        if not isinstance(end, str):
+            raise InputError("end is {end!r}; it must be a text.", end=end)
         queries, _ = self.tokens(kind, item)
         if Kind.of(kind).queries == "source":
             return queries

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer.analysis.checks import check_id_tensor, check_tensor, check_tokens
 from transformer.errors import InputError
 from transformer.network.model import Transformer
 from transformer.pipeline.pipeline import Pipeline
@@ -18,6 +19,7 @@ from transformer.validation import as_list, checked, within
 
 NUDGE = 1e-4  # change of a weight to check its gradient
 LARGEST_SETTING = 1_000_000
+LARGEST_GRADIENT = 1e100  # its square is still a number
 
 # Batches of one run differ in length, so their sizes are not compared.
 Batch = tuple[Int[Tensor, "_ _"], Int[Tensor, "_ _"]]
@@ -134,8 +136,8 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
     batches = listed
     if not batches:
         raise InputError("There is no batch to take a step on.")
-    for name, most in (("learning_rate", LARGEST_SETTING), ("smoothing", 1), ("clip", LARGEST_SETTING)):
-        within(name, checked(name, getattr(settings, name, None), float), 0, most)
+    limits = {"learning_rate": LARGEST_SETTING, "smoothing": 1, "clip": LARGEST_SETTING}
+    settings = StepSettings(*(_number(name, getattr(settings, name, None), 0, most) for name, most in limits.items()))
     model = copy.deepcopy(pipeline.model).double().eval()
     parameter, pad, batch = _parameter(model, weight), pipeline.target_vocabulary.pad, batches[-1]
     optimizer = Adam(model.parameters())
@@ -159,7 +161,7 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
     gradient = _gradient(parameter, weight)
     lower, upper = (_nudged_loss(model, batch, pad, settings.smoothing, parameter, weight.index, by) for by in (-NUDGE, NUDGE))
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
-    update = adam_update(len(batches), _gradient(parameter, weight), mean, square, settings.learning_rate)
+    update = _adam_update(len(batches), _gradient(parameter, weight), mean, square, settings.learning_rate)
     optimizer.step(settings.learning_rate)
     with torch.no_grad():
         loss_after = _loss(model, batch, pad, settings.smoothing).item()
@@ -194,6 +196,8 @@ def _parameter(model: Transformer, weight: Weight) -> nn.Parameter:
     Raises:
         InputError: there is no such weight.
     """
+    if not isinstance(weight, tuple) or len(weight) != 2:
+        raise InputError("A weight is a Weight(name, index), not {weight!r}.", weight=weight)
     name, index = weight
     parameter = dict(model.named_parameters(remove_duplicate=False)).get(name) if isinstance(name, str) else None
     shape = () if parameter is None else parameter.shape
@@ -221,7 +225,30 @@ def adam_update(number: int, gradient: float, mean: float, square: float, learni
         gradient: the gradient after clipping.
         mean, square: the running means before this step.
         learning_rate: learning rate of this step.
+
+    Raises:
+        ConfigError: `number` is not a whole number from 1, or another argument is not a number within `LARGEST_GRADIENT` or
+            `LARGEST_SETTING`; a mean of squares and a learning rate are at least 0.
     """
+    within("number", checked("number", number, int), 1)
+    signed, most = -LARGEST_GRADIENT, LARGEST_GRADIENT
+    return _adam_update(
+        int(number),
+        _number("gradient", gradient, signed, most),
+        _number("mean", mean, signed, most),
+        _number("square", square, 0, most),
+        _number("learning_rate", learning_rate, 0, LARGEST_SETTING),
+    )
+
+
+def _number(name: str, value: object, least: int | float, most: int | float) -> float:
+    """The value as a floating-point number from `least` to `most`. Raises ConfigError for any other value."""
+    number = checked(name, value, float)
+    within(name, number, least, most)
+    return float(number)
+
+
+def _adam_update(number: int, gradient: float, mean: float, square: float, learning_rate: float) -> AdamUpdate:
     new_mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
     new_square = BETAS[1] * square + (1 - BETAS[1]) * gradient**2
     corrected, corrected_square = new_mean / (1 - BETAS[0] ** number), new_square / (1 - BETAS[1] ** number)
@@ -232,7 +259,16 @@ def adam_update(number: int, gradient: float, mean: float, square: float, learni
 def token_losses(
     logits: Float[Tensor, "batch target vocab"], expected: Int[Tensor, "batch target"], smoothing: float
 ) -> Float[Tensor, "batch target"]:
-    """Cross-entropy of each token against its smoothed target, in nats: −(1 − ε) log p(right) − ε · mean of log p."""
+    """Cross-entropy of each token against its smoothed target, in nats: −(1 − ε) log p(right) − ε · mean of log p.
+
+    Raises:
+        InputError: an argument is not a tensor with these axes, their sizes differ, or a token is not in the vocabulary.
+        ConfigError: `smoothing` is not a number from 0 to 1.
+    """
+    check_tensor("logits", logits, "batch target vocab")
+    check_id_tensor("expected", expected, "batch target")
+    check_tokens(logits, expected)
+    smoothing = _number("smoothing", smoothing, 0, 1)
     logs = logits.log_softmax(-1)
     right = logs.gather(-1, expected[..., None])[..., 0]
     return -(1 - smoothing) * right - smoothing * logs.mean(-1)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformer.errors import InputError
 from transformer.pipeline.pipeline import Pipeline
 from transformer.tasks import Pair
+from transformer.validation import as_list, checked, within
 
 
 class HeldOut(NamedTuple):
@@ -33,8 +34,17 @@ def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "ba
     """Ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded.
 
     Raises:
-        InputError: the model cannot read one of the texts.
+        InputError: `pipeline` is not a Pipeline, there is no pair, a value is not a Pair, or the model cannot read one of the
+            texts.
     """
+    if not isinstance(pipeline, Pipeline):
+        raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
+    listed = as_list(pairs)
+    if listed is None or not all(isinstance(pair, Pair) for pair in listed):
+        raise InputError("Pairs are a list of Pair, as `Task.pairs` samples them, not {pairs!r}.", pairs=pairs)
+    if not listed:
+        raise InputError("There are no pairs to test on.")
+    pairs = listed
     rows = [[*pipeline.encode(pair.target, "target").ids, pipeline.target_vocabulary.eos] for pair in pairs]
     return pipeline.batch([pipeline.encode(pair.source).ids for pair in pairs], "source"), pipeline.batch(rows, "target")
 
@@ -49,14 +59,15 @@ def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) 
         smoothing: ε of label smoothing, 0 to 1. With the ε of the model's training, this is the loss that training minimised.
 
     Raises:
-        InputError: there are no pairs, or the model cannot read a pair.
+        InputError: as in `batch_of`.
+        ConfigError: `smoothing` is not a number from 0 to 1.
     """
-    if not pairs:
-        raise InputError("There are no pairs to test on.")
+    smoothing = checked("smoothing", smoothing, float)
+    within("smoothing", smoothing, 0, 1)
     source, target = batch_of(pipeline, pairs)
     logits: Float[Tensor, "batch target vocab"] = pipeline.model(source, target[:, :-1])
     expected = target[:, 1:]
     counted = expected != pipeline.target_vocabulary.pad
     loss = nn.functional.cross_entropy(logits[counted], expected[counted], label_smoothing=smoothing)
     right = (logits.argmax(-1) == expected) | ~counted
-    return HeldOut(len(pairs), loss.item(), right[counted].float().mean().item(), right.all(-1).float().mean().item())
+    return HeldOut(len(source), loss.item(), right[counted].float().mean().item(), right.all(-1).float().mean().item())

@@ -305,6 +305,6 @@ def recipe(name: str) -> Recipe:
     Raises:
         InputError: there is no recipe of that name.
     """
-    if name not in RECIPES:
+    if not isinstance(name, str) or name not in RECIPES:
         raise InputError("There is no recipe for {name!r}; the models are {names}.", name=name, names=", ".join(RECIPES))
     return RECIPES[name]

@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from transformer.errors import InputError
@@ -10,13 +11,15 @@ from transformer.tasks import Pair
 from transformer.training.held_out import held_out
 from transformer.training.recipe import Recipe, sizes
 from transformer.training.run import Training
+from transformer.validation import checked, within
 
 CHECK_EVERY = 10  # steps between two points of a curve
 CHECKED = 48  # held-out pairs that each point is measured on
 SIZES = sizes(32, 4, 1, 64, dropout=0.0)
 
 
-class ShortRun(NamedTuple):
+@dataclass(frozen=True)
+class ShortRun:
     """The settings of a short training.
 
     Attributes:
@@ -26,6 +29,9 @@ class ShortRun(NamedTuple):
         steps, batch: number of steps, and pairs per step.
         pairs: the model sees only this many different pairs, again and again; 0 for new pairs in every step.
         config: fields of the configuration.
+
+    Raises:
+        ConfigError: a value is out of its bounds.
     """
 
     task: str
@@ -35,6 +41,10 @@ class ShortRun(NamedTuple):
     batch: int
     pairs: int = 0
     config: tuple[tuple[str, object], ...] = SIZES
+
+    def __post_init__(self) -> None:
+        within("pairs", checked("pairs", self.pairs, int), 0)
+        self.recipe  # noqa: B018 (it checks its values)
 
     @property
     def recipe(self) -> Recipe:
@@ -47,7 +57,7 @@ class ShortRun(NamedTuple):
             warmup=self.warmup,
             label_smoothing=0.0,
             bf16=False,
-            check_every=self.steps + 1,
+            check_every=max(1, checked("steps", self.steps, int)) + 1,
             check_pairs=1,
             config=self.config,
         )
@@ -91,16 +101,18 @@ def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], N
         report: called after each step with the number of steps done and of all steps; an exception in it ends the training.
 
     Raises:
-        InputError: there is no such task, or the training is not done within the limit.
+        InputError: `settings` is not a ShortRun, there is no such task, or the training is not done within the limit.
     """
+    if not isinstance(settings, ShortRun):
+        raise InputError("The settings must be a ShortRun, not {settings!r}.", settings=settings)
     recipe, start = settings.recipe, time.monotonic()
     training = TrainingOnFewPairs("short", recipe, settings.pairs) if settings.pairs else Training("short", recipe)
     tested = list(itertools.islice(training.task.pairs("held-out", "film"), CHECKED))
     points = []
     for step in training:
         if step.step % CHECK_EVERY == 0 or step.step == 1:
-            checked = held_out(training.pipeline(), tested)
-            points.append(Point(step.step, step.loss, checked.loss, checked.exact))
+            result = held_out(training.pipeline(), tested)
+            points.append(Point(step.step, step.loss, result.loss, result.exact))
         report(step.step, step.steps)
         if time.monotonic() - start > seconds:
             template = "The training was stopped after {seconds:g} seconds, at step {step} of {steps}: the server is busy."

@@ -189,7 +189,7 @@ def generate(
             rows; a forced step or token is not a whole number in its range; `method`,
             `forced` or an item of `logits_processors` has another type; or beam search gets several sources, or edits with
             `items`.
-        ConfigError: `max_new_tokens` is not a whole number.
+        ConfigError: `max_new_tokens` is not a whole number, or `traced` or `cached` is not True or False.
         PathError: an edit does not fit the model. All errors are raised before the first step.
     """
     if not isinstance(model, Network):
@@ -198,6 +198,8 @@ def generate(
         raise InputError("Forced tokens are a mapping from step to token id, not {forced!r}.", forced=forced)
     if method is not None and not isinstance(method, Method):
         raise InputError("The method is {method!r}; it must be Greedy(), Sample(…) or Beam(…).", method=method)
+    for name, value in (("traced", traced), ("cached", cached)):
+        checked(name, value, bool)
     method, forced, logits_processors, edits = (
         method or Greedy(),
         _forced(forced or {}, model.config.target_vocab),

@@ -7,6 +7,7 @@ processors.
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -29,7 +30,7 @@ class Temperature:
     value: int | float
 
     def __post_init__(self) -> None:
-        _check("The temperature", self.value, 0, HIGHEST_TEMPERATURE)
+        object.__setattr__(self, "value", _checked("The temperature", self.value, 0, HIGHEST_TEMPERATURE))
 
     def apply(self, logits: Logits) -> Logits:
         """The divided logits, less the largest of their row, so that none is too large."""
@@ -46,7 +47,7 @@ class TopK:
     count: int
 
     def __post_init__(self) -> None:
-        _check("Top-k", self.count, 1, math.inf, whole=True)
+        object.__setattr__(self, "count", _checked("Top-k", self.count, 1, math.inf, whole=True))
 
     def apply(self, logits: Logits) -> Logits:
         """The logits, with −∞ for the tokens that are not kept."""
@@ -61,7 +62,7 @@ class TopP:
     mass: int | float
 
     def __post_init__(self) -> None:
-        _check("Top-p", self.mass, 0, 1)
+        object.__setattr__(self, "mass", _checked("Top-p", self.mass, 0, 1))
 
     def apply(self, logits: Logits) -> Logits:
         """The logits, with −∞ for the tokens that are not kept."""
@@ -78,7 +79,7 @@ class MinP:
     share: int | float
 
     def __post_init__(self) -> None:
-        _check("Min-p", self.share, 0, 1)
+        object.__setattr__(self, "share", _checked("Min-p", self.share, 0, 1))
 
     def apply(self, logits: Logits) -> Logits:
         """The logits, with −∞ for the tokens that are not kept."""
@@ -109,11 +110,12 @@ def _keep_first(logits: Logits, count: Tensor) -> Logits:
     return logits.masked_fill(rank >= count, -math.inf)
 
 
-def _check(name: str, value: object, least: int | float, most: int | float, whole: bool = False) -> None:
-    """Refuse a value that is not a number from `least` to `most`."""
-    number = isinstance(value, Integral if whole else Real)
-    if isinstance(value, bool) or not number or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+def _checked(name: str, value: Any, least: int | float, most: int | float, whole: bool = False) -> int | float:
+    """The value as a number of Python, which a tensor can be divided by. Refuse a value that is not a number from `least` to
+    `most`."""
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real) or not least <= value <= most:
         template = "{name} is {value!r}; allowed are {least} to {most}."
         if most == math.inf:
             template = "{name} is {value!r}; it must be a whole number of at least {least}."
         raise InputError(template, name=name, value=value, least=least, most=most)
+    return int(value) if isinstance(value, Integral) else float(value)
