@@ -66,7 +66,7 @@ def shown_errors(app: AppTest) -> str:
 
 def notes(app: AppTest) -> list[str]:
     """The notes about the typed texts (`pages.shell.frame.note_row`), without escapes."""
-    icon = re.compile(r":material/(view_agenda|error|help|do_not_disturb_on|straighten): ")
+    icon = re.compile(r":material/(view_agenda|error|help|do_not_disturb_on|straighten|match_case): ")
     return [shown(icon.sub("", each.value, 1)) for each in app.main.markdown if icon.match(each.value)]
 
 

@@ -35,6 +35,8 @@ def show_note_row(limit: str) -> None:
         with st.popover(f"{first.icon} **{label}**", type="tertiary", wrap=False):
             for note in notes:
                 st.markdown(f"{note.icon} {note.full}")
+        if written := next((note.instead for note in notes if note.instead), None):
+            st.button(words["write_instead"], key="write_instead", on_click=_write, args=(written,), type="tertiary")
         if suited:
             reads_any = words["reads_any"].format(model=READS_ANY)
             st.button(reads_any, key="reads_any", on_click=_open_reads_any, type="tertiary", icon=":material/translate:")
@@ -53,6 +55,11 @@ def _notes() -> tuple[tuple[Note, ...], bool]:
         return (), False
     strange = any(note.strange for note in notes)
     return notes, strange and view.pipeline.card.task.startswith(LIMITED) and READS_ANY in available()
+
+
+def _write(source: str) -> None:
+    st.session_state["source"] = source
+    st.rerun()  # the whole app, because the row is a fragment
 
 
 def _open_reads_any() -> None:

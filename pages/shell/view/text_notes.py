@@ -18,6 +18,7 @@ from transformer.errors import Remark
 from transformer.pipeline.pipeline import Encoding, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS, find_task
+from transformer.text.sentence_case import sentence_case
 from transformer.text.vocabulary import Unknown
 
 # Session key: whether the notes could be computed, so that the page need not say again what cannot be read.
@@ -34,12 +35,14 @@ class Note(NamedTuple):
         full: the whole note.
         icon: the icon of the note.
         strange: whether the text has a word that the model does not know, so that another model may suit it better.
+        instead: the first text as the model can read it better; None if it cannot.
     """
 
     short: str
     full: str
     icon: str
     strange: bool = False
+    instead: str | None = None
 
 
 def text_notes(view: View) -> tuple[Note, ...]:
@@ -89,6 +92,10 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
     if remark:
         says = literal(sentence(remark))
         notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0 and bool(source.unknown)))
+    written = sentence_case(view.sources[item]) if "translation" in pipeline.card.measures else view.sources[item]
+    if written != view.sources[item]:
+        short, full = words["small_letters"], words["small_letters_full"].format(model=literal(view.model))
+        notes.append(Note(short, full, ":material/match_case:", instead=written if item == 0 else None))
     length = len(source.typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)

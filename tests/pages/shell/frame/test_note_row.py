@@ -40,7 +40,7 @@ def test_a_note_does_not_move_the_page(visitor: Visitor, page: str) -> None:
 
 @pytest.mark.browser
 def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_words(visitor: Visitor) -> None:
-    page = visitor.open("attention?source=the+zorglub+is+big")
+    page = visitor.open("attention?source=The+zorglub+is+big")
     page.locator(".st-key-notes button").first.click()
     page.get_by_text("The source has “zorglub”, which this model does not know; it reads it as <unk>.").wait_for()
     page.keyboard.press("Escape")
@@ -48,7 +48,7 @@ def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_wo
     page.wait_for_url("**model=everyday**")
     visitor.settle()
     assert page.locator(".st-key-notes").count() == 0
-    assert page.locator(".st-key-source textarea").input_value() == "the zorglub is big"
+    assert page.locator(".st-key-source textarea").input_value() == "The zorglub is big"
 
 
 def test_several_notes_are_counted_in_the_row() -> None:
@@ -62,3 +62,13 @@ def test_several_notes_are_counted_in_the_row() -> None:
 def test_the_model_that_reads_any_words_is_offered_only_if_a_word_is_unknown(source: str, offered: bool) -> None:
     app = on_page("pages/attention/page.py", model="english-french", source=source)
     assert ("reads_any" in {button.key for button in app.button}) == offered
+
+
+def test_one_click_writes_a_text_as_the_sentences_that_the_model_learned_from() -> None:
+    app = on_page("pages/attention/page.py", model="everyday", source="i don't feel well")
+    assert any("learned from sentences that begin with a capital letter" in note for note in notes(app))
+    app.button(key="write_instead").click().run()
+    assert app.text_area(key="source").value == "I don't feel well"
+    assert not notes(app)
+    # The translator of few words reads small letters alone.
+    assert not notes(on_page("pages/attention/page.py", model="english-french", source="the cat is big"))

@@ -5,12 +5,15 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
+from pages.shell.view.sureness import shaded
+from pages.shell.view.view import View
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
 from tests.pages.apps import HOME, notes, on_page, shown, shown_errors
 from tests.pages.visitor import Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
+from transformer.pipeline.answer import Answer
 
 ATTENTION = "pages/attention/page.py"
 # Pages that draw the run of the sidebar.
@@ -265,3 +268,25 @@ def test_an_uncertain_answer_is_marked() -> None:
 
     assert not said("reverse")
     assert len(said("reverse@000168")) == 1
+
+
+def test_the_mark_of_doubt_shades_unsure_words_also_beside_a_typed_target() -> None:
+    """“The shop opens at nine.” becomes a shop that is ninety years old."""
+    for texts in ({}, {"target": "Le magasin ouvre à neuf heures."}):
+        app = on_page(ATTENTION, model="everyday", source="The shop opens at nine.", **texts)
+        (says,) = [m for m in app.main.markdown if "the model is unsure here" in m.value]
+        assert ":orange-background[" in says.value
+        assert "chrF" in says.proto.help
+    sure = on_page(ATTENTION, model="everyday", source="Where is the station?")
+    assert not any("unsure" in m.value or ":orange-background[" in m.value for m in sure.main.markdown)
+
+
+def test_words_with_a_piece_of_less_than_half_are_shaded() -> None:
+    view = View("everyday", ("Hi.",), (None,), "everyday")
+    tokens = ("▁B", "on", "jour", "▁tout", "▁le", "▁monde", ".")
+    chances = (-0.1, -0.9, -0.1, -0.1, -0.1, -0.8, -0.1, -0.1)  # the last is that of `<eos>`
+    answer = Answer("Bonjour tout le monde.", tokens, True, log_probabilities=chances)
+    assert shaded(view, answer) == r":orange-background[Bonjour] tout le :orange-background[monde]\."
+    # Two pieces that are one letter only together are no text alone, so no word is shaded.
+    split = Answer("é", ("<0xC3>", "<0xA9>"), True, log_probabilities=(-2.0, -0.1, -0.1))
+    assert shaded(view, split) in ("é", ":orange-background[é]")

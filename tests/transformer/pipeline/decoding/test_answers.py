@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -54,16 +55,20 @@ def model_that_writes(token: int, **choices: Any) -> Transformer:
 @pytest.mark.parametrize("max_new_tokens", [0, 1, 5])
 def test_decoding_stops_at_the_limit(max_new_tokens: int):
     generated = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, max_new_tokens)
-    assert generated == ([[7] * max_new_tokens], [False])
+    assert generated[:2] == ([[7] * max_new_tokens], [False])
+    # The most probable of ten tokens has the logit 1, the others have 0.
+    np.testing.assert_allclose(generated.log_probabilities, [[1 - np.log(np.e + 9)] * max_new_tokens], rtol=1e-5)
 
 
 def test_an_answer_fits_the_positions_of_the_model():
     generated = greedy(model_that_writes(7), torch.tensor([[1, 5, 2]]), SOS, EOS, 10**6)
-    assert generated == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
+    assert generated[:2] == ([[7] * 15], [False])  # max_len is 16, and <sos> takes one
 
 
 def test_an_answer_can_be_empty():
-    assert greedy(model_that_writes(EOS), torch.tensor([[1, 5, 2], [1, 2, 0]]), SOS, EOS, 5) == ([[], []], [True, True])
+    generated = greedy(model_that_writes(EOS), torch.tensor([[1, 5, 2], [1, 2, 0]]), SOS, EOS, 5)
+    assert generated[:2] == ([[], []], [True, True])
+    assert [len(row) for row in generated.log_probabilities] == [1, 1]  # that of `<eos>`
 
 
 def test_the_encoder_runs_once():
