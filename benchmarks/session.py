@@ -95,6 +95,7 @@ class Session:
         sent: place on the page → element, for the elements of the last run. A run of fragments sends only the elements of these
             fragments.
         unseen: names of the parts of the page that are drawn when they are scrolled to (pages/shell/frame/parts.py).
+        stored: key → the text that a tab of the browser would store (pages/ui/tab_memory.py).
         cookie: the cookie that a proxy in front of the server gave the visitor; it is sent back.
     """
 
@@ -108,6 +109,7 @@ class Session:
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     sent: dict[tuple[int, ...], Element] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    stored: dict[str, str] = field(default_factory=dict)
     cookie: str = ""
     _values: dict[str, Any] = field(default_factory=dict)
     _known: dict[str, Element | None] = field(default_factory=dict)  # hash → element, of messages that are not sent again
@@ -289,6 +291,8 @@ class Session:
             self.widgets[name] = (widget_id, kind)
             if name == WATCH:
                 self.unseen = tuple(json.loads(element.json))
+            if getattr(element, "component_name", "") == "headlight_tab_memory":
+                self.stored[name] = json.loads(element.json)["text"]
             if parameter := getattr(element, "query_param_key", ""):
                 self.parameters[name] = parameter
             if kind == "button_group":

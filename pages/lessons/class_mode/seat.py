@@ -1,10 +1,10 @@
 """The place of this session in a class: as a student, or as the teacher.
 
-The address of a student has `class=CODE-number`. The number is random and identifies no person. After a reload of the page, it
-makes the session the same student again. The address of the teacher has only `class=CODE`, because the class sees it on the
-projector. The teacher's secret is stored in the teacher's tab (`pages.ui.tab_memory`). A session gets the secret from its tab,
-or from the part of the teacher's link after the `#`, so no server receives the secret in an address. Therefore a session with
-only a code asks its tab for a secret before it joins the class as a student (`class_panel`).
+The address has only the code, `class=CODE`, because people share addresses, and the class sees the teacher's on the projector.
+The random number of a student, which identifies no person, and the secret of the teacher are stored in the browser's tab
+(`pages.ui.tab_memory`). After a reload of the page, they make the session the same student or the teacher again. The teacher's
+link has the secret after its `#`, so no server receives it in an address. A session with only a code asks its tab for a number
+or a secret before it joins the class as a new student (`class_panel`).
 """
 
 import ipaddress
@@ -22,9 +22,11 @@ from pages.ui.tab_memory import recalled
 # Name of the parameter in the address.
 CLASS = "class"
 # Session keys: a `Seat`; the error if the class in the address cannot be joined; the code of a class for which the tab is asked
-# for a secret; and code → secret, for the classes that this session teaches.
-SEAT, PROBLEM, WAITING, SECRETS = "class_seat", "class_problem", "class_waiting", "class_secrets"
-WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-([A-Za-z0-9_-]{{8}}))?")
+# for a secret; and code → `Seat`, for the classes in which this session has, or had, a place.
+SEAT, PROBLEM, WAITING, SEATS = "class_seat", "class_problem", "class_waiting", "class_seats"
+# The number of a student. Older links have it behind the code, where it is ignored.
+NUMBER = r"[A-Za-z0-9_-]{8}"
+WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-{NUMBER})?")
 
 
 class Seat(NamedTuple):
@@ -40,6 +42,11 @@ class Seat(NamedTuple):
     student: str = ""
     secret: str = ""
 
+    @property
+    def kept(self) -> str:
+        """What the tab keeps: the student's number or the teacher's secret."""
+        return self.student or self.secret
+
 
 def seat() -> Seat | None:
     """The place of this session; None outside a class."""
@@ -47,17 +54,16 @@ def seat() -> Seat | None:
 
 
 def class_code() -> str:
-    """The code of the class in which the session has a place, or will have one as soon as its browser tab has said whether it
-    knows the teacher's secret; empty outside a class."""
+    """The code of the class in which the session has a place, or will have one as soon as its browser tab has said what it
+    keeps; empty outside a class."""
     place = seat()
     return place.code if place else st.session_state.get(WAITING) or ""
 
 
 def linked_class() -> dict[str, str]:
     """The parameter that keeps the session in its class when a link is followed; empty outside a class."""
-    place, code = seat(), class_code()
-    written = f"{code}-{place.student}" if place and place.student else code
-    return {CLASS: written} if written else {}
+    code = class_code()
+    return {CLASS: code} if code else {}
 
 
 def follow_class(keep_problem: bool) -> str:
@@ -65,21 +71,18 @@ def follow_class(keep_problem: bool) -> str:
     is full; empty if there is no such class. `keep_problem` keeps an earlier error of joining a class, if the address names no
     class."""
     state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
-    before, problem = seat(), state.get(PROBLEM)
+    problem = state.get(PROBLEM)
     if not asked:
         take_seat()
         state[PROBLEM] = problem if keep_problem else None
         return ""
     written = WRITTEN.fullmatch(asked.upper() if len(asked) == CODE_LENGTH else asked)
-    code, student = written.groups() if written else (asked, None)
-    lesson, known = "", state.get(SECRETS, {}).get(code, "")
-    before = before if before and before.code == code else None
+    code, lesson = written[1] if written else asked, ""
+    before = state.get(SEATS, {}).get(code, Seat(code))
     try:
-        lesson = classes().lesson_of(code, before.student if before else student or "", client())
-        if before:
-            enter(code, before.student, before.secret)
-        elif student or known or recalled(memory_name(code)):
-            enter(code, student, known)
+        lesson = classes().lesson_of(code, before.student, client())
+        if before.kept or recalled(memory_name(code)):
+            enter(code, before.kept)
         else:
             take_seat()
             state[WAITING] = code
@@ -96,7 +99,7 @@ def join(typed: str) -> str:
     """
     code = re.sub(r"[\s-]", "", typed).upper()
     lesson = classes().lesson_of(code, "", client())
-    enter(code, None, "")
+    enter(code, "")
     return lesson
 
 
@@ -111,8 +114,9 @@ def client() -> str:
     return str(number.ipv4_mapped or ipaddress.IPv6Network((number, 64), strict=False))
 
 
-def enter(code: str, student: str | None, secret: str) -> None:
-    """Take the teacher's place if the secret is right, or else a student's.
+def enter(code: str, kept: str) -> None:
+    """Take the teacher's place if `kept` is the secret, or else a student's. If `kept` is no student's number, the student is a
+    new one.
 
     The session has its place before the class counts it: Streamlit can end a run wherever it writes to the session, and the
     next run would join as another student. A student who is counted already is not counted again.
@@ -120,10 +124,10 @@ def enter(code: str, student: str | None, secret: str) -> None:
     Raises:
         LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
     """
-    if classes().teaches(code, secret):
-        take_seat(Seat(code, secret=secret))
+    if classes().teaches(code, kept):
+        take_seat(Seat(code, secret=kept))
         return
-    place = Seat(code, student or secrets.token_urlsafe(6))
+    place = Seat(code, kept if re.fullmatch(NUMBER, kept) else secrets.token_urlsafe(6))
     take_seat(place)
     classes().join(code, place.student, client())
 
@@ -131,9 +135,9 @@ def enter(code: str, student: str | None, secret: str) -> None:
 def take_seat(place: Seat | None = None) -> None:
     """Give this session a place in a class. With None, the session leaves its class."""
     state = st.session_state
+    if place:
+        state.setdefault(SEATS, {})[place.code] = place
     state[SEAT], state[PROBLEM], state[WAITING] = place, None, None
-    if place and place.secret:
-        state.setdefault(SECRETS, {})[place.code] = place.secret
 
 
 def refuse(error: LessonError) -> None:
@@ -143,8 +147,8 @@ def refuse(error: LessonError) -> None:
 
 
 def memory_name(code: str) -> str:
-    """The name of the teacher's secret in the tab, and in the teacher's link."""
-    return f"teacher-{code}"
+    """The name of the teacher's secret in the teacher's link, and of the secret or a student's number in the tab."""
+    return f"class-{code}"
 
 
 def teaches_class() -> bool | None:

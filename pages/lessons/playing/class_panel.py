@@ -53,10 +53,8 @@ def show_class(lesson: Lesson, index: int) -> None:
     """Draw the panel of the session's class at a stop, counted from 0, or at the end of its lesson. Draw nothing outside a
     class."""
     place, code = seat(), class_code()
-    if code and (place is None or place.secret):
-        # Ask the tab for the teacher's secret, or store it there.
-        secret = place.secret if place else ""
-        tab_memory(memory_name(code), secret, partial(_recall, code), waits=place is None, linked=True)
+    if code:  # ask the tab who this is, or let it keep that
+        tab_memory(memory_name(code), place.kept if place else "", partial(_recall, code), waits=place is None, linked=True)
     if place is None:
         return
     if place.secret:
@@ -70,11 +68,11 @@ def show_class(lesson: Lesson, index: int) -> None:
     st.fragment(_show, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
 
 
-def _recall(code: str, secret: str) -> None:
-    """Take a place with the secret that the tab reports. The secret is untrusted."""
+def _recall(code: str, kept: str) -> None:
+    """Take a place with the secret or the number that the tab reports. The report is untrusted."""
     if st.session_state.get(WAITING) == code:
         try:
-            enter(code, None, secret)
+            enter(code, kept)
         except LessonError as error:
             refuse(error)
         publish()
@@ -159,6 +157,9 @@ def _show_teacher(place: Seat, lesson: Lesson, stop: Stop | None, tally: Tally) 
         if stop and tally.phase < Phase.REVEAL:
             st.button(words["reveal_now"], key="class_reveal", on_click=_reveal, args=(place,), type="tertiary")
         _invite(place, small, tally.joined)
+        if not small:
+            with st.popover(words["teacher_link"], key="class_teacher_link", icon=":material/key:"):
+                show_teacher_link(place)
         with st.popover(words["more"], key="class_more", icon=":material/more_vert:") if small else nullcontext():
             if small:
                 st.caption(words["teacher_elsewhere"])
@@ -184,8 +185,8 @@ def _reveal(place: Seat) -> None:
 
 
 def _invite(place: Seat, small: bool, joined: int) -> None:
-    """Draw the button that fills the screen with the code with which students join. On a projector the teacher's link is left
-    out, and the buttons show only their icons; screen readers read the labels (app.css)."""
+    """Draw the button that fills the screen with the code with which students join. On a projector the buttons show only their
+    icons; screen readers read the labels (app.css)."""
     words, state = text("lesson")["class"], st.session_state
 
     def turn_over() -> None:
@@ -198,8 +199,6 @@ def _invite(place: Seat, small: bool, joined: int) -> None:
             show_code(place)
             st.html(Markup('<p class="class-joined">{}</p>').format(words["line_without"].format(joined=joined)))
             st.button(words["hide_code"], key="class_hide_code", on_click=turn_over, icon=":material/close:")
-            if not small:
-                show_teacher_link(place)
 
 
 def _close(place: Seat) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 import segno
 from markupsafe import escape
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
@@ -323,21 +323,26 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     assert secret not in str(teacher.query_params)  # the secret is not on the projector
     assert f"<strong>{code}</strong> 0 joined" in panel(teacher)
     assert any(code in markdown.value for markdown in teacher.main.markdown)
-    assert not teacher.code
     teacher.button(key=INVITE).click().run()
-    assert [link.value.partition("?")[2] for link in teacher.code] == [f"class={code}#teacher-{code}={secret}"]
+    (link,) = (link for menu in teacher.get("popover") for link in menu.code)  # not on the screen that invites students
+    assert link.value.partition("?")[2] == f"class={code}#class-{code}={secret}"
+    assert len(teacher.code) == 1
+    teacher.button(key="class_hide_code").click().run()
     assert tab.storage.pop(seat.memory_name(code))[1] == secret
 
     student = on_page(PAGE)
     student.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:].lower()}")
     student.button(key="join_class").click().run()
     assert not student.exception
+    tab.storage.clear()  # another student has another tab
     by_link = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1)})
     number = by_link.session_state[seat.SEAT].student
-    assert by_link.query_params["class"] in (f"{code}-{number}", [f"{code}-{number}"])
+    assert number not in str(by_link.query_params)  # a student's link is shared, too
+    assert code_of(by_link) == code
     assert by_link.query_params["lesson"] in (LESSON, [LESSON])
     # A reload makes the session the same student again. Presenting does not give a student the notes for the teacher.
-    again = on_page(HOME, **{"class": f"{code}-{number}", "lesson_stop": str(STOP + 1), "present": "1"})
+    again = on_page(HOME, **{"class": code, "lesson_stop": str(STOP + 1), "present": "1"})
+    assert again.session_state[seat.SEAT].student == number
     assert bar(again)["notes"] is None
     assert not bar(again)["teaches"]
     teacher.run()
@@ -440,6 +445,33 @@ def test_an_answer_that_is_given_before_the_phone_has_its_seat_counts_in_the_cla
     assert not bar(phone)["questions"][0]["right"]
     store.advance(code, secret, STOP, Phase.AGAIN)
     assert bar(phone.run())["questions"][0]["may_change"]
+
+
+def test_a_seat_in_an_older_link_is_ignored(store: Classes, tab: Tab) -> None:
+    code, _ = store.open(LESSON)
+    store.join(code, "abcdefgh", "")
+    seats = set[str]()
+    for _ in range(2):
+        tab.storage.clear()  # another person opens the same link
+        student = on_page(HOME, **{"class": f"{code}-abcdefgh"})
+        assert code_of(student) == code
+        seats.add(student.session_state[seat.SEAT].student)
+    assert len(seats - {"abcdefgh"}) == 2
+    assert tally_of(store, code, 0).joined == 3
+
+
+def test_a_student_who_comes_back_to_the_class_has_the_same_seat(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _ = store.open(LESSON)
+    address: dict[str, str] = {}
+    monkeypatch.setattr(seat.st, "session_state", {})
+    monkeypatch.setattr(seat.st, "query_params", address)
+    seat.join(code)
+    place = seat.seat()
+    assert seat.follow_class(False) == ""  # the browser's Back
+    assert seat.seat() is None
+    address[seat.CLASS] = code
+    assert seat.follow_class(False) == LESSON
+    assert seat.seat() == place
 
 
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -604,11 +636,10 @@ def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str
         {"stop": 1, "value": ["1"]},
     ]
 
-    async def enter(query: str, number: int) -> Session:
-        session = Session(At(url), "lessons", {"class": query})
+    async def enter(code: str, number: int, stored: str = "") -> Session:
+        session = Session(At(url), "lessons", {"class": code})
         await session.open()
-        if query == query[:CODE_LENGTH]:  # a seat in the address needs no answer of the tab
-            await session.send(f"tab_memory_{seat.memory_name(query)}", "recall", {"text": ""})
+        await session.send(f"tab_memory_{seat.memory_name(code)}", "recall", {"text": stored})
         if number % 10 == 0:
             await session.send(KEY, "answer", hostile[number // 10])
         return session
@@ -620,9 +651,8 @@ def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str
         await session.send(KEY, "advance", {"stop": 1, "to": int(Phase.REVEAL)})  # only the teacher's counts
         if number % 7:
             return session
-        query = session.query["class"]
         await session.close()
-        return await enter(query, 1)
+        return await enter(code, 1, session.stored[f"tab_memory_{seat.memory_name(code)}"])
 
     async def second_vote(student: Session, number: int) -> None:
         await student.rerun()
@@ -644,7 +674,8 @@ def test_sixty_students_vote_talk_and_vote_again_and_the_tally_is_right(url: str
         await asyncio.gather(*(second_vote(each, number) for number, each in enumerate(students)))
         await teacher.send(KEY, "advance", {"stop": 1, "to": int(Phase.REVEAL)})
         await asyncio.gather(students[0].rerun(), teacher.rerun())
-        assert all(each.query["class"] != code for each in students)  # the address of each student has a number of its own
+        assert all(each.query["class"] == code for each in students)
+        assert len({each.stored[f"tab_memory_{seat.memory_name(code)}"] for each in students}) == 60
         await asyncio.gather(*(each.close() for each in (teacher, *students)))
         return " ".join(teacher.texts), before, " ".join(students[0].texts)
 
@@ -702,12 +733,21 @@ def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_proj
     assert boxes[0]["height"] < 120
 
 
+def teachers_link(page: Page) -> str:
+    """The link that opens the class as its teacher, read in its menu."""
+    menu = page.get_by_role("button", name=WORDS["teacher_link"])
+    menu.click()
+    link = page.locator(".stCode").inner_text().strip()
+    menu.click()
+    return link
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reload(
     visitor: Visitor, stranger: BrowserContext
 ) -> None:
-    kept = "Object.keys(sessionStorage).some((name) => name.startsWith('teacher-'))"
+    kept = "Object.keys(sessionStorage).some((name) => name.startsWith('class-'))"
     page = visitor.open(f"lessons?class_lesson={LESSON}")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
     page.locator(".class-line").wait_for()
@@ -716,7 +756,10 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     page.locator(".class-line").wait_for()  # still the teacher
     assert "0 joined" in page.locator(".class-line").inner_text()
     page.locator(f".st-key-{INVITE} button").first.click()
-    link = page.locator(".stCode").inner_text().strip()
+    expect(page.locator(".st-key-class_code_screen")).to_be_visible()
+    expect(page.locator(".stCode")).to_have_count(0)
+    page.locator(".st-key-class_hide_code button").click()
+    link = teachers_link(page)
     address, secret = link.split("#")[0], link.rpartition("=")[2]
     assert secret not in address + page.url
 
@@ -733,10 +776,21 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
     other.locator(".class-line").wait_for()
     assert "0 joined" in other.locator(".class-line").inner_text()  # no teacher has joined as a student
     other.close()
+    says = WORDS["student"].partition("{")[0]
     student = stranger.new_page()  # another tab has not the secret
     student.goto(address)
-    student.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
+    student.get_by_text(says).wait_for()
     expect(page.locator(".class-line")).to_contain_text("1 joined")
+    student.wait_for_function(kept)
+    student.reload()
+    student.get_by_text(says).wait_for()
+    student.wait_for_function(kept)
+    expect(page.locator(".class-line")).to_contain_text("1 joined")  # the reload has kept the seat
+    neighbour = stranger.new_page()
+    neighbour.goto(student.url)
+    neighbour.get_by_text(says).wait_for()
+    expect(page.locator(".class-line")).to_contain_text("2 joined")
+    neighbour.close()
     student.close()
 
 
@@ -745,9 +799,7 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
 def test_a_link_without_a_stop_opens_the_stop_of_the_class(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open(f"lessons?class_lesson={LESSON}")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
-    page.locator(f".st-key-{INVITE} button").first.click()
-    link = page.locator(".stCode").inner_text().strip()
-    page.locator(".st-key-class_hide_code button").click()
+    link = teachers_link(page)
     page.get_by_role("button", name=WORDS["reveal_now"]).click()
     page.locator(".bar[data-stop='1'] a.next").click()
     page.locator(".bar[data-stop='2']").wait_for()
@@ -757,7 +809,7 @@ def test_a_link_without_a_stop_opens_the_stop_of_the_class(visitor: Visitor, str
         if address == link:
             other.locator(".class-line").wait_for()  # it is the teacher
         else:
-            other.wait_for_url("**class=*-*")  # it has the seat of a student
+            other.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
         other.locator(".bar[data-stop='2']").wait_for()
         other.close()
     expect(page.locator(".class-line")).to_contain_text("1 joined")
@@ -774,7 +826,7 @@ def test_page_down_leads_a_class_from_vote_to_reveal_and_phones_follow(visitor: 
     phone = stranger.new_page()
     phone.goto(f"{visitor.url}/?class={code}")
     options, verdict = phone.locator(".bar .options button"), phone.locator(".bar .verdict")
-    phone.wait_for_url(f"**class={code}-*")  # it has its seat
+    phone.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
     expect(phone.locator(".bar a.next")).to_have_count(0)  # the phone follows
     options.nth(0).click()
     expect(page.locator(".class-line")).to_contain_text("1 answered")
