@@ -118,8 +118,9 @@ def _said(run: Run, made: Hypothesis) -> str:
 
 
 def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
-    """Draw a table of the hypotheses that were kept to the end."""
-    words = text("decoding")
+    """Draw a table of the hypotheses that were kept to the end. If the model has a limit of doubt, the table says which ones
+    are below it."""
+    words, doubt = text("decoding"), run.pipeline.card.measures.get("doubt")
     rows = [
         {
             words["answer"]: _answer(run, made),
@@ -130,7 +131,13 @@ def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
         }
         for made in kept
     ]
+    if doubt:
+        for row, made in zip(rows, kept, strict=True):
+            mean = made.total / (made.step + 1)
+            row |= {words["mean"]: round(mean, 4), words["unsure"]: mean < doubt["below"]}
     st.dataframe(pd.DataFrame(rows), hide_index=True)
+    if doubt:
+        st.caption(words["unsure_says"].format(below=fixed(doubt["below"], 3)))
 
 
 def _show_differences(view: View, run: Run, method: Beam) -> None:

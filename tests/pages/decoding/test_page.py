@@ -483,6 +483,16 @@ def test_the_table_of_the_beam_lists_each_answer_once_with_the_tokens_that_it_sh
     assert [len(answer.split()) for answer in table[words["answer"]]] == table[words["tokens"]].tolist()
 
 
+def test_the_table_of_the_beam_marks_the_answers_below_the_limit_of_doubt() -> None:
+    """“Le magasin indique neuf heures.” is wrong, “Où est la gare ?” is right."""
+    words = text("decoding")
+    for source, unsure in {"The shop opens at nine.": True, "Where is the station?": False}.items():
+        table = on_page(PAGE, model="everyday", source=source, method="beam", part="beam").main.dataframe[0].value
+        assert table[words["unsure"]][0] == unsure
+        np.testing.assert_allclose(table[words["mean"]], table[words["total"]] / table[words["tokens"]], atol=1e-3)
+
+
+
 def test_an_empty_box_for_the_seed_is_its_first_seed() -> None:
     app = check(on_page(PAGE, model="reverse", source="abcdef", method="sampling", temperature="3", seed="0"))
     app.number_input(key="seed").set_value(None).run()
