@@ -1,5 +1,6 @@
 """Tests of the documents: the files, modules and functions that they name exist."""
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -86,3 +87,11 @@ def test_every_picture_of_the_readme_exists_is_small_and_has_a_description() -> 
     files = [ROOT / path for _, path in pictures]
     assert set(files) == set((ROOT / "docs" / "pictures").iterdir())
     assert sum(file.stat().st_size for file in files) < 1_200_000
+
+
+def test_names_in_the_app_follow_the_table_of_words() -> None:
+    nodes = [node for file in (ROOT / "pages").rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))]
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    # A token is sampled, and a text is encoded; *draw* and *read* mean something else.
+    assert not [name for name in names if {"draws", "reading", "readings"} & set(name.lower().split("_"))]

@@ -19,7 +19,7 @@ from transformer.pipeline.decoding.generate import ALLOWED, OWN, Stage
 from transformer.pipeline.decoding.logits_processors import Temperature
 from transformer.pipeline.decoding.methods import Beam, Hypothesis, Sample
 
-DRAWS = 100
+SAMPLES = 100
 WARM, COLD = 2.0, 0.5  # two example temperatures for the sentence that is shown if no temperature is set
 
 
@@ -48,7 +48,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     says = _effects(run, titles, distributions) if isinstance(method, Sample) else [words["stages_allowed"]]
     st.caption(" ".join([*says, *forced]))
     if isinstance(method, Sample):
-        _show_draws(run, made, method, tokens, stages[-1])
+        _show_samples(run, made, method, tokens, stages[-1])
 
 
 def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stage token"]) -> list[str]:
@@ -59,29 +59,29 @@ def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stag
     return [sentences, words["stages_idle"].format(stages=", ".join(idle))] if idle else [sentences]
 
 
-def _show_draws(
+def _show_samples(
     run: Run, made: Hypothesis, method: Sample, tokens: list[str], probabilities: Float[np.ndarray, " shown"]
 ) -> None:
-    """Draw a switch. While it is on, also draw how often each token comes in `DRAWS` draws of this step, beside its
+    """Draw a switch. While it is on, also draw how often each token comes in `SAMPLES` samples of this step, beside its
     probability after the last logits processor. `tokens` are the names of the bars."""
     words = text("decoding")
-    if not st.toggle(words["draw"].format(count=DRAWS), key="draws", bind="query-params", help=words["draw_help"]):
+    if not st.toggle(words["draw"].format(count=SAMPLES), key="draws", bind="query-params", help=words["draw_help"]):
         return
     step, last = run.step(made), run.distributions(made)[-1]
-    sampled = method.samples(step.stages[-1].logits[made.row], made.step, DRAWS).numpy()
-    shares = with_rest(np.bincount(sampled, minlength=len(last)), run.top(made)) / DRAWS
+    sampled = method.samples(step.stages[-1].logits[made.row], made.step, SAMPLES).numpy()
+    shares = with_rest(np.bincount(sampled, minlength=len(last)), run.top(made)) / SAMPLES
     figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]), figure_labels())
 
     def explain(bar: Cell) -> None:
         if bar.row:
-            explain_samples(tokens[bar.column], round(shares[bar.column] * DRAWS), DRAWS)
+            explain_samples(tokens[bar.column], round(shares[bar.column] * SAMPLES), SAMPLES)
         else:
             explain_probability(run, made, bar.column, len(step.stages) - 1, stage_title(step.stages[-1]))
 
     show_explained(
         figure,
         "draw-bars",
-        words["draw_alt"].format(count=DRAWS),
+        words["draw_alt"].format(count=SAMPLES),
         explain,
         (2, len(tokens)),
         marks=lambda bar: ring(bar.column + (0.2 if bar.row else -0.2), float((probabilities, shares)[bar.row][bar.column])),
@@ -91,7 +91,7 @@ def _show_draws(
         st.caption(words["draw_certain"].format(token=token))
         return
     first = words["draw_forced" if step.forced else "draw_written"].format(token=token)
-    st.caption(first + words["draw_caption"].format(count=DRAWS, spread=share(0.5 / DRAWS**0.5)))
+    st.caption(first + words["draw_caption"].format(count=SAMPLES, spread=share(0.5 / SAMPLES**0.5)))
 
 
 def _show_temperature(run: Run, made: Hypothesis) -> None:

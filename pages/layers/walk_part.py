@@ -239,7 +239,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     picture(before, operation, result, alt, PICTURE, current.path, zooms=True, on_number=on_number, framed=framed)
     if picked is not None:
         show_picked(view, trace, stops, current, views[picked[0]], picked[1:], item, head, _go)
-    _reading(views)
+    _explain_picture(views)
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:
         texts = view.model, view.sources[item], view.targets[item]
@@ -249,7 +249,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
                 show_training_link(*texts, path.kind, path.layer, head)
 
 
-def _reading(views: Sequence[TensorView]) -> None:
+def _explain_picture(views: Sequence[TensorView]) -> None:
     """Explain how to read and use the picture of these tensors."""
     words, opened, wide = text("tensors")["picture"], opened_columns(PICTURE, views), binned(views)
     if opened is not None:

@@ -1,5 +1,5 @@
-"""Pictures of a stop with answers side by side: written greedily and drawn, before and after the training of the model, and of
-two models that were trained differently."""
+"""Pictures of a stop with answers side by side: written greedily and sampled, before and after the training of the model, and
+of two models that were trained differently."""
 
 import streamlit as st
 
@@ -27,9 +27,9 @@ LOSSES = 220  # px: height of the curves of two trainings; on a laptop the next 
 HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 
-def show_draws(stop: Stop) -> None:
+def show_samples(stop: Stop) -> None:
     """Draw four answers of the stop's model to its text: two that greedy decoding writes, and below them two whose words are
-    drawn. The temperature and the seed of the first draw are in the view of the stop; the second draw has the next seed.
+    sampled. The temperature and the seed of the first sample are in the view of the stop; the second one has the next seed.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -37,23 +37,23 @@ def show_draws(stop: Stop) -> None:
     words, run, view = text("lesson")["experiment"], run_of(stop), dict(stop.view)
     temperature = linked_number(view.get("temperature"), 0.0, HOTTEST, 1.0, whole=False)
     first = int(linked_number(view.get("seed"), 0, LARGEST_SEED - 1, 1, whole=True))
-    drawn = [words["drawn"].format(seed=seed, temperature=number(temperature, 2)) for seed in (first, first + 1)]
+    titles = [words["drawn"].format(seed=seed, temperature=number(temperature, 2)) for seed in (first, first + 1)]
     answers = four_answers(run.key, run.source, temperature, first)
     say_parting(show_two_answers("greedy", [words["greedy"], words["greedy_again"]], answers[:2]))
-    say_parting(show_two_answers("drawn", drawn, answers[2:]))
+    say_parting(show_two_answers("drawn", titles, answers[2:]))
 
 
 @cached
 def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[tuple[str, ...]]:
-    """The tokens of four answers of a model to a text: two greedy answers, which are both computed, and two drawn answers.
+    """The tokens of four answers of a model to a text: two greedy answers, which are both computed, and two sampled answers.
 
     Raises:
         HeadlightError: the model cannot read the text.
     """
     pipeline, encoding = runs().pipeline(key), runs().encoding(key, "source", source)
     greedy: list[tuple[Method, list[LogitsProcessor]]] = [(Greedy(), [])] * 2
-    drawn = [(Sample(each), [Temperature(temperature)]) for each in (seed, seed + 1)]
-    written = (Generation.of(pipeline.generate(encoding, *settings)).ids() for settings in (*greedy, *drawn))
+    sampled = [(Sample(each), [Temperature(temperature)]) for each in (seed, seed + 1)]
+    written = (Generation.of(pipeline.generate(encoding, *settings)).ids() for settings in (*greedy, *sampled))
     return [tuple(pipeline.vocabulary("target").tokens_of(ids)) for ids in written]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.lessons.content.lesson import Stop
 from pages.lessons.content.stop_views import run_of, view_of, with_second_model
 from pages.lessons.content.truths import edits_of, phrases_of
-from pages.lessons.playing.answer_pictures import show_draws, show_snapshots, show_trainings
+from pages.lessons.playing.answer_pictures import show_samples, show_snapshots, show_trainings
 from pages.lessons.playing.asked import is_settled, open_stop
 from pages.lessons.playing.row_pictures import legend, say_row, show_row
 from pages.lessons.playing.vector_picture import show_vectors
@@ -84,4 +84,4 @@ def _show_probabilities(stop: Stop) -> None:
 
 # Pictures of an edit, which are also drawn for the stop's second model; and pictures that are drawn once for a stop.
 OF_EDIT = {"answers": _show_answers, "probabilities": _show_probabilities}
-ALONE = {"vectors": show_vectors, "draws": show_draws, "snapshots": show_snapshots, "trainings": show_trainings}
+ALONE = {"vectors": show_vectors, "draws": show_samples, "snapshots": show_snapshots, "trainings": show_trainings}

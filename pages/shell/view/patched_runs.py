@@ -92,7 +92,7 @@ def runs_of(view: View, second: View) -> Runs:
     key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
     clean, corrupt = (replace(each, key=key) for each in (view, second))
     read = _target(clean)
-    return Runs(_reading(clean, read), _reading(corrupt, read))
+    return Runs(_with_target(clean, read), _with_target(corrupt, read))
 
 
 def head_name(head: Head) -> str:
@@ -117,7 +117,7 @@ def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
 patched_runs = RESULTS.cached(_patched, ignored=1)
 
 
-def _reading(view: View, target: str | Answer | None) -> View:
+def _with_target(view: View, target: str | Answer | None) -> View:
     """The view of the first text alone, with this target."""
     return replace(view, sources=view.sources[:1], targets=(target,), examples=0)
 

@@ -33,7 +33,7 @@ Drops = dict[str, PerHead]
 
 
 class Runs:
-    """Caches of models, readings, answers, traces and head importances. The keys are values (model, texts, edits). Sharing a
+    """Caches of models, encodings, answers, traces and head importances. The keys are values (model, texts, edits). Sharing a
     trace is safe, because no code writes to it."""
 
     def __init__(self, cache: Store = RESULTS) -> None:
