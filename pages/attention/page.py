@@ -18,7 +18,7 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import seen
 from pages.shell.view.card_heads import head_title, head_to_show, pick_head
-from pages.shell.view.joined_words import pick_words, say_joined
+from pages.shell.view.joined_words import pick_words
 from pages.shell.view.run_banner import show_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
@@ -67,9 +67,7 @@ with explained():
                     show_small_map(view, shown, kind, layer, head)
             show_overview(view, shown, kind, layer, head, tiles)
         if seen("head", 920, at_once):
-            if look not in COMPUTED:
-                say_joined(shown)
-            elif shown is not trace:
+            if look in COMPUTED and shown is not trace:
                 st.caption(text("common")["computed_in_pieces"])
             if look in ("map", "lines"):
                 st.markdown(words["qkv"])

@@ -94,7 +94,9 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
         notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0 and bool(source.unknown)))
     written = sentence_case(view.sources[item]) if "translation" in pipeline.card.measures else view.sources[item]
     if written != view.sources[item]:
-        short, full = words["small_letters"], words["small_letters_full"].format(model=literal(view.model))
+        same = written[:1] == view.sources[item][:1]
+        short = words["only_capitals" if view.sources[item].isupper() else "small_i" if same else "small_letters"]
+        full = words["small_letters_full"].format(model=literal(view.model))
         notes.append(Note(short, full, ":material/match_case:", instead=written if item == 0 else None))
     length = len(source.typed)
     if pipeline.trained and length > pipeline.card.longest:
