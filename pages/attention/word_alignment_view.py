@@ -48,10 +48,10 @@ def _show_by_step(by_step: Mapping[int, Float[np.ndarray, "layer head"]]) -> Non
     """Say the smallest error after each number of training steps, and draw the errors of all heads as a table that unfolds."""
     words, said = text("head_patterns"), text("head_patterns")["alignment"]
     least = [f"{whole(step)}: **{fixed(errors.min(), 2)}**" for step, errors in by_step.items()]
-    st.caption(said["training"].format(steps=", ".join(least)))
+    st.caption(said["training"].format(steps="; ".join(least)))
     if fold := unfolding(said["by_step"], ":material/table:", "by_step"):
         layers, heads = (places.ravel() + 1 for places in np.indices(next(iter(by_step.values())).shape))
-        columns = {whole(step): errors.ravel() for step, errors in by_step.items()}
+        columns = {whole(step): [fixed(error, 2) for error in errors.ravel().tolist()] for step, errors in by_step.items()}
         with fold:
             frame = pd.DataFrame({words["layer"]: layers, words["head"]: heads, **columns})
             st.dataframe(frame, hide_index=True, width="content", height=320)

@@ -79,7 +79,7 @@ def _caption(film: Film) -> str:
     words, pipeline, steps = text("training"), film.frames.pipeline(-1), film.frames.steps
     recipe, says = pipeline.card.recipe, [words["film_caption"].format(target=quoted(film.target))]
     if steps[0]:
-        says.insert(0, words["film_steps"].format(steps=", ".join(map(whole, steps)), first=whole(steps[0])))
+        says.insert(0, words["film_steps"].format(steps="; ".join(map(whole, steps)), first=whole(steps[0])))
     if pipeline.config.dropout and tests(film.frames):
         says.append(words["film_dropout"])
     if recipe["label_smoothing"]:

@@ -23,5 +23,5 @@ def test_the_film_opens_on_the_head_that_aligns_words_best() -> None:
 def test_the_film_says_its_steps_if_the_first_is_not_before_the_training(model: str) -> None:
     app, steps = on_page(PAGE, model=model), frames_of(model).steps
     assert runs().pipeline(model).card.recipe["steps"] == steps[-1]
-    says = text("training")["film_steps"].format(steps=", ".join(map(whole, steps)), first=whole(steps[0]))
+    says = text("training")["film_steps"].format(steps="; ".join(map(whole, steps)), first=whole(steps[0]))
     assert any(says in caption.value for caption in app.caption) == (steps[0] > 0)
