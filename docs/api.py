@@ -5,6 +5,7 @@
 They are not committed. `.ci/run` makes them too, and fails if a module or an annotation cannot be read.
 """
 
+import importlib.util
 import pkgutil
 import warnings
 from pathlib import Path
@@ -13,9 +14,10 @@ import pdoc
 
 import transformer
 
-# Models of Hugging Face are opened by `Pipeline.open`; what lies below it is imported by nobody else, and takes long to import.
-INTERNAL = {"transformer.huggingface"}
 FOLDER = Path(__file__).with_suffix("")
+TEMPLATES = FOLDER.with_name("api_templates")
+# Without the optional packages of requirements-huggingface.txt, these modules cannot be imported.
+OPTIONAL = set() if importlib.util.find_spec("transformers") else {"transformer.huggingface"}
 
 
 def write(folder: Path) -> None:
@@ -24,8 +26,8 @@ def write(folder: Path) -> None:
     Raises:
         UserWarning: pdoc cannot read a module or an annotation.
     """
-    names = {module.name for module in pkgutil.iter_modules(transformer.__path__, "transformer.")} - INTERNAL
-    pdoc.render.configure(show_source=False)
+    names = {module.name for module in pkgutil.iter_modules(transformer.__path__, "transformer.")} - OPTIONAL
+    pdoc.render.configure(docformat="google", show_source=False, template_directory=TEMPLATES)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         # `transformer.__all__` names the function `tracing`, which pdoc takes for the folder of the same name.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.model_cards import table
+from docs.api import write
 from transformer.network.config import PRESETS, TransformerConfig
 
 ROOT = Path(__file__).parents[1]
@@ -95,3 +96,20 @@ def test_names_in_the_app_follow_the_table_of_words() -> None:
     names |= {node.id for node in nodes if isinstance(node, ast.Name)}
     # A token is sampled, and a text is encoded; *draw* and *read* mean something else.
     assert not [name for name in names if {"draws", "reading", "readings"} & set(name.lower().split("_"))]
+
+
+@pytest.mark.slow
+def test_every_page_of_the_api_can_be_reached_by_links_and_lists_arguments(tmp_path: Path) -> None:
+    write(tmp_path)
+    reached, open_pages = set[Path](), [tmp_path / "index.html"]
+    while open_pages:
+        page = open_pages.pop().resolve()
+        if page not in reached and page.is_relative_to(tmp_path):
+            reached.add(page)
+            targets = re.findall(r"""(?:href="|url=)([^":#]+\.html)""", page.read_text())
+            open_pages += [page.parent / target for target in targets]
+    assert reached == {*tmp_path.rglob("*.html")}
+    assert {tmp_path / f"transformer/{name}.html" for name in ("draw", "figures", "huggingface/film_trainer")} <= reached
+    for page in reached:
+        assert not re.search("<p>(Args|Attributes|Raises|Returns|Yields):", page.read_text()), page
+    assert "<li><strong>every:</strong>" in (tmp_path / "transformer/training/own_film.html").read_text()
