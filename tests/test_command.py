@@ -12,7 +12,7 @@ import pytest
 
 import transformer
 from benchmarks.app_server import free_port
-from headlight.__main__ import app_script, main
+from headlight.__main__ import app_script, main, port_problem
 
 
 def ending(*arguments: str) -> str | int | None:
@@ -41,11 +41,38 @@ def test_a_taken_port_is_said_in_one_sentence() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["", "::1", "localhost"])
+def test_a_port_that_is_taken_at_one_address_of_a_name_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", name)
+    *_, family, place = max(
+        (family, place[:1]) for family, *_, place in socket.getaddrinfo(name or "localhost", 0, type=socket.SOCK_STREAM)
+    )
+    with socket.create_server((*place, 0), family=family) as other:
+        port = other.getsockname()[1]
+        assert "is taken by another program" in port_problem(port)
+    assert port_problem(port) == ""
+
+
+def test_an_unknown_address_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "no such address")
+    assert port_problem(free_port()).startswith("The address no such address cannot be used: ")
+
+
+def test_a_wrong_variable_is_said_in_one_sentence() -> None:
+    wrong = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "HEADLIGHT_RUNS": "abc"}
+    command = [sys.executable, "-m", "headlight", "--port", str(free_port())]
+    folder = app_script().parent / "deploy"
+    done = subprocess.run(command, cwd=folder, env=wrong, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr == ("headlight: HEADLIGHT_RUNS is 'abc'; expected a whole number from 1 to 2147483647, such as 2.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["--port", "0"], "'0' is not a port; allowed are 1 to 65535"),
         (["--port", "many"], "'many' is not a port"),
+        (["--port", "٣"], "'٣' is not a port"),
         (["--models", "nowhere"], "there is no folder 'nowhere'"),
         (["attention"], "unrecognized arguments"),
     ],

@@ -17,6 +17,7 @@ from typing import NoReturn
 FOLDER = Path(__file__).parent
 PORT = "8501"
 MODELS = "HEADLIGHT_MODELS"  # read by pages/shell/models/folders.py
+SETTING = "HEADLIGHT_"  # the first word of the error about a variable (transformer/environment.py)
 
 
 def app_script() -> Path:
@@ -31,7 +32,7 @@ def port_number(text: str) -> int:
     Raises:
         argparse.ArgumentTypeError: the text is not a port.
     """
-    if text.isdecimal() and 1 <= int(text) <= 65535:
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= 65535:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a port; allowed are 1 to 65535")
 
@@ -49,14 +50,23 @@ def model_folders(text: str) -> str:
 
 
 def port_problem(port: int) -> str:
-    """Why the app cannot use a port, as a sentence; empty if it can."""
+    """Why the app cannot use a port, as a sentence; empty if it can.
+
+    The port must be free at every address of the app's name: a browser can take another one than the app."""
+    name, problems = os.environ.get("STREAMLIT_SERVER_ADDRESS") or None, list[str]()
     try:
-        with socket.create_server((os.environ.get("STREAMLIT_SERVER_ADDRESS", ""), port)):
-            return ""
+        places = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            return f"Port {port} cannot be used: {error.strerror}."
-        return f"Port {port} is taken by another program; choose another one, for example: headlight --port {port % 65535 + 1}"
+        return f"The address {name} cannot be used: {error.strerror}."
+    for family, _, _, _, place in places:
+        try:
+            socket.create_server(place, family=family).close()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                other = port % 65535 + 1
+                return f"Port {port} is taken by another program; choose another one, for example: headlight --port {other}"
+            problems.append(f"Port {port} cannot be used: {error.strerror}.")
+    return problems[0] if len(problems) == len(places) else ""  # a computer can lack IPv4 or IPv6
 
 
 def parser() -> argparse.ArgumentParser:
@@ -99,7 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. It ends when the app ends; after Ctrl-C the program ends with the exit status 0 (`stop`).
 
     Raises:
-        SystemExit: with the exit status: 2 and a message if an option is wrong; 1 and a message if the port cannot be used.
+        SystemExit: with the exit status: 2 and a message if an option is wrong; 1 and a message if the port cannot be used, or
+            an environment variable is wrong.
     """
     line = parser()
     options = line.parse_args(arguments)
@@ -117,7 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGINT, stop)
     from streamlit.web.cli import main as streamlit
 
-    streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
+    try:
+        streamlit(["run", str(app_script()), *settings], prog_name="streamlit", standalone_mode=False)
+    except ValueError as error:
+        if str(error).startswith(SETTING):
+            sys.exit(f"headlight: {error}")
+        raise
 
 
 def check_codes() -> NoReturn:

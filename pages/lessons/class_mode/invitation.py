@@ -19,13 +19,15 @@ PORT = 8501  # Streamlit's default, for an address without a port
 LONGEST = 500  # limit of characters of an address in a QR code; a longer one makes dots too small for a phone
 # A private address (RFC 1918). Connecting a UDP socket to it reveals this machine's own address. No packet is sent.
 ELSEWHERE = ("10.255.255.255", 1)
+# The values of Streamlit's setting `server.address` with which it answers other computers.
+EVERYWHERE = (None, "", "0.0.0.0", "::")
 
 _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def show_code(place: Seat) -> None:
     """Draw what students need to join, large enough for the last row: the QR code of the address, and below it the address and
-    the code as text. If phones cannot reach the address, draw instead how to start the app so that phones reach it."""
+    the code as text. If phones cannot reach the address, draw instead what to do."""
     st.html(_STYLE)
     if warn_local():
         return
@@ -51,8 +53,8 @@ def show_teacher_link(place: Seat) -> None:
 
 
 def warn_local(short: bool = False) -> bool:
-    """If only this machine can reach the app's address, draw a warning with the command to start instead, or a line that refers
-    to the full warning. Returns whether only this machine can reach it."""
+    """If only this machine can reach the app's address, draw a warning with what to do, or a line that refers to the full
+    warning. Returns whether only this machine can reach it."""
     address = app_address()
     if not is_local(address):
         return False
@@ -62,7 +64,8 @@ def warn_local(short: bool = False) -> bool:
         return True
     own = own_address()
     instead = words["local_own" if own else "local_unknown"].format(address=f"http://{own or '…'}:{port}")
-    st.warning(words["local"].format(address=literal(address), port=port, instead=instead), icon=":material/wifi_off:")
+    start = words["local_here" if st.get_option("server.address") in EVERYWHERE else "local_start"]
+    st.warning(words["local"].format(address=literal(address), start=start, instead=instead), icon=":material/wifi_off:")
     return True
 
 

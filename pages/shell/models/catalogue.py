@@ -24,7 +24,7 @@ def is_only_here(model: str) -> bool:
 
 def trained_key(model: str) -> Key:
     """The cache key of a model for which `trained` is true."""
-    return own_models().get(model) or folder_models().get(model, model)
+    return model if model in available() else own_models().get(model) or folder_models().get(model, model)
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:
