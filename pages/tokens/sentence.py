@@ -137,15 +137,11 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
 def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -> Markup:
     """The words as an HTML list, each with the ids of its pieces; a word of one piece with its id and its row."""
     words = text("tokens")
-    items = [
-        Markup('<li class="known"><b>{}</b><small>{}</small></li>').format(
-            token,
-            words["chip_pieces"].format(ids=" ".join(str(ids[place]) for place in group))
-            if len(group) > 1
-            else words["chip"].format(id=ids[group[0]]),
-        )
-        for token, group in zip(tokens, of, strict=True)
-    ]
+    items = []
+    for token, group in zip(tokens, of, strict=True):
+        listed = " ".join(str(ids[place]) for place in group)
+        number = words["chip" if len(group) == 1 else "chip_pieces"].format(id=listed, ids=listed)
+        items.append(Markup('<li class="known"><b>{}</b><small>{}</small></li>').format(token, number))
     return _listed(items)
 
 

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -275,7 +276,7 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
 def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
     short = ShortRun("reverse", 3e-3, 5, 10, 4)
     monkeypatch.setattr(experiments, "WARM", short)
-    monkeypatch.setattr(experiments, "COLD", short._replace(warmup=0))
+    monkeypatch.setattr(experiments, "COLD", replace(short, warmup=0))
     app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
     assert not [each for each in app.markdown if "After 10 steps" in each.value]
     app.button(key="run-warmup").click().run()
