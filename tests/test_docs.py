@@ -90,8 +90,9 @@ def test_every_picture_of_the_readme_exists_is_small_and_has_a_description() -> 
     assert sum(file.stat().st_size for file in files) < 1_200_000
 
 
-def test_names_in_the_app_follow_the_table_of_words() -> None:
-    nodes = [node for file in (ROOT / "pages").rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))]
+def test_names_follow_the_table_of_words() -> None:
+    files = [file for folder in ("pages", "transformer") for file in (ROOT / folder).rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
     names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     names |= {node.id for node in nodes if isinstance(node, ast.Name)}
     # A token is sampled, and a text is encoded; *draw* and *read* mean something else.

@@ -176,7 +176,7 @@ class HuggingFacePipeline(TextPipeline):
             raise InputError("side is {side!r}; allowed are source and target.", side=side)
         return self.source_vocabulary if side == "source" else self.target_vocabulary
 
-    # --- reading -------------------------------------------------------------------------------------------------------------
+    # --- encoding ------------------------------------------------------------------------------------------------------------
 
     def longest(self, side: Side) -> int:
         """The most tokens of a text, special ones included. For a decoder this is one less than its positions, because the

@@ -276,7 +276,7 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
     # The tables of sinusoidal positions are not in the file, and their size does not change the shape of any parameter. So the
     # tensors are compared with a model whose tables have one row: a refused file costs no memory for tables.
     small = replace(config, max_len=1) if config.position == "sinusoidal" else config
-    with _Undrawn():
+    with _Unsampled():
         shapes = {key: tuple(tensor.shape) for key, tensor in Transformer(small).named_parameters()}
     check_tensors(tensors, shapes, name)
     largest = max(float(tensor.abs().max()) for tensor in tensors.values() if tensor.numel())
@@ -286,13 +286,13 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
             name=name,
             largest=largest,
         )
-    with _Undrawn():
+    with _Unsampled():
         model = Transformer(config)
     model.load_state_dict(tensors, strict=False)  # names are checked above; a tied parameter has a second name
     return model.eval()
 
 
-class _Undrawn(TorchFunctionMode):
+class _Unsampled(TorchFunctionMode):
     """A context in which, for this thread only, initialisation samples no random numbers and leaves weights uninitialised.
 
     The weights are overwritten afterwards. Sampling would change the random numbers of another thread that is training,

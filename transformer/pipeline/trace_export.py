@@ -22,13 +22,13 @@ def trace_file(trace: Trace) -> bytes:
         raise InputError("The trace must be a Trace, as `Pipeline.trace` returns it, not {trace!r}.", trace=trace)
     metadata = {
         "headlight-trace": "1",
-        "axes": json.dumps({step.path: step.axes for step in trace}),
-        "order": json.dumps([step.path for step in trace]),
+        "axes": json.dumps({activation.path: activation.axes for activation in trace}),
+        "order": json.dumps([activation.path for activation in trace]),
         "source_tokens": json.dumps(trace.source_tokens, ensure_ascii=False),
         "target_tokens": json.dumps(trace.target_tokens, ensure_ascii=False),
         "config": trace.config.to_json(),
     }
-    return save({step.path: step.values.clone().contiguous() for step in trace}, metadata)
+    return save({activation.path: activation.values.clone().contiguous() for activation in trace}, metadata)
 
 
 def step_file(model: Network, step: DecodingStep) -> bytes:

@@ -191,7 +191,7 @@ class Untrained:
                 added. Models share the memory of equal weights, so never write to them. By default nothing is shared.
         """
         config = self.config
-        with _Drawn(Weights() if weights is None else weights, config.initialization == "xavier"):
+        with _Sampled(Weights() if weights is None else weights, config.initialization == "xavier"):
             model = Transformer(config).eval()
         card = Card(task="", description="random weights, never trained", accepts=ACCEPTS, longest=LONGEST, command="")
         return Pipeline(self.preset, model, *self.vocabularies, card, trained=False)
@@ -212,18 +212,18 @@ class Weights:
         """Memory of all weights in bytes; weights that several models share are counted once."""
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
-    def drawn(self, number: int, tensor: Tensor, draw: Callable[[], object]) -> None:
-        """Let a tensor use the memory of the weights with this number. If there are none of its shape, call `draw`, which
+    def fill(self, number: int, tensor: Tensor, sample: Callable[[], object]) -> None:
+        """Let a tensor use the memory of the weights with this number. If there are none of its shape, call `sample`, which
         samples new ones into it."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known
             return
-        draw()
+        sample()
         self._tensors.setdefault(number, tensor.data)
 
 
-class _Drawn(TorchFunctionMode):
+class _Sampled(TorchFunctionMode):
     """A context in which, for this thread only, initialisation samples from its own generator.
 
     PyTorch's global generator is shared by all threads, so seeding it and restoring its state would change the numbers that
@@ -237,17 +237,17 @@ class _Drawn(TorchFunctionMode):
 
     def __init__(self, weights: Weights, xavier: bool) -> None:
         super().__init__()
-        self.weights, self.generator, self.drawn = weights, torch.Generator(), 0
+        self.weights, self.generator, self.count = weights, torch.Generator(), 0
         self.left_out = (nn.init.kaiming_uniform_, nn.init.normal_) if xavier else ()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if "generator" not in kwargs:
             return func(*args, **kwargs)
-        self.drawn += 1
+        self.count += 1
         tensor: Tensor = args[0] if args else kwargs["tensor"]
-        seeded = kwargs | {"generator": self.generator.manual_seed(self.drawn)}
-        self.weights.drawn(self.drawn, tensor, lambda: None if func in self.left_out else func(*args, **seeded))
+        seeded = kwargs | {"generator": self.generator.manual_seed(self.count)}
+        self.weights.fill(self.count, tensor, lambda: None if func in self.left_out else func(*args, **seeded))
         return tensor
 
 

@@ -24,13 +24,13 @@ def watched_bytes(watched: Watched) -> bytes:
     """
     metadata = {
         FORMAT: "1",
-        "axes": json.dumps({step.path: step.axes for step in watched}),
+        "axes": json.dumps({activation.path: activation.axes for activation in watched}),
         "order": json.dumps([*watched.activations]),
         "tokens": json.dumps(watched.tokens, ensure_ascii=False),
         "attentions": json.dumps({path: watched.sides.get(path, ("source", "source")) for path in watched.attentions}),
     }
     try:
-        return save({step.path: step.values.detach().clone().contiguous() for step in watched}, metadata)
+        return save({activation.path: activation.values.detach().clone().contiguous() for activation in watched}, metadata)
     except (KeyError, ValueError, RuntimeError) as error:
         raise CheckpointError("The tensors cannot be written ({problem}).", problem=str(error)) from error
 

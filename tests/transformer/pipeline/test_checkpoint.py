@@ -85,7 +85,7 @@ def test_loading_draws_no_random_numbers(path: Path):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path):
-    """Restoring the generator's state afterwards would not be enough: another thread may draw numbers meanwhile."""
+    """Restoring the generator's state afterwards would not be enough: another thread may sample numbers meanwhile."""
     save_checkpoint(tmp_path / "model", checkpoint(preset))
     state, states = torch.get_rng_state(), []
 

@@ -212,10 +212,10 @@ def test_building_in_several_threads_changes_no_random_numbers():
     torch.manual_seed(3)
     for thread in threads:
         thread.start()
-    drawn = torch.cat([torch.rand(1) for _ in range(2_000)])
+    sampled = torch.cat([torch.rand(1) for _ in range(2_000)])
     for thread in threads:
         thread.join()
-    assert torch.equal(drawn, undisturbed)
+    assert torch.equal(sampled, undisturbed)
     for preset in PRESETS:
         assert all(torch.equal(alone[preset][name], built[preset][name]) for name in alone[preset])
 

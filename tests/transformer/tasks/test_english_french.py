@@ -1,4 +1,4 @@
-"""Tests of the English–French task: a list of sentences of beginners, properties of drawn sentences, splits, next words."""
+"""Tests of the English–French task: a list of sentences of beginners, properties of sampled sentences, splits, next words."""
 
 import csv
 import hashlib
@@ -236,7 +236,7 @@ def test_the_next_words_include_the_word_that_was_drawn():
     assert TASK.next_words("my cat is taller") == ["than", ".", "and"]
     assert all(takes_an(word) for word in TASK.next_words("i would like an"))
     assert TASK.next_words("the the") == []
-    assert "hour" in TASK.grammar.next_words(["the"])  # drawn too rarely to be in the vocabulary
+    assert "hour" in TASK.grammar.next_words(["the"])  # sampled too rarely to be in the vocabulary
     for beginning in ("the", "my name is", "i am"):
         assert set(TASK.next_words(beginning)) <= set(ENGLISH)
 

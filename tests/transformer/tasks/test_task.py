@@ -16,9 +16,9 @@ from transformer.tasks import TASKS, Pair, Split, Task
 from transformer.tasks.english_french import UNKNOWN_NAME
 from transformer.text.vocabulary import Vocabulary
 
-DRAWS = 2_000
-MOST_DRAWS = 30_000
-# Share of the vocabulary that may be missing in this number of draws: forms that are rare in the language and in the training.
+SAMPLES = 2_000
+MOST_SAMPLES = 30_000
+# Share of the vocabulary that may be missing in so many samples: forms that are rare in the language and in the training.
 RARE = {"english-french": 0.05}
 MOST_FORMS = 45
 
@@ -30,16 +30,16 @@ def task(request: pytest.FixtureRequest) -> Task:
 
 @pytest.fixture(scope="module")
 def training_pairs(task: Task) -> Iterator[Pair]:
-    """Training pairs. Each `copy` starts at the first pair. A pair that another copy has read is not drawn again."""
-    return tee(islice(task.pairs("train", "reach"), MOST_DRAWS), 1)[0]
+    """Training pairs. Each `copy` starts at the first pair. A pair that another copy has read is not sampled again."""
+    return tee(islice(task.pairs("train", "reach"), MOST_SAMPLES), 1)[0]
 
 
 @pytest.fixture(scope="module")
 def sampled_by_split(task: Task, training_pairs: Iterator[Pair]) -> dict[Split, list[Pair]]:
-    """Pairs of both splits. Fewer of them are held out, because a held-out pair takes ten draws on average."""
+    """Pairs of both splits. Fewer of them are held out, because a held-out pair takes ten samples on average."""
     return {
-        "train": [*islice(copy(training_pairs), DRAWS)],
-        "held-out": [*islice(task.pairs("held-out", 0), DRAWS // 4)],
+        "train": [*islice(copy(training_pairs), SAMPLES)],
+        "held-out": [*islice(task.pairs("held-out", 0), SAMPLES // 4)],
     }
 
 
@@ -90,7 +90,7 @@ def test_the_splits_share_no_source_and_no_key(task: Task, sampled_by_split: dic
     sources: dict[Split, set[str]] = {}
     keys: dict[Split, set[str]] = {}
     for split, pairs in sampled_by_split.items():
-        others = [pair for seed in (1, 2) for pair in islice(task.pairs(split, seed), DRAWS // 40)]
+        others = [pair for seed in (1, 2) for pair in islice(task.pairs(split, seed), SAMPLES // 40)]
         sources[split] = {pair.source for pair in (*pairs, *others)}
         keys[split] = {task.split_key(source) for source in sources[split]}
         # The key of a key is the key itself, so this is true only if nothing but the key decides the split.

@@ -14,7 +14,7 @@ from transformer.tasks.conversation import place_and_time as adverbials
 from transformer.tasks.conversation.lexicon import ADJECTIVES, ALLER, AVOIR, CITIES, COUNTRIES, ETRE, NAMES, NOUNS, VERBS, rows
 from transformer.tasks.conversation.verbal import MODALS
 
-DRAWS = 400_000
+SAMPLES = 400_000
 
 # Class → its words. A word with several classes has the first of them.
 _ENGLISH: dict[str, str] = {
@@ -108,7 +108,7 @@ def write_words() -> None:
     for ending, grammar in (("", CONVERSATION), ("_rigid", RIGID)):
         rng = random.Random("vocabulary")
         sampled_words: dict[str, set[str]] = {side: set() for side in classes}
-        for _ in range(DRAWS):
+        for _ in range(SAMPLES):
             sentence = grammar.sample(rng)
             sampled_words["english"].update(sentence.english)
             sampled_words["french"].update(sentence.french)

@@ -171,15 +171,15 @@ def test_the_same_seed_writes_the_same_answer_and_other_seeds_write_others() -> 
     assert len({*answers}) > 2
 
 
-def test_draws_follow_their_probabilities() -> None:
-    """χ² of 20,000 draws, with a fixed seed."""
+def test_samples_follow_their_probabilities() -> None:
+    """χ² of 20,000 samples, with a fixed seed."""
     (step, *_) = steps(small(), method=Sample(11), logits_processors=(Temperature(1.3), TopK(6)))
     logits = step.stages[-1].logits[0]
     count = 20_000
-    draws = Sample(11).samples(logits, 0, count)
-    assert int(draws[0]) == step.hypotheses[0].token
+    sampled = Sample(11).samples(logits, 0, count)
+    assert int(sampled[0]) == step.hypotheses[0].token
     expected = logits.softmax(-1).double() * count
-    observed = torch.bincount(draws, minlength=len(logits))
+    observed = torch.bincount(sampled, minlength=len(logits))
     allowed = expected > 0
     assert observed[~allowed].sum() == 0
     chi_squared = float(((observed - expected)[allowed] ** 2 / expected[allowed]).sum())
