@@ -30,7 +30,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
     place.markdown(_sentence(step, explained, sides))
-    formula = formula_with_numbers(explained, digits=5 if place is st else 3)
+    formula = formula_with_numbers(explained, narrow=place is not st)
     if formula:
         place.latex(formula)
     sentences = words["result" if summed else "result_plain"]
@@ -78,19 +78,19 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def formula_with_numbers(explained: Explanation, digits: int = 5) -> str:
-    """The formula with its numbers, as LaTeX; empty if nothing is computed. `digits`: significant digits of the factors of
-    products."""
+def formula_with_numbers(explained: Explanation, narrow: bool = False) -> str:
+    """The formula with its numbers, as LaTeX; empty if nothing is computed. `narrow`: for a narrow place, with fewer digits of
+    the factors of products, and a softmax in two lines."""
+    digits = 3 if narrow else 5
     if explained.operation == "quotient":
         (term,) = explained.terms
         return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
     if explained.operation == "softmax":
         powers = shortened([f"e^{{{latex(term.right)}}}" for term in explained.terms])
         own = explained.terms[explained.column]
-        return (
-            rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}} = "
-            rf"\frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
-        )
+        share = rf"\frac{{e^{{{latex(own.right)}}}}}{{{powers}}}"
+        value = rf"= \frac{{{latex(own.value)}}}{{{latex(explained['total'])}}} = {latex(explained.result)}"
+        return aligned([f"& {share}", f"& {value}"]) if narrow else f"{share} {value}"
     if explained.operation == "sum":
         return f"{shortened([factor(term.value) for term in explained.terms])} = {latex(explained.result)}"
     if explained.operation == "made from":
