@@ -112,10 +112,10 @@ class MultiHeadAttention(nn.Module):
         if mask.closed is not None:  # an edit may have made scores lower than the fill; a hidden key must still get no weight
             scores = scores.masked_fill(mask.closed, -math.inf)
         weights = self.weights(attention_softmax(scores, mask.may_be_empty))
-        heads = self.head_output(weights @ value)
+        head_output = self.head_output(weights @ value)
         # batch head query d_head → batch query (head d_head)
-        joined = self.concatenated(heads.transpose(1, 2).flatten(2))
-        return self.output(self.output_projection(joined))
+        concatenated = self.concatenated(head_output.transpose(1, 2).flatten(2))
+        return self.output(self.output_projection(concatenated))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         """The scores divided by √d_head, or by √d_model in a variant. A sum of d_head products has a standard deviation of

@@ -115,13 +115,12 @@ class Embedding(nn.Module):
             InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.
         """
         self.check(ids)
-        x = self.token(self.table(ids))
-        if self.scale is not None:
-            x = self.scaled(x * self.scale)
+        token = self.token(self.table(ids))
+        scaled = token if self.scale is None else self.scaled(token * self.scale)
         positions = self.positions(first + ids.shape[1])[first:]
         if watched():  # `positions` is a view of the model's table, which code that reads a trace must not be able to change
             positions = positions.clone()
-        return self.dropout(self.sum(x + self.position(positions)))
+        return self.dropout(self.sum(scaled + self.position(positions)))
 
     def check(self, ids: object) -> None:
         """Check that the table has a row for every id. Raises the same errors as `forward`."""

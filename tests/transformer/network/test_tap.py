@@ -1,11 +1,13 @@
 """Tests of taps: a forward pass is recorded or edited only inside the context of a scope."""
 
+import ast
 import contextvars
 import copy
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,11 +15,34 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from tests.transformer.small import SOURCE, TARGET, small
+from transformer import network
 from transformer.errors import PathError
 from transformer.network.config import PRESETS
 from transformer.network.tap import Tap, name_taps, tracing, watched
 from transformer.tracing.interventions import Ablate, Scale
 from transformer.tracing.trace import run_traced
+
+
+def own_name(value: ast.AST) -> str | None:
+    """`name` of `self.name`; None for any other expression."""
+    own = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+    return value.attr if own else None
+
+
+def test_a_tap_assigns_to_its_own_name():
+    folder, found = Path(network.__file__).parent, dict[str, str | None]()
+    for owner in (node for file in folder.glob("*.py") for node in ast.walk(ast.parse(file.read_text()))):
+        assigned = [
+            (node.targets[0], node.value)
+            for node in ast.walk(owner)
+            if isinstance(owner, ast.ClassDef) and isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        ]
+        taps = {own_name(to) for to, made in assigned if isinstance(made.func, ast.Name) and made.func.id in ("Tap", "MaskTap")}
+        for to, made in assigned:
+            if (tap := own_name(made.func)) in taps - {None}:
+                found[f"{owner.name}.{tap}"] = to.id if isinstance(to, ast.Name) else None
+    assert {"MultiHeadAttention.weights", "Embedding.token", "FeedForward.hidden"} <= found.keys()
+    assert {path: name for path, name in found.items() if path.rpartition(".")[2] != name} == {}
 
 
 def test_a_tap_is_the_identity_without_a_scope():
