@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.model_cards import table
 from docs.api import write
+from transformer import __version__
 from transformer.network.config import PRESETS, TransformerConfig
 
 ROOT = Path(__file__).parents[1]
@@ -88,6 +89,26 @@ def test_every_picture_of_the_readme_exists_is_small_and_has_a_description() -> 
     files = [ROOT / path for _, path in pictures]
     assert set(files) == set((ROOT / "docs" / "pictures").iterdir())
     assert sum(file.stat().st_size for file in files) < 1_200_000
+
+
+def test_the_architecture_names_the_scripts_of_the_shell_that_know_the_lessons() -> None:
+    files = (ROOT / "pages" / "shell").rglob("*.js")
+    knowing = {file.name for file in files if re.search(r"[\"']lesson", file.read_text(encoding="utf-8"))}
+    assert knowing == {"arrival.js", "present.js"}
+    document = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in document for name in knowing)
+
+
+def test_the_version_has_one_place() -> None:
+    files = [ROOT / "pyproject.toml", *DOCUMENTS, *(file for file in (ROOT / "deploy").rglob("*") if file.suffix != ".pyc")]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in files if file.is_file()}
+    assert [name for name, text in texts.items() if re.search(rf"\b{re.escape(__version__)}\b", text)] == []
+
+
+def test_the_document_about_streamlit_names_the_file_with_a_toast() -> None:
+    files = [file for file in (ROOT / "pages").rglob("*.py") if "st.toast(" in file.read_text(encoding="utf-8")]
+    document = (ROOT / "docs" / "STREAMLIT.md").read_text(encoding="utf-8")
+    assert [file for file in files if str(file.relative_to(ROOT)) not in document] == []
 
 
 def test_names_follow_the_table_of_words() -> None:

@@ -1,11 +1,11 @@
 """Three views of a table of positions: its columns as waves, its dot products, and rotation by a fixed shift."""
 
 import math
+from contextlib import AbstractContextManager
 from itertools import chain
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.positions.differences import is_rounding, show_difference
 from pages.positions.explained_numbers import DIGITS, explain_distance, explain_entry, explain_product, explain_rotation
@@ -162,7 +162,7 @@ def show_rotation(table: Table) -> None:
         _show_circle(table, shift, row, column, below)
 
 
-def _show_circle(table: Table, shift: int, row: int, column: int, below: DeltaGenerator) -> None:
+def _show_circle(table: Table, shift: int, row: int, column: int, below: AbstractContextManager[object]) -> None:
     """Draw the pair of dimensions that contains the picked dimension as an arrow in a circle, at the picked position and
     `shift` positions later, and the same for a second position. How a clicked point was computed is drawn in `below`."""
     words, sine = text("positions"), column - column % 2

@@ -52,7 +52,11 @@ def runs_for_visitor() -> bool:
 
 
 def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
-    """A context whose widgets and elements belong to a page, as if `page.run()` drew them: they disappear with the page."""
+    """A context whose widgets and elements belong to a page, as if `page.run()` drew them: they disappear with the page.
+
+    The body of a page is a fragment in a container of the app. Without this context its widgets would belong to the whole app,
+    and Streamlit would keep the elements of a page that was left under the next page.
+    """
     context = get_script_run_ctx()
     return nullcontext() if context is None else context.run_with_active_hash(page._script_hash)
 
@@ -100,7 +104,11 @@ def forget_infinite(key: str) -> None:
 
 
 def key_class(key: str) -> str:
-    """The CSS class of the element with a key, `st-key-…`. Streamlit's browser side sets it."""
+    """The CSS class of the element with a key, `st-key-…`. Streamlit's browser side sets it.
+
+    Scripts find the element by it: *Save* the picture that it is about, and the film its curves. That the class contains the
+    key is documented, but not how other characters than letters and digits are written in it.
+    """
     return f"st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', key.strip())}"
 
 

@@ -90,7 +90,7 @@ def _map(
     """A map of one head, and where its largest weight is: the names of query and key, and the weight. If a row is asked for,
     the largest weight of this row."""
     queries, keys = trace.tokens(kind)
-    weights, allowed = trace.weights(kind, layer)[0, head].numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    weights, allowed = trace.head(kind, layer, head).numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
     told = allowed.copy()
     if empty is not None:
