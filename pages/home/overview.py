@@ -11,7 +11,7 @@ from pages.lessons import first_lesson
 from pages.shell.frame.navigation import name_of, tour
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
-from pages.shell.models.model_texts import description
+from pages.shell.models.model_texts import description, limits
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
@@ -42,7 +42,9 @@ def show_numbers(view: View, trace: Trace) -> None:
         if translation:
             for name in ("bleu", "chrf"):
                 numbers[words[name]] = fixed(translation["beam"][name], 1)
-                helps[words[name]] = words[f"{name}_help"].format(width=translation["beam"]["width"])
+                helps[words[name]] = words[f"{name}_help"].format(
+                    width=translation["beam"]["width"], greedy=fixed(translation["greedy"][name], 1)
+                )
     with st.container(horizontal=True):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=helps.get(label))
@@ -51,6 +53,9 @@ def show_numbers(view: View, trace: Trace) -> None:
     if card.tested_on:
         values = {"description": description(view.model), "tested": whole(card.tested_on), "command": card.command}
         st.caption(literal(words["card"].format(**values)))
+        stored = {name: card.recipe.get(name) for name in ("bits", "snapshot_bits")}
+        if told := limits(view.model):
+            st.caption(told.format(pieces=whole(len(view.pipeline.vocabulary("source"))), **stored))
     if doubt := card.measures.get("doubt"):
         shares = {name: share(doubt[name]) for name in ("marked", "poor_of_marked", "poor_of_others", "found")}
         st.caption(words["card_doubt"].format(poor=whole(POOR), **shares))

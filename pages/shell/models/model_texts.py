@@ -49,6 +49,11 @@ def accepts(model: str) -> str:
     return _of_language(UNTRAINED, "accepts").format(words=LONGEST, largest=LARGEST_ID) or ACCEPTS
 
 
+def limits(model: str) -> str:
+    """How a model is stored and what it often gets wrong: sentences with places for its numbers; empty for most models."""
+    return _of_language(model, "limits")
+
+
 def _of_language(model: str, field: str) -> str:
     """A text of a model; empty if the model or the text is missing in `models.toml`."""
     return text("models").get(model, {}).get(field, "") if has_text("models") else ""

@@ -52,6 +52,12 @@ def test_a_translator_shows_its_scores_and_how_often_its_doubt_is_right() -> Non
     assert (shown_numbers["BLEU"], shown_numbers["chrF"]) == (f"{beam['bleu']:.1f}", f"{beam['chrf']:.1f}")
     (says,) = (caption.value for caption in app.main.caption if f"{doubt['poor_of_marked']:.0%}" in caption.value)
     assert f"{doubt['found']:.0%} of the poor answers" in says
+    helps = {metric.label: metric.help for metric in app.main.metric}
+    assert f"{card.measures['translation']['greedy']['bleu']:.1f} with greedy decoding" in helps["BLEU"]
+    assert any(
+        "5,000 pieces of words. Its shipped weights have 8 bits each, those of its snapshots 4." in caption.value
+        for caption in app.main.caption
+    )
     by_length = card.measures["translation"]["by_length"]
     (table,) = unfold(app, "by_length").table
     assert list(table.value.index) == list(by_length)

@@ -117,7 +117,8 @@ def test_english_texts_of_models_are_the_texts_of_their_recipes() -> None:
     """Descriptions do not come from the files of the models: the file of a model trained earlier can have a shorter text. Three
     recipes tell what a visitor is to find out, so these have another text, and a shorter one on what they read."""
     told = {name for name, recipe in RECIPES.items() if recipe.turning or recipe.stillness}
-    assert text("models").keys() == {"untrained", *told}
+    assert text("models").keys() == {"untrained", "everyday", *told}
+    assert text("models")["everyday"].keys() == {"limits"}
     assert all(text("models")[model].keys() == {"description", "accepts"} for model in told)
     for name, recipe in RECIPES.items():
         assert (description(name) == recipe.description) == (name not in told)
