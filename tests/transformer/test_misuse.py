@@ -651,6 +651,8 @@ REFUSED = {
     "alone['encoder.output']": "there is no such tap as 'encoder.output'; nearest are decoder.output",
     "trace.query_names('cross', end=3)": "end is 3; it must be a text.",
     "trace.query_names('encoder', end=None)": "end is None; it must be a text.",
+    "run_traced(model, source, target, source_words=meta)": "source_words must have a row for each text",
+    "run_traced(model, source, target, source_words=5)": "source_words must have a row for each text",
     # tensors without numbers, sparse tensors, and lists that contain themselves
     "reverse.batch(meta, 'source')": "A batch must be a list of rows of token ids, not tensor(..., device='meta'",
     "reverse.batch([[meta[0, 0]]], 'source')": "Token ids must be a list of whole numbers, not [tensor(..., device='meta'",
@@ -699,6 +701,7 @@ REFUSED = {
     "entropy([0.5, 0.5])": "distribution must be a NumPy array of numbers with axes vocab, not [0.5, 0.5].",
     "ranks(None, source)": "logits must be a tensor of floating-point numbers with axes point batch target vocab, not None",
     "ranks(torch.zeros(1, 1, 3, 4), source)": "token id is 5; allowed are 0 to 3",
+    "ranks(torch.zeros(1, 1, 3, 9, device='meta'), source)": "logits must be a tensor of floating-point numbers with axes",
     "cell_to_show(None, 'cross', 0, 0)": "The trace must be a Trace",
     "query_to_show(None, open_, open_[0], open_[0])": "weights must be a NumPy array of numbers with axes query key, not None.",
     "query_to_show(square, square, open_[0], open_[0])": "allowed must be an array of truth values with shape [2, 2]",
@@ -729,6 +732,7 @@ ACCEPTED = {
     ),
     "len(answered(method=Sample(), logits_processors=[Temperature(half), TopP(half), MinP(half)]))": "5",
     "len(answered(method=Beam(2, half)))": "5",
+    "smoothed_target(2, 0, half).tolist()": "[0.75, 0.25]",
     "open_step(reverse, [(source, source)], bias, StepSettings(half, half, half)).update"
     " == open_step(reverse, [(source, source)], bias, StepSettings(0.5, 0.5, 0.5)).update": "True",
     "[made([[1.0, 0.0]], [[True, False]], 'a', 'bc') == made(np.array([[1.0, 0.0]]), np.array([[True, False]]), 'a', 'bc')"

@@ -16,7 +16,7 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tracing.difference import Difference
 from transformer.tracing.readout import Readout, readout_of
 from transformer.tracing.trace import Trace
-from transformer.validation import as_list
+from transformer.validation import as_list, has_numbers
 
 NUMBER_KINDS = "biuf"  # kinds of NumPy's dtypes: truth values, whole numbers with and without a sign, floating-point numbers
 
@@ -152,9 +152,10 @@ def check_tensor(name: str, values: object, axes: str) -> None:
     """Check that `values` is a tensor of floating-point numbers with these axes. The arguments are those of `check_array`.
 
     Raises:
-        InputError: `values` is not a tensor of floating-point numbers, or has another number of axes.
+        InputError: `values` is not a tensor of floating-point numbers, has another number of axes, is sparse, or is on the
+            device meta.
     """
-    if not isinstance(values, Tensor) or not values.is_floating_point():
+    if not isinstance(values, Tensor) or not values.is_floating_point() or not has_numbers(values):
         template = "{name} must be a tensor of floating-point numbers with axes {axes}, not {values!r}."
         raise InputError(template, name=name, axes=axes, values=values)
     _check_axes(name, values, axes)
@@ -164,9 +165,9 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
     """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
 
     Raises:
-        InputError: `ids` is not a tensor of int64 or int32, has another number of axes, or is on the device meta.
+        InputError: `ids` is not a tensor of int64 or int32, has another number of axes, is sparse, or is on the device meta.
     """
-    if not isinstance(ids, Tensor) or ids.is_meta or ids.dtype not in (torch.int64, torch.int32):
+    if not isinstance(ids, Tensor) or not has_numbers(ids) or ids.dtype not in (torch.int64, torch.int32):
         template = "{name} must be a tensor of int64 or int32 with axes {axes}, not {ids!r}."
         raise InputError(template, name=name, axes=axes, ids=ids)
     _check_axes(name, ids, axes)

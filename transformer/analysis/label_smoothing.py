@@ -1,5 +1,7 @@
 """Label smoothing (section 5.4): the target distribution of training, in which the right token does not have all the weight."""
 
+from numbers import Real
+
 import numpy as np
 from jaxtyping import Float
 
@@ -22,8 +24,9 @@ def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarra
     """
     check_number("vocab", vocab, 1)
     check_number("token", token, 0, vocab - 1)
-    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:
+    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= smoothing <= 1:
         raise InputError("smoothing is {smoothing!r}; allowed are 0 to 1.", smoothing=smoothing)
+    smoothing = float(smoothing)
     target = np.full(vocab, smoothing / vocab)
     target[token] += 1 - smoothing
     return target

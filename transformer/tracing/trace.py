@@ -451,9 +451,10 @@ def _labels(name: str, tokens: Tokens | None, ids: Ids) -> Tokens:
 
 def _words(name: str, words: Words, ids: Ids) -> Words:
     """The words as tuples; empty if `words` is empty."""
-    rows = tuple(() if isinstance(row, str) else tuple(as_list(row) or ()) for row in as_list(words) or ())
+    listed = [] if words is None else as_list(words)
+    rows = tuple(() if isinstance(row, str) else tuple(as_list(row) or ()) for row in listed or ())
     numbers = all(word is None or isinstance(word, int) for row in rows for word in row)
-    if rows and ([len(row) for row in rows] != [len(row) for row in ids] or not numbers):
+    if listed is None or (rows and ([len(row) for row in rows] != [len(row) for row in ids] or not numbers)):
         template = "{name} must have a row for each text, with the number of a word or None for each id, not {words!r}."
         raise InputError(template, name=name, words=words)
     return rows
