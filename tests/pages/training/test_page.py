@@ -283,7 +283,7 @@ def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> N
     assert app.session_state[BACKGROUND]["run-warmup"].join(60)
     check(app.run())
     (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
-    for settings in (short, short._replace(warmup=0)):
+    for settings in (short, replace(short, warmup=0)):
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
     # The curves are in the cache now, so they are drawn without a click.
     assert [
