@@ -1,5 +1,7 @@
 """How the model was trained to write: teacher forcing compared with free running, and the target of label smoothing."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
@@ -45,13 +47,18 @@ def show_forcing(view: View, edits: Edits) -> None:
     narrow, turned = [figure.finished.least_width or 0], narrowness("losses") > 0
     if turned:
         figure = chart(loss_bars, tokens, forced.losses, right, words["loss"], turned=True)
+
+    def mark(bar: Cell) -> list[dict[str, Any]]:
+        loss = float(forced.losses[bar.column])
+        return ring(loss, bar.column) if turned else ring(bar.column, loss)
+
     show_explained(
         figure,
         "losses",
         words["losses_alt"].format(target=cut(target, TEXT)),
         lambda bar: explain_loss(tokens, forced.probabilities, bar.column),
         (1, len(tokens)),
-        marks=lambda bar: ring(*(float(forced.losses[bar.column]), bar.column)[:: 1 if turned else -1]),
+        marks=mark,
         narrow=narrow,
     )
     st.caption(

@@ -30,7 +30,8 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
     place.markdown(_sentence(step, explained, sides))
-    formula = formula_with_numbers(explained, narrow=place is not st)
+    narrow = place is not st
+    formula = formula_with_numbers(explained, 3 if narrow else 5, narrow)
     if formula:
         place.latex(formula)
     sentences = words["result" if summed else "result_plain"]
@@ -78,10 +79,9 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
     return sentences[own.get(explained.operation, explained.step)].format(row=row, column=column, path=step.path, **extra)
 
 
-def formula_with_numbers(explained: Explanation, narrow: bool = False) -> str:
-    """The formula with its numbers, as LaTeX; empty if nothing is computed. `narrow`: for a narrow place, with fewer digits of
-    the factors of products, and a softmax in two lines."""
-    digits = 3 if narrow else 5
+def formula_with_numbers(explained: Explanation, digits: int = 5, narrow: bool = False) -> str:
+    """The formula with its numbers, as LaTeX; empty if nothing is computed. `digits`: significant digits of the factors of
+    products. `narrow`: whether a softmax is written in two lines."""
     if explained.operation == "quotient":
         (term,) = explained.terms
         return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"

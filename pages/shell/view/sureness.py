@@ -33,13 +33,14 @@ def doubt(view: View, answer: Answer) -> str | None:
 def shaded(view: View, answer: Answer) -> str:
     """An answer as Markdown, with a shade behind each word that has a token of less than `UNSURE`."""
     vocabulary, tokens = view.pipeline.vocabulary("target"), answer.tokens
-    numbers = vocabulary.words_of(vocabulary.ids(tokens)) or range(len(tokens))
+    ids = vocabulary.ids(tokens)
+    numbers = vocabulary.words_of(ids) or range(len(tokens))
     chances = answer.log_probabilities[: len(tokens)]
     unsure = {word for word, chance in zip(numbers, chances, strict=True) if math.exp(chance) < UNSURE}
     parts, end, written = [], 0, ""
     for is_unsure, run in groupby(numbers, lambda word: word in unsure):
         end += len([*run])
-        before, written = written, vocabulary.text(tokens[:end])
+        before, written = written, vocabulary.text_of(ids[:end])
         if not written.startswith(before):  # the pieces of one character, which are not a text without one another
             return quoted(answer.text)
         part = written[len(before) :]
