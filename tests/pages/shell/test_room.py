@@ -26,7 +26,7 @@ def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef", whole=True)
     hidden = page.evaluate(EDGES)
-    assert max(most for most, *_ in hidden) > 100  # at least the maps of all steps
+    assert max(most for most, *_ in hidden) > 50  # at least the map of the step
     for most, fades, before, after, bar in hidden:
         assert fades == (most > 0)
         assert (before, after) == (0, 48 if most else 0)
