@@ -113,7 +113,8 @@ def _keep_first(logits: Logits, count: Tensor) -> Logits:
 def _checked(name: str, value: Any, least: int | float, most: int | float, whole: bool = False) -> int | float:
     """The value as a number of Python, which a tensor can be divided by. Refuse a value that is not a number from `least` to
     `most`."""
-    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real) or not least <= value <= most:
+    right = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    if not right or not least <= value <= most:
         template = "{name} is {value!r}; allowed are {least} to {most}."
         if most == math.inf:
             template = "{name} is {value!r}; it must be a whole number of at least {least}."
