@@ -48,7 +48,7 @@ class Picture(NamedTuple):
 
 PICTURES = (
     Picture("home", f"?{SENTENCE}", 900, sidebar=True),
-    Picture("attention", f"attention?{SENTENCE}#overview", 615),
+    Picture("attention", f"attention?{SENTENCE}#overview", 725),
     Picture("masks", f"masks?{SHORT}#further", 615, down=130),
     Picture("layers", f"layers?{SENTENCE}&stop=encoder.layers.0.self_attention.weights&head=1", 790, down=335),
     Picture("training", f"training?model=english-french-redundant&{SHORT}#film", 640),
