@@ -114,7 +114,7 @@ def _checked(name: str, value: Any, least: int | float, most: int | float, whole
     """The value as a number of Python, which a tensor can be divided by. Refuse a value that is not a number from `least` to
     `most`."""
     right = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-    if not right or not least <= value <= most:
+    if not right or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         template = "{name} is {value!r}; allowed are {least} to {most}."
         if most == math.inf:
             template = "{name} is {value!r}; it must be a whole number of at least {least}."
