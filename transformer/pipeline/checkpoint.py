@@ -33,7 +33,7 @@ from transformer.text.vocabulary import Vocabulary
 FORMAT = "1"
 # Limit on numbers in tables that are not trained: this many, or `TABLES_PER_PARAMETER` for each parameter, whichever is more.
 # Such tables are not in the file, so a small file could otherwise fill the memory: while a table is computed, each of its
-# numbers takes 16 bytes. With the 5000 positions of the preset `pytorch`, a model of any width is within the limit.
+# numbers takes about 20 bytes. With the 5000 positions of the preset `pytorch`, a model of any width is within the limit.
 LARGEST_TABLES, TABLES_PER_PARAMETER = 1 << 21, 4
 LARGEST_FLOAT = 1e38
 NOT_WHOLE = "The file {name!r} is not a whole safetensors file ({problem})."

@@ -492,7 +492,6 @@ def test_the_table_of_the_beam_marks_the_answers_below_the_limit_of_doubt() -> N
         np.testing.assert_allclose(table[words["mean"]], table[words["total"]] / table[words["tokens"]], atol=1e-3)
 
 
-
 def test_an_empty_box_for_the_seed_is_its_first_seed() -> None:
     app = check(on_page(PAGE, model="reverse", source="abcdef", method="sampling", temperature="3", seed="0"))
     app.number_input(key="seed").set_value(None).run()
