@@ -231,3 +231,10 @@ def test_a_view_is_the_same_after_to_bytes_and_from_bytes() -> None:
     for kind in ("encoder", "decoder", "cross"):
         assert (again.weights[kind] == trace.attention(kind)[:, 0].numpy()).all()
         assert again.tokens[kind] == trace.tokens(kind)
+
+
+def test_a_model_with_a_weight_that_is_not_finite_is_not_copied() -> None:
+    with worker(TINY) as (live_worker, _, messages):
+        live_worker.training.model.output_projection.weight.data[0, 0] = math.nan
+        live_worker.tell_copy()
+        assert messages.getvalue() == b""
