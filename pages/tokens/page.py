@@ -54,9 +54,9 @@ with explained():
     if part == "scaling":
         show_scaling(shown, sentence)
     elif part == "alike":
-        left, right = st.columns([3, 2], gap="large")
+        (left, right), below = st.columns([3, 2], gap="large"), st.container()
         with left:
-            show_similarity(sentence)
+            show_similarity(sentence, below)
         with right:
             show_nearest(sentence)
     elif part == "plane":

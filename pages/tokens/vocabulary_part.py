@@ -1,6 +1,7 @@
 """The whole vocabulary: similarities, nearest words, a map in the plane, and a table to search."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,8 @@ MOST_SAID = 5  # the description for screen readers has the places of at most th
 LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
 
-def show_similarity(sentence: Sentence) -> None:
-    """Draw the cosine similarity of every pair of tokens of the sentence."""
+def show_similarity(sentence: Sentence, place: Any) -> None:
+    """Draw the cosine similarity of every pair of tokens of the sentence, and in `place` how a clicked one was computed."""
     words = text("tokens")
     st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")
     rows = sentence.rows
@@ -42,7 +43,8 @@ def show_similarity(sentence: Sentence) -> None:
         pair = sentence.tokens[first], sentence.tokens[second]
         explain_cosine(pair, (rows[first], rows[second]), float(similarities[first, second]))
 
-    show_explained(figure, "tokens-similarity", words["alike_alt"].format(count=len(rows)), explain, similarities.shape)
+    alt = words["alike_alt"].format(count=len(rows))
+    show_explained(figure, "tokens-similarity", alt, explain, similarities.shape, place=place)
     if np.isnan(similarities).any():
         st.caption(words["no_direction"])
 
