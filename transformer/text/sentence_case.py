@@ -4,10 +4,9 @@ import re
 
 
 def sentence_case(text: str) -> str:
-    """An English text with a capital first letter, and with `I` for `i`. If all its letters are capitals, the others become
-    small, also those of names."""
-    letters = [sign for sign in text if sign.isalpha()]
-    if len(letters) > 1 and text.isupper():
+    """An English text with a capital first letter, and with `I` for `i`. Several words in capitals alone become small first,
+    names included; one such word may be an abbreviation, and stays."""
+    if len(text.split()) > 1 and text.isupper():
         text = text.lower()
     text = re.sub(r"\bi\b", "I", text)
     first = next((place for place, sign in enumerate(text) if sign.isalnum()), None)

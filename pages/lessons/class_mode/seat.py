@@ -98,8 +98,9 @@ def join(typed: str) -> str:
         LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
     """
     code = re.sub(r"[\s-]", "", typed).upper()
-    lesson = classes().lesson_of(code, "", client())
-    enter(code, "")
+    before = st.session_state.get(SEATS, {}).get(code, Seat(code))
+    lesson = classes().lesson_of(code, before.student, client())
+    enter(code, before.kept)
     return lesson
 
 

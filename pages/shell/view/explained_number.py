@@ -127,7 +127,7 @@ def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> st
 
 def length_formula(vector: Float[np.ndarray, " d_model"], name: str) -> str:
     """The length of a vector as the root of the sum of its squares, as LaTeX; `&` before the sign of equality."""
-    squares = shortened([f"{factor(value, 3)}^2" for value in vector.tolist()])
+    squares = shortened([_square(value) for value in vector.tolist()])
     return rf"\lVert {name} \rVert &= \sqrt{{{squares}}} = {latex(float(np.linalg.norm(vector)))}"
 
 
@@ -156,6 +156,12 @@ def _name(term: Term, sides: Sides) -> str:
     """The label of a term. If the term belongs to a key, the label is the key's token."""
     axis, _, index = term.label.partition(" ")
     return sides["key"][int(index)] if axis == "key" else term.label
+
+
+def _square(value: float) -> str:
+    """The square of a number, as LaTeX. A power of ten gets parentheses, because LaTeX refuses two exponents in a row."""
+    written = factor(value, 3)
+    return f"({written})^2" if "^" in written and not written.startswith("(") else f"{written}^2"
 
 
 def factor(value: float, digits: int = 5) -> str:

@@ -23,6 +23,8 @@ from transformer.text.vocabulary import Unknown
 
 # Session key: whether the notes could be computed, so that the page need not say again what cannot be read.
 NOTED = "noted"
+# The shipped model, and its snapshots, that learned from English sentences, nearly all with a capital at the start.
+FROM_SENTENCES = "everyday"
 # So many unknown tokens are named one by one. Of the others, only the number is shown.
 MOST_UNKNOWN = 4
 
@@ -35,7 +37,7 @@ class Note(NamedTuple):
         full: the whole note.
         icon: the icon of the note.
         strange: whether the text has a word that the model does not know, so that another model may suit it better.
-        instead: the first text as the model can read it better; None if it cannot.
+        instead: the first text as the model can read it better; None if none is offered.
     """
 
     short: str
@@ -92,10 +94,12 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
     if remark:
         says = literal(sentence(remark))
         notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0 and bool(source.unknown)))
-    written = sentence_case(view.sources[item]) if "translation" in pipeline.card.measures else view.sources[item]
+    from_sentences = view.model.partition("@")[0] == FROM_SENTENCES
+    written = sentence_case(view.sources[item]) if from_sentences else view.sources[item]
     if written != view.sources[item]:
-        same = written[:1] == view.sources[item][:1]
-        short = words["only_capitals" if view.sources[item].isupper() else "small_i" if same else "small_letters"]
+        capitals = view.sources[item].isupper()
+        begins = next(sign for sign in view.sources[item] if sign.isalnum()).islower()
+        short = words["only_capitals" if capitals else "small_letters" if begins else "small_i"]
         full = words["small_letters_full"].format(model=literal(view.model))
         notes.append(Note(short, full, ":material/match_case:", instead=written if item == 0 else None))
     length = len(source.typed)

@@ -14,6 +14,8 @@ from transformer.text.sentence_case import sentence_case
         "“no way” he said": "“No way” he said",
         "I": "I",
         "U.S. law": "U.S. law",
+        "NASA": "NASA",
+        "OK.": "OK.",
         "3 cats": "3 cats",
         "it is in Paris.": "It is in Paris.",
         "ésope dort": "Ésope dort",

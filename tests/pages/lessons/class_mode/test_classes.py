@@ -472,6 +472,16 @@ def test_a_student_who_comes_back_to_the_class_has_the_same_seat(store: Classes,
     address[seat.CLASS] = code
     assert seat.follow_class(False) == LESSON
     assert seat.seat() == place
+    seat.join(code)  # types the code again
+    assert seat.seat() == place
+
+
+def test_a_teacher_who_types_the_own_code_stays_the_teacher(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, secret = store.open(LESSON)
+    monkeypatch.setattr(seat.st, "session_state", {})
+    seat.take_seat(seat.Seat(code, secret=secret))
+    seat.join(code)
+    assert seat.seat() == seat.Seat(code, secret=secret)
 
 
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,3 +72,17 @@ def test_one_click_writes_a_text_as_the_sentences_that_the_model_learned_from() 
     assert not notes(app)
     # The translator of few words reads small letters alone.
     assert not notes(on_page("pages/attention/page.py", model="english-french", source="the cat is big"))
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("“good morning.”", "No capital at the start"),
+        ("Am i late?", "“I” has a small letter"),
+        ("WHO IS IT", "Only capital letters"),
+    ],
+)
+def test_the_note_about_capitals_names_what_is_wrong(source: str, says: str) -> None:
+    app = on_page("pages/attention/page.py", model="everyday", source=source)
+    labels = [block.proto.popover.label for block in app.main.get("popover")]
+    assert any(says in label for label in labels)
