@@ -74,8 +74,8 @@ def checked(name: str, value: Any, hint: Any) -> Any:
 def as_list(given: Any) -> list[Any] | None:
     """The items of a list, tuple, array, generator, or any other ordered collection; of a text, its characters.
 
-    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order. So
-    is it with tensors that are sparse, or that have no numbers because they are on the device meta.
+    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order.
+    None also for sparse tensors and tensors on the device meta.
     """
     if isinstance(given, bytes | bytearray | memoryview | Mapping | Set):
         return None
