@@ -7,9 +7,8 @@ import streamlit as st
 
 from pages.positions.differences import show_difference
 from pages.positions.explained_numbers import explain_change, explain_output
-from pages.positions.table import frames
 from pages.shell.frame.parts import seen
-from pages.shell.view.explained_chart import ring, show_explained
+from pages.shell.view.explained_chart import frames, ring, show_explained
 from pages.shell.view.joined_words import say_joined
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, runs

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.positions.explained_numbers import explain_entry, explain_mean_bias, explain_sum, explain_turn
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import frames, show_explained
 from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import difference_of, show_both_rows
@@ -147,11 +147,6 @@ def show_recorded(view: View, trace: Trace) -> None:
             st.caption(words["bias_says"])
     if view.pipeline.note:
         st.caption(view.pipeline.note)
-
-
-def frames(at: Cell, panels: int) -> list[dict[str, Any]]:
-    """A frame around a cell in each of some panels of `aligned_maps`."""
-    return [shape | {"yref": f"y{panel or ''}"} for panel in (0, *range(2, panels + 1)) for shape in frame(at)]
 
 
 def _show_vectors(panels: Mapping[str, np.ndarray], rows: list[str]) -> None:

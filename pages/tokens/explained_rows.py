@@ -1,26 +1,17 @@
 """How the numbers in the charts of Tokens are computed: from rows of the embedding table."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view.explained_chart import Cell
 from pages.shell.view.explained_number import aligned, cosine_formula, factor, shortened
 from pages.ui.escaping import literal
 from pages.ui.format import latex
 from pages.ui.text import text
-from transformer.figures.token_geometry_figures import framed
 
 DIGITS = 3  # significant digits of the terms of a long sum
-
-
-def frames(cell: Cell, panels: int) -> list[dict[str, Any]]:
-    """A frame around the cell in each panel of `aligned_maps`, as shapes of Plotly."""
-    axes = ["y", *(f"y{panel}" for panel in range(2, panels + 1))]
-    return [shape | {"yref": axis} for axis in axes for shape in framed(cell.row, cell.column)]
 
 
 def explain_number(table: Float[np.ndarray, "vocab d_model"], token: str, ids: Sequence[int], column: int) -> None:

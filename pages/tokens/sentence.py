@@ -11,9 +11,9 @@ import streamlit as st
 from jaxtyping import Float
 from markupsafe import Markup
 
-from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_chart import Cell, frames, show_explained
 from pages.shell.view.view import View
-from pages.tokens.explained_rows import explain_number, explain_scaled, frames
+from pages.tokens.explained_rows import explain_number, explain_scaled
 from pages.ui.charts import chart
 from pages.ui.format import fixed, number, numbered_tokens
 from pages.ui.pickers import pick, pick_text, unfolding

@@ -45,6 +45,11 @@ def frame(cell: Cell, panel: int = 0) -> list[dict[str, Any]]:
     return [shape | {"xref": f"x{axis}", "yref": f"y{axis}"} for shape in framed(cell.row, cell.column)]
 
 
+def frames(cell: Cell, panels: int) -> list[dict[str, Any]]:
+    """A frame around a cell in each of some panels of `aligned_maps`, which share their x-axis, as shapes of Plotly."""
+    return [shape | {"xref": "x"} for panel in range(panels) for shape in frame(cell, panel)]
+
+
 def ring(x: float, y: float, panel: int = 0) -> list[dict[str, Any]]:
     """A ring around a point, as shapes of Plotly. A category is named by its number. `panel` is the number of the point's pair
     of axes, counted from 0."""
