@@ -94,10 +94,10 @@ def explain_product(values: Vectors, products: Square, at: Cell) -> None:
 
 
 def explain_distance(products: Square, at: Cell, band: int) -> None:
-    """Draw the mean of the dot products at a distance, or, of the trace `band`, the least and the largest of them."""
+    """Draw the mean of the dot products at a distance, or, of the line `band`, the least and the largest of them."""
     words, distance = text("positions"), at.column
     diagonal = products.diagonal(distance)
-    if at.trace != band:
+    if at.row != band:
         st.markdown(words["explain_distance"].format(count=len(diagonal), distance=distance))
         st.latex(_mean(diagonal.tolist()))
         return
@@ -126,8 +126,8 @@ def explain_rotation(matrix: Square, shift: int, d_model: int, at: Cell) -> None
 
 def explain_change(effects: Mapping[str, Swap], tokens: Sequence[str], at: Cell) -> None:
     """Draw the change of a token's vector as a share of the vector's length; of a word, the mean over its pieces."""
-    moves = [*effects.values()][at.trace].moves[at.column]
-    words, run = text("positions"), [*effects][at.trace]
+    moves = [*effects.values()][at.row].moves[at.column]
+    words, run = text("positions"), [*effects][at.row]
     says = words["explain_change" if len(moves) == 1 else "explain_change_pieces"]
     st.markdown(says.format(token=literal(tokens[at.column]), run=choice_label("run", run), count=len(moves)))
     shares = [moved / length if length else 0.0 for moved, length in moves]

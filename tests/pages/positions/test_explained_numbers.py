@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.pages.apps import on_page, shown
 from tests.pages.explained import explained
 
 PAGE = "pages/positions/page.py"
@@ -32,6 +33,16 @@ def test_the_formula_ends_in_the_number_of_the_cell(part: str, cell: str) -> Non
 def test_the_change_of_a_word_is_the_mean_over_its_pieces(cell: str) -> None:
     found = explained(PAGE, cell, model="everyday", part="swap", source="The mathematicians sleep.", join="true")
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("part", "cell", "says"),
+    [("swap", "positions-swap.5.0.0", "with positions"), ("distances", "positions-distances.0.1.3", "the least dot product")],
+)
+def test_an_address_with_another_trace_explains_the_point_that_is_ringed(part: str, cell: str, says: str) -> None:
+    app = on_page(PAGE, model="english-french", part=part, cell=cell)
+    assert not app.exception
+    assert any(says in shown(each.value) for each in app.markdown)
 
 
 def test_a_learned_table_says_that_no_formula_made_its_numbers() -> None:
