@@ -61,6 +61,8 @@ def explain_pair(query: str, key: str, allowed: bool, rules: Sequence[Rule]) -> 
     if all(rule.allows for rule in rules) != allowed:
         st.markdown(words["unknown"])
         return
+    if not rules:  # no rule of this mask can hide the key
+        return
     st.markdown("\n".join(f"- {rule.says}" for rule in rules))
     values = [r" \wedge ".join(TRUE if rule.allows else FALSE for rule in rules)] if len(rules) > 1 else []
     formulas = r" \wedge ".join(rule.formula for rule in rules)

@@ -138,15 +138,18 @@ def show_recorded(batch: Batch, shown: Trace) -> None:
 
 def _recorded_rules(batch: Batch, kind: Kind, keep: np.ndarray, query: int, key: int) -> list[Rule]:
     """The rules of a recorded mask that are read off the mask itself, for a query and a key."""
-    rules = [batch.no_padding(kind.keys, key)]
+    pad = batch.view.pipeline.vocabulary(kind.keys).pad
+    real = np.array(batch.ids(kind.keys)) != pad
+    # A tokenizer without padding has a negative id for it, which says nothing about a token of the text.
+    rules = [] if pad < 0 and real[key] else [batch.no_padding(kind.keys, key)]
     if kind.queries != kind.keys:
         return rules
     if not keep[query].any():
         rules.append(batch.no_padding(kind.queries, query))
-    if is_causal(keep):
+    # The mask of an encoder that reads a single token looks like that of a decoder.
+    if kind == Kind.DECODER and is_causal(keep[np.ix_(real, real)]):
         rules.append(not_later(query, key))
-    pad = batch.view.pipeline.vocabulary(kind.keys).pad
-    most = window(keep, np.array(batch.ids(kind.keys)) != pad)
+    most = window(keep, real)
     return rules if most is None else [*rules, not_far(query, key, most)]
 
 

@@ -1,6 +1,9 @@
 """A click on a cell of a mask says why it is allowed or hidden; on a number of a convention, how it is computed."""
 
+import json
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,3 +98,28 @@ def test_a_recorded_mask_with_a_window_says_the_distance(
     assert formula in opened.formula
     assert says in opened.says
     assert not math.isnan(opened.drawn)
+
+
+def test_a_tokenizer_without_padding_is_not_compared_with_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder_without_end(tmp_path / "gpt2", pad_token=None)))
+    opened = explained(PAGE, "mask-decoder-0.1.2.1", model="gpt2", source="the cat sleeps .")
+    assert opened.formula == r"[\,1 \leq 2\,] = \text{True}"
+    assert "padding" not in opened.says
+
+
+def test_an_encoder_of_a_single_token_does_not_hide_what_comes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.VARIABLE, str(folder_without_end(tmp_path / "bert")))
+    opened = explained(PAGE, "mask-encoder-0.0.0.2", model="bert", source="cat", batch="the cat sleeps .", item="1")
+    assert opened.formula == r"[\,0 \neq 0\,] = \text{False}"
+
+
+def folder_without_end(folder: Path, **changes: Any) -> Path:
+    """The folder of a tiny model whose tokenizer puts no token after a text, with changes of the tokenizer's settings."""
+    pytest.importorskip("transformers")
+    from tests.transformer.huggingface.tiny import save_model, save_tokenizer
+
+    save_model(folder.name, folder)
+    save_tokenizer(folder, ends=False)
+    settings = folder / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | changes))
+    return folder
