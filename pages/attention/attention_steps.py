@@ -58,9 +58,9 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
                 _show_words(steps, trace.config, kind, head)
     else:
         with card("step", gap="xsmall"):
-            number = steps.index(step) + 1
+            place = steps.index(step) + 1
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.markdown(f"**{words['heading'].format(number=number, title=names[step.name])}**", width="content")
+                st.markdown(f"**{words['heading'].format(number=place, title=names[step.name])}**", width="content")
                 st.button(words["back"], key="all_matrices", icon=":material/grid_view:", type="tertiary", on_click=_close)
             (rows, columns), is_query = step.values.shape, step.tokens[0] == "query"
             cell = _place("row", rows, row if is_query else 0), _place("column", columns, 0)

@@ -41,7 +41,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
         figure,
         "stages",
         words["stages_alt"].format(step=made.step + 1, count=len(stages)),
-        lambda bar: explain_probability(run, made, bar.column, bar.row, titles[bar.row]),
+        lambda bar: explain_probability(run, made, bar.column, bar.row, titles),
         stages.shape,
         marks=lambda bar: ring(float(stages[bar.row, bar.column]), bar.column, bar.row),
     )
@@ -76,7 +76,7 @@ def _show_samples(
         if bar.row:
             explain_samples(tokens[bar.column], round(shares[bar.column] * SAMPLES), SAMPLES)
         else:
-            explain_probability(run, made, bar.column, len(step.stages) - 1, stage_title(step.stages[-1]))
+            explain_probability(run, made, bar.column, len(step.stages) - 1, [stage_title(stage) for stage in step.stages])
 
     show_explained(
         figure,

@@ -14,19 +14,22 @@ from pages.ui.text import text
 from transformer.pipeline.decoding.methods import Hypothesis
 
 
-def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0, title: str = "") -> None:
-    """Draw how the probability of a bar was computed at a stage, whose name is `title`: of a token of `Run.top`, or, in the bar
-    after them, of all others."""
-    words, top = text("decoding"), run.top(made)
-    probabilities = run.distributions(made)[stage]
+def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0, titles: Sequence[str] = ("",)) -> None:
+    """Draw how the probability of a bar was computed at a stage: of a token of `Run.top`, or, in the bar after them, of all
+    others. `titles` are the names of the stages."""
+    words, top, distributions = text("decoding"), run.top(made), run.distributions(made)
+    probabilities = distributions[stage]
     if column >= len(top):
         st.markdown(words["explain_rest"].format(count=len(probabilities) - len(top)))
         shown = [factor(value) for value in probabilities[top].tolist()]
         st.latex(rf"1 - \left({shortened(shown)}\right) = {latex(float(np.delete(probabilities, top).sum()))}")
         return
     (token,) = run.tokens_of([top[column]])
-    says = words["explain_stage" if stage else "explain_own"] if probabilities[top[column]] else words["explain_cut"]
-    st.markdown(says.format(token=literal(token), stage=title, count=len(probabilities)))
+    says, named = words["explain_stage" if stage else "explain_own"], stage
+    if not probabilities[top[column]]:
+        # A token that one stage has cut off stays cut off in all later ones.
+        says, named = words["explain_cut"], int((distributions[:, top[column]] == 0).argmax())
+    st.markdown(says.format(token=literal(token), stage=titles[named], count=len(probabilities)))
     show_softmax(run.step(made).stages[stage].logits[made.row].double().numpy(), top[column])
 
 
@@ -34,7 +37,7 @@ def explain_loss(tokens: Sequence[str], probabilities: Float[np.ndarray, " token
     """Draw how the loss of a token was computed from its probability."""
     share = float(probabilities[column])
     st.markdown(text("decoding")["explain_loss"].format(token=literal(tokens[column])))
-    st.latex(rf"-\ln {latex(share)} = {latex(-float(np.log(max(share, np.finfo(float).tiny))))}")
+    st.latex(rf"-\ln({latex(share)}) = {latex(-float(np.log(max(share, np.finfo(float).tiny))))}")
 
 
 def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) -> None:

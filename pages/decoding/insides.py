@@ -67,7 +67,8 @@ def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
     token, written = (literal(name) for name in run.tokens_of([found.token, run.chain[cell.column].token]))
     share = words["lens_share"].format(count=len(found.share.terms))
     capped = words["lens_capped"].format(cap=number(found.cap)) if found.cap else ""
-    st.markdown(words["lens_logit"].format(place=place, step=cell.column + 1, token=token, logit=number(found.logit.result)))
+    values = {"place": place, "step": cell.column + 1, "token": token, "logit": number(found.logit.result)}
+    st.markdown(words["lens_logit"].format(**values, bias=words["lens_bias"] if dict(found.logit.extra) else ""))
     st.latex(formula_with_numbers(found.logit, SHORT))
     st.markdown(" ".join([capped, share]).strip())
     st.latex(formula_with_numbers(found.share))

@@ -74,8 +74,11 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
         show_softmax(each.step(made).own.logits[made.row].double().numpy(), index)
 
     def mark(bar: Cell) -> list[dict[str, Any]]:
-        """The bars of the difference have a vertical axis of their own, but the same horizontal one."""
+        """A ring around the end of a bar, if there is one. The bars of the difference have a vertical axis of their own, but
+        the same horizontal one."""
         offset, value = (-0.2, 0.2, 0)[bar.row], (a, b, b - a)[bar.row][bar.column]
+        if np.isnan(value):
+            return []
         return [shape | {"xref": "x"} for shape in ring(bar.column + offset, float(value), int(bar.row == 2))]
 
     show_explained(figure, KEY, words["bars_alt"].format(step=step + 1), explain, (3, len(names)), marks=mark)

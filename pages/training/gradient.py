@@ -143,7 +143,7 @@ def _show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, i
         mean = (loss + (1 - smoothing) * math.log(given)) / smoothing if smoothing else 0.0  # of −log p over all tokens
         says = words["explained_loss" if smoothing else "explained_plain_loss"]
         st.markdown(says.format(token=literal(tokens[bar.column]), smoothing=number(smoothing), count=len(vocabulary)))
-        right = rf"(-\ln {latex(given)})"
+        right = rf"(-\ln({latex(given)}))"
         smoothed = rf"(1 - {latex(smoothing)}) \cdot {right} + {latex(smoothing)} \cdot {latex(mean)}"
         st.latex(rf"{smoothed if smoothing else right} = {latex(loss)}")
 

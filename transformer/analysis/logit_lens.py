@@ -115,7 +115,7 @@ def lens_number(model: Readout | Transformer, generation: Generation, point: int
     vector = values[readout.stream[point]][made.row, -1][None, None]
     row, bias = readout.direction(token)
     uncapped = float(readout.uncapped(vector)[0, 0, token])
-    product = product_of(readout.read(vector)[0, 0].numpy(), row.numpy(), "d_model", bias)
+    product = product_of(readout.read(vector)[0, 0].numpy(), row.numpy(), "d_model", None if readout.bias is None else bias)
     share = softmax_of(scores, token, "vocab")
     return LensNumber(
         token,

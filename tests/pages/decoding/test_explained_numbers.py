@@ -1,7 +1,14 @@
 """A clicked number of the page *Watch it write* is explained by a formula whose result is the number that is drawn."""
 
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from pages.decoding import insides
+from pages.ui.text import text
 from tests.pages.decoding.answers import example
 from tests.pages.explained import explained
 from transformer import Pipeline
@@ -42,6 +49,21 @@ def test_a_token_that_was_cut_off_has_the_probability_0() -> None:
     assert found.result == 0
 
 
+def test_the_first_stage_that_cuts_a_token_off_is_named() -> None:
+    view = SAMPLING | {"controls": "temperature,top-k,top-p", "top_p": "0.9"}
+    early, late = (
+        explained(PAGE, f"stages.{stage}.{stage}.5", model="english-french", source=example("english-french"), **view).says
+        for stage in (2, 3)
+    )
+    assert "top-k 3* has cut" in early
+    assert late == early
+
+
+def test_the_logarithm_of_a_small_probability_is_that_of_the_whole_number() -> None:
+    found = explained(PAGE, "losses.0.0.1", model="english-french", source=example("english-french"), part="taught")
+    assert re.match(r"-\\ln\([^()]+\) = ", found.formula)
+
+
 def test_the_bias_of_a_second_token_is_subtracted() -> None:
     pipeline = Pipeline.load("english-french")
     step = Generation.of(pipeline.generate("the cat sleeps .")).steps[0]
@@ -71,3 +93,25 @@ def test_a_bar_of_two_answers_is_a_probability_or_the_difference(trace: int) -> 
     view = {"model": "english-french", "source": "the cat sleeps .", "b": "the dog sleeps .", "step": "2"}
     found = explained(PAGE, f"two-runs.{trace}.{trace}.1", **view)
     assert found.result == pytest.approx(found.drawn, rel=2e-4, abs=2e-6)
+
+
+def test_a_bar_that_a_run_does_not_have_gets_no_ring() -> None:
+    view = {"model": "reverse", "source": "abcd", "b_model": "english-french", "step": "1"}
+    found = explained(PAGE, "two-runs.1.1.0", **view)
+    assert np.isnan(found.drawn)
+    assert text("second_run")["explained_missing"] in found.says
+    components = (each.proto for each in found.app.get("bidi_component"))
+    (sent,) = (json.loads(each.json) for each in components if each.component_name == "plotly_chart_marks")
+    assert sent == {"chart": "two-runs", "shapes": []}
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_a_logit_of_the_lens_has_a_bias_only_if_the_output_layer_has_one(biased: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    readout = Pipeline.load("english-french").readout
+    assert readout is not None
+    monkeypatch.setattr(insides, "_readout", lambda _view: readout if biased else replace(readout, bias=None))
+    found = explained(PAGE, "lens.0.1.1", model="english-french", source="the cat sleeps .", part="lens")
+    assert ("plus a bias" in found.says) is biased
+    logit, *_ = found.formula.splitlines()
+    *_, last = logit.partition(" = ")[0].split(" + ")
+    assert (r"\cdot" in last) is not biased

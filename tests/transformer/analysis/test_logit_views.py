@@ -89,6 +89,8 @@ def test_the_computation_of_a_cell_of_the_lens_ends_in_its_numbers(norm_first: b
         assert cell.share.result == pytest.approx(found.shares[point, step], abs=1e-6)
         assert cell.rank == found.ranks[point, step] + 1
         assert len(cell.logit.terms) == readout.d_model
+        assert "bias" in dict(cell.logit.extra)
+        assert "bias" not in dict(lens_number(replace(readout, bias=None), generation, point, step).logit.extra)
     for point, step in ((len(found.ranks), 0), (0, found.ranks.shape[1])):
         with pytest.raises(PathError, match="allowed are 0 to"):
             lens_number(readout, generation, point, step)
