@@ -49,7 +49,8 @@ def show_estimate(runs: Runs) -> None:
 
     def explain(dot: Cell) -> None:
         """Draw what the estimate of a place misses."""
-        st.markdown(words["explained_estimate"].format(place=literal(names[dot.column]), exact=number(second[dot.column])))
+        values = {"estimated": number(first[dot.column]), "exact": number(second[dot.column])}
+        st.markdown(words["explained_estimate"].format(place=literal(names[dot.column]), **values))
         st.latex(
             rf"{latex(first[dot.column])} - {factor(second[dot.column])} = {latex(first[dot.column] - second[dot.column])}"
         )

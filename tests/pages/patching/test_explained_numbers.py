@@ -1,5 +1,7 @@
 """A clicked number of the page Patching is explained by a formula."""
 
+import re
+
 import pytest
 
 from tests.pages.explained import explained
@@ -18,3 +20,5 @@ def test_a_dot_of_the_estimate_says_what_the_estimate_misses() -> None:
     (estimated, exact) = (float(part.strip("() ")) for part in found.formula.partition(" = ")[0].split(" - ", 1))
     assert estimated == pytest.approx(found.drawn, rel=2e-4)
     assert found.result == pytest.approx(estimated - exact, abs=2e-4)
+    (named,) = re.findall(r"Estimate (\S+), patching (\S+); the difference:", found.says)
+    assert [float(value.replace("−", "-")) for value in named] == pytest.approx([estimated, exact], rel=2e-3)
