@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell.frame.glossary import meaning
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, shown_errors
-from transformer.text.pieces import SPACE
+from transformer.text.pieces import CONTINUES, SPACE
 
 VIEW = {"model": "everyday", "source": "Where is Zorglub?"}
 
@@ -35,6 +35,7 @@ def explaining(app: AppTest) -> list[str]:
 def test_a_page_with_pieces_explains_their_sign(page: str, query: dict[str, str]) -> None:
     says = explaining(on_page(f"pages/{page}/page.py", **VIEW, **query))
     assert says
+    assert all(f"“{CONTINUES}”" in each for each in says)  # the sign of other models
     if query.get("part") in ("what-if", "gradient", "steps"):
         assert text("common")["computed_in_pieces"] in says
 
