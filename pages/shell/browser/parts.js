@@ -20,7 +20,7 @@ export default function mount({ parentElement, setTriggerValue }) {
   function report(all = false) {
     /** @type {NodeListOf<HTMLElement>} */
     const boxes = document.querySelectorAll(".unseen");
-    const parts = [...boxes].filter((box) => all || isNear(box)).map((box) => box.dataset.part ?? "");
+    const parts = [...boxes].filter((box) => all === true || isNear(box)).map((box) => box.dataset.part ?? "");
     // A second report would interrupt the run that draws the reported parts. Widgets in it could lose their values from a link.
     if (answer || !parts.length) return;
     answer = setTimeout(retry, ANSWER);
@@ -36,7 +36,7 @@ export default function mount({ parentElement, setTriggerValue }) {
 
   function reportSoon() {
     frame = 0;
-    forget = whenOpened(() => report());
+    forget = whenOpened(report); // always the same function, so that it waits once; it may be called with an event
   }
 
   function reportAtNextFrame() {

@@ -202,7 +202,7 @@ def test_nothing_of_a_page_that_a_lesson_covers_can_be_reached(visitor: Visitor)
 
 
 def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_size_of_letters(visitor: Visitor) -> None:
-    page = visitor.open("attention?source=the+cat&part=steps", whole=True)
+    page = visitor.open("attention?source=the+cat&part=steps&step=weights", whole=True)
     formula = page.locator(".katex-display").first
     expect(formula).not_to_have_attribute("tabindex", "0")
     page.evaluate("document.documentElement.style.fontSize = '200%'")

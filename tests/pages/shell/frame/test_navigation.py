@@ -43,6 +43,7 @@ from pages.shell.frame.navigation import name_of, page_files, tour
 
 app = AppTest.from_file("app.py", default_timeout=60)
 app.session_state["parts_all"] = True
+app.query_params["part"] = "tour"
 app.run()
 sent = [each.proto for each in app.main.get("bidi_component") if each.proto.component_name != "plotly_chart"]
 home = [json.loads(proto.json or proto.bytes[4:]) for proto in sent]  # or a parcel of JSON
