@@ -15,6 +15,7 @@ from pages.ui.pickers import choice_label
 from pages.ui.text import text
 from transformer.analysis.cell import explanation_of, product_of, sum_of
 from transformer.analysis.position_geometry import Swap, cell
+from transformer.analysis.word_trace import Group
 
 Vectors = Float[np.ndarray, "position d_model"]
 Square = Float[np.ndarray, "row column"]
@@ -42,47 +43,78 @@ def explain_entry(kind: str, values: Vectors, row: int, column: int) -> None:
     st.markdown(words["cell_table"].format(value=number(value, DIGITS)))
 
 
-def explain_sum(panels: Sequence[Vectors], tokens: Sequence[str], factor_of: float, at: Cell) -> None:
-    """Draw how a number of token + position = input was computed. `panels` are these three; `factor_of` is what the row of the
-    token's table is multiplied by."""
-    words, (token, position, total) = text("positions"), (float(panel[at.row, at.column]) for panel in panels)
-    place = {"row": at.row, "column": at.column, "token": literal(tokens[at.row])}
-    if at.trace == 0:
-        says = words["explain_token" if factor_of == 1 else "explain_scaled"]
-        st.markdown(says.format(**place, value=number(token)))
-        if factor_of != 1:
-            st.latex(rf"{factor(token / factor_of)} \cdot {latex(factor_of)} = {latex(token)}")
-        return
-    if at.trace == 1:
-        entry = cell(at.row, at.column, panels[1].shape[1])
-        if math.isclose(entry.value, position, abs_tol=NEAR):
-            explain_entry("sinusoidal", panels[1], at.row, at.column)
-        else:
-            st.markdown(words["explain_row"].format(**place, value=number(position)))
-        return
-    st.markdown(words["explain_sum"].format(**place))
-    st.latex(formula_with_numbers(explanation_of(sum_of({"token": token, "position": position}), total)))
+def explain_sum(
+    parts: Mapping[str, Vectors], tokens: Sequence[str], pieces: Sequence[Group], scale: float, trained: bool, at: Cell
+) -> None:
+    """Draw how a number of token + position = input was computed; of a word, that it is the mean over its pieces.
+
+    Args:
+        parts: the rows of the pieces: `token`, after scaling; `position`; of some models `type`; and their sum, `input`.
+        tokens: the tokens or words of the chart.
+        pieces: the positions of the pieces of each word; of a token, its own position.
+        scale: what the row of the token's table is multiplied by.
+        trained: whether training made the table of tokens.
+    """
+    words, name, places = text("positions"), [*parts][at.trace], pieces[at.row]
+    row, last, count = places[0], places[-1], len(places)
+    place = {"row": row, "last": last, "count": count, "column": at.column, "token": literal(tokens[at.row])}
+    means = {part: math.fsum(rows[list(places), at.column].tolist()) / count for part, rows in parts.items()}
+    value = means[name]
+    if name == "input":
+        says = words["explain_sum" if count == 1 else "explain_sum_pieces"].format(**place)
+        st.markdown(f"{says} {words['explain_type_added'] if 'type' in parts else ''}".rstrip())
+        added = {part: mean for part, mean in means.items() if part != "input"}
+        st.latex(formula_with_numbers(explanation_of(sum_of(added), value)))
+    elif count > 1:
+        _show_mean_of_pieces(parts[name], tokens[at.row], places, at.column)
+    elif name == "token":
+        says = words["explain_scaled" if scale != 1 else "explain_token" if trained else "explain_token_untrained"]
+        st.markdown(says.format(**place, value=number(value)))
+        if scale != 1:
+            st.latex(rf"{factor(value / scale)} \cdot {latex(scale)} = {latex(value)}")
+    elif name == "position" and math.isclose(cell(row, at.column, parts[name].shape[1]).value, value, abs_tol=NEAR):
+        explain_entry("sinusoidal", parts[name], row, at.column)
+    else:
+        st.markdown(words["explain_type" if name == "type" else "explain_row"].format(**place, value=number(value)))
 
 
-def explain_turn(cosines: Vectors, sines: Vectors, at: Cell) -> None:
-    """Draw how the cosine or the sine of an angle was computed from the position, if position 1 tells the angle of one step."""
-    words, name = text("positions"), ("cos", "sin")[at.trace]
-    value = float((cosines, sines)[at.trace][at.row, at.column])
+def explain_turn(cosines: Vectors, sines: Vectors, tokens: Sequence[str], pieces: Sequence[Group], at: Cell) -> None:
+    """Draw how the cosine or the sine of an angle was computed from the position, if position 1 tells the angle of one step; of
+    a word, that it is the mean over its pieces. `pieces`: as in `explain_sum`."""
+    words, name, places = text("positions"), ("cos", "sin")[at.trace], pieces[at.row]
+    values, row = (cosines, sines)[at.trace], places[0]
+    if len(places) > 1:
+        _show_mean_of_pieces(values, tokens[at.row], places, at.column)
+        return
+    value = float(values[row, at.column])
     step = math.atan2(sines[1, at.column], cosines[1, at.column]) if len(cosines) > 1 else 0.0
-    if not math.isclose(getattr(math, name)(step * at.row), value, abs_tol=NEAR * max(1, at.row)):
-        st.markdown(words["explain_recorded"].format(row=at.row, column=at.column, value=number(value)))
+    if not math.isclose(getattr(math, name)(step * row), value, abs_tol=NEAR * max(1, row)):
+        st.markdown(words["explain_recorded"].format(row=row, column=at.column, value=number(value)))
         return
-    st.markdown(words["explain_turn"].format(row=at.row, column=at.column, step=number(step)))
-    st.latex(rf"\{name}({at.row} \cdot {factor(step)}) = \{name}({latex(step * at.row)}) = {latex(value)}")
+    st.markdown(words["explain_turn"].format(row=row, column=at.column, step=number(step)))
+    st.latex(rf"\{name}({row} \cdot {factor(step)}) = \{name}({latex(step * row)}) = {latex(value)}")
+
+
+def _show_mean_of_pieces(rows: Vectors, token: str, places: Group, column: int) -> None:
+    """Draw the mean over the pieces of a word. `rows` are those of all pieces; `places`, the positions of its own."""
+    place = {"token": literal(token), "column": column, "count": len(places), "row": places[0], "last": places[-1]}
+    st.markdown(text("positions")["explain_pieces"].format(**place))
+    st.latex(_mean(rows[list(places), column].tolist()))
 
 
 def explain_mean_bias(
-    biases: Float[np.ndarray, "head query key"], queries: Sequence[str], keys: Sequence[str], at: Cell
+    biases: Float[np.ndarray, "head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    pieces: Sequence[Group],
+    at: Cell,
 ) -> None:
-    """Draw the mean over the heads of the bias of a query and a key."""
+    """Draw the mean over the heads of the bias of a query and a key. `pieces`: as in `explain_sum`."""
     names = {"query": literal(queries[at.row]), "key": literal(keys[at.column])}
     values = biases[:, at.row, at.column].astype(float).tolist()
-    st.markdown(text("positions")["explain_bias"].format(count=len(values), **names))
+    words, pairs = text("positions"), len(pieces[at.row]) * len(pieces[at.column])
+    more = words["explain_bias_pieces"].format(pairs=pairs) if pairs > 1 else ""
+    st.markdown(f"{words['explain_bias'].format(count=len(values), **names)} {more}".rstrip())
     st.latex(_mean(values))
 
 

@@ -34,7 +34,7 @@ with explained():
         st.header(words["sum"], anchor="sum")
         shown = pick_words(trace)
         say_joined(shown)
-        show_sum(view, shown)
+        show_sum(view, trace, shown)
     else:
         st.header(words["table"], anchor="table")
         table = pick_table(view, trace)

@@ -4,8 +4,13 @@ import re
 
 import pytest
 
-from tests.pages.apps import on_page, shown
+from pages.shell.models import folders
+from pages.ui.caches import RESULTS
+from pages.ui.text import text
+from tests.pages.apps import on_page, shown, unfold
 from tests.pages.explained import explained
+from transformer import Pipeline
+from transformer.analysis.word_trace import WordTrace, word_groups
 
 PAGE = "pages/positions/page.py"
 CELLS = (
@@ -35,6 +40,76 @@ def test_the_change_of_a_word_is_the_mean_over_its_pieces(cell: str) -> None:
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
 
 
+WORDS = {"model": "everyday", "part": "sum", "source": "Unbelievably, the grandmother was whispering."}
+
+
+@pytest.mark.parametrize("trace", [0, 1, 2])
+def test_a_number_of_a_word_is_the_mean_over_the_rows_of_its_pieces(trace: int) -> None:
+    tokens, groups = _words("everyday", WORDS["source"])
+    row = max(range(len(tokens)), key=lambda index: len(groups[index]))
+    found = explained(PAGE, f"positions-sum.{trace}.{row}.0", **WORDS)
+    first, last = groups[row][0], groups[row][-1]
+    assert f"its {len(groups[row])} pieces, at positions {first} to {last}" in found.says
+    assert tokens[row] in found.says
+    assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+
+
+def test_a_word_of_one_piece_has_the_position_of_the_piece() -> None:
+    tokens, groups = _words("everyday", WORDS["source"])
+    row = tokens.index("was")
+    ((place,),) = [groups[row]]
+    assert place != row
+    found = explained(PAGE, f"positions-sum.1.{row}.0", **WORDS)
+    assert f"Position {place}, dimension 0" in found.says
+    assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+    assert f"its position, {place}." in explained(PAGE, f"positions-sum.2.{row}.0", **WORDS).says
+
+
+def _words(model: str, source: str) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The words of a source text, and the positions of the pieces of each."""
+    trace = Pipeline.load(model).trace(source)
+    return WordTrace.of(trace).source_tokens[0], word_groups(trace, "source")
+
+
+def test_the_text_type_is_a_term_of_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    from tests.transformer.huggingface.tiny import folder_of
+
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("bert")))
+    view = {"model": "bert", "part": "sum", "source": "the cat <mask> ."}
+    found = explained(PAGE, "positions-sum.3.2.5", **view)
+    assert "text type" in found.says
+    assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+    assert "table of text types" in explained(PAGE, "positions-sum.2.2.5", **view).says
+    unfold(found.app, "numbers")
+    assert [*found.app.dataframe[0].value.columns] == [*text("positions")["columns"].values()]
+
+
+@pytest.mark.parametrize(
+    ("model", "cell", "says"),
+    [
+        ("llama", "positions-turned.0.2.1", "pieces, at positions 2 to 3"),
+        ("llama", "positions-turned.1.3.1", "position 4 turns it"),
+        ("t5", "positions-bias-encoder.0.2.2", "the 4 pairs of their pieces"),
+        ("t5", "positions-bias-encoder.0.1.2", "the 2 pairs of their pieces"),
+    ],
+)
+def test_the_angle_and_the_bias_of_a_word_are_those_of_its_pieces(
+    model: str, cell: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+    from tests.transformer.huggingface.tiny import folder_of
+    from transformer.huggingface.hf_vocabulary import PieceVocabulary
+
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of(model)))
+    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(place - (place > 2) for place in range(len([*ids]))))
+    RESULTS.clear()
+    found = explained(PAGE, cell, model=model, part="sum", source="the cat sleeps .", join="true")
+    RESULTS.clear()
+    assert says in found.says
+    assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("part", "cell", "says"),
     [("swap", "positions-swap.5.0.0", "with positions"), ("distances", "positions-distances.0.1.3", "the least dot product")],
@@ -50,6 +125,12 @@ def test_a_learned_table_says_that_no_formula_made_its_numbers() -> None:
     assert "No formula made it" in found.says
     assert not found.formula
     assert "training has moved it" in explained(PAGE, "positions-sum.0.1.4", model="reverse-shared", part="sum").says.lower()
+
+
+def test_a_row_of_random_numbers_is_not_said_to_be_trained() -> None:
+    found = explained(PAGE, "positions-sum.0.1.1", model="vanilla", part="sum")
+    assert "not trained" in found.says
+    assert "Training" not in found.says
 
 
 def test_the_band_of_a_distance_says_where_it_is_least_and_largest() -> None:
