@@ -10,12 +10,11 @@ import streamlit as st
 from pages.layers.position_cells import position_to_show
 from pages.layers.stops import title
 from pages.layers.tensors import binned, picture
-from pages.shell.view.explained_chart import Cell, opened, ring, show_explained, toggle
+from pages.shell.view.explained_chart import Cell, opened, ring, show_computation, show_explained, toggle
 from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
-from pages.ui.cards import card
 from pages.ui.charts import chart
 from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text, unfolding
@@ -54,8 +53,8 @@ def show_arithmetic(view: View, trace: Trace) -> None:
         """Draw how a number of the picked position in a tensor was computed."""
         stop = stops[path]
         found = explain_stop(runs().own_network(view.key), trace, stop, position, column, item)
-        made = text("walk")["operations"][stop.operation]
-        st.markdown(words["explained"].format(column=column, title=title(stop), operation=made, path=path))
+        made = words["made"][stop.operation]
+        st.markdown(words["explained"].format(column=column, title=title(stop), made=made, path=path))
         if found is not None and found.operation == "made from":
             name = rf"\operatorname{{{trace.config.activation}}}"
             st.latex(rf"{name}({latex(found.terms[0].value)}) = {latex(found.result)}")
@@ -173,11 +172,7 @@ def _picture(before: list[TensorView], sign: str, after: TensorView, says: str, 
         on_number=lambda view, at: toggle(Cell(key, paths.index(view.path), 0, at[2])),
         framed=None if cell is None else (paths[cell.trace], (0, 0, cell.column)),
     )
-    if cell is None:
-        st.caption(text("common")["explain_hint"])
-        return
-    with card(f"explained-{key}"):
-        explain(paths[cell.trace], cell.column)
+    show_computation(key, cell, lambda cell: explain(paths[cell.trace], cell.column))
 
 
 def _row(stop: Stop, vector: np.ndarray, most: float) -> TensorView:

@@ -61,14 +61,18 @@ def show_stream(trace: Trace, measures: Mapping[str, Any]) -> None:
 
 def _explain(stream: Stream, name: str, point: str, token: str, at: Cell) -> None:
     """Draw how a measure of a token at a point was computed from its vectors."""
-    words, place = text("residual")["explained"], (at.column, at.row)
-    st.markdown(words[name].format(token=literal(token), point=point))
+    words, place, values = text("residual")["explained"], (at.column, at.row), {"token": literal(token), "point": point}
+    st.markdown(words[name].format(**values))
     if name in ("norm", "added"):
         st.latex(aligned([length_formula((stream.vectors if name == "norm" else stream.outputs)[place], "x")]))
-    elif name == "cosine":
-        st.latex(cosine_formula(stream.outputs[place], stream.vectors[place], float(stream.cosine[place])))
-    else:
-        st.latex(cosine_formula(stream.vectors[place], stream.vectors[0, at.row], float(stream.similarity[place])))
+        return
+    of_output = name == "cosine"
+    a = (stream.outputs if of_output else stream.vectors)[place]
+    b = stream.vectors[place if of_output else (0, at.row)]
+    if not (a.any() and b.any()):
+        st.markdown(words["no_cosine"].format(vector="b" if a.any() else "a"))
+        return
+    st.latex(cosine_formula(a, b, float((stream.cosine if of_output else stream.similarity)[place])))
 
 
 def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:

@@ -7,6 +7,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown
 
 
@@ -15,7 +16,7 @@ class Explained(NamedTuple):
 
     Attributes:
         app: the app, with the explanation open.
-        says: the sentences of the explanation, without escapes.
+        says: the sentences of the explanation, without escapes and without the line that says how to close it.
         formula: its formulas, as LaTeX.
         drawn: the number in the cell, or at the point of a line or a bar, as it is drawn.
     """
@@ -45,7 +46,9 @@ def explained(page: str, cell: str, **query: str) -> Explained:
     values = traced["z"][int(row)] if "z" in traced else traced["x" if traced.get("orientation") == "h" else "y"]
     value = values[int(column)]
     formulas = "\n".join(each.value.strip("$\n") for each in card.latex)
-    says = "\n".join(shown(line.value) for line in (*card.markdown, *card.caption))
+    *captions, close = (line.value for line in card.caption)
+    assert close == text("common")["explain_close"]
+    says = "\n".join(map(shown, (*(line.value for line in card.markdown), *captions)))
     return Explained(app, says, formulas, np.nan if value is None else float(value))
 
 

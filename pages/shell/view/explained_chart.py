@@ -29,8 +29,8 @@ class Cell(NamedTuple):
 
     Attributes:
         chart: the key of the chart.
-        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0. The
-            point of a line and the bar have no row: their row is the number of their trace, too, and their column their index.
+        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0.
+            Points of lines and bars have no row. For them `row` equals `trace`, and `column` is their index.
     """
 
     chart: str
@@ -89,12 +89,19 @@ def show_explained(
     cell = opened(key, sizes, traces)
     asks = {"click": partial(_open, key, axes)}
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
-    if cell is None:
-        if hint:
-            place.caption(text("common")["explain_hint"])
-        return
-    with card(f"explained-{key}", place):
-        explain(cell)
+    show_computation(key, cell, explain, hint, place)
+
+
+def show_computation(key: str, cell: Cell | None, explain: Callable[[Cell], None], hint: bool = True, place: Any = st) -> None:
+    """Draw how the number of the open cell of a chart was computed, and how to close it. The arguments are those of
+    `show_explained`; if no cell is open, the hint says that a click opens one."""
+    words = text("common")
+    if cell is not None:
+        with card(f"explained-{key}", place):
+            explain(cell)
+            st.caption(words["explain_close"])
+    elif hint:
+        place.caption(words["explain_hint"])
 
 
 def _open(key: str, axes: tuple[str, str]) -> None:

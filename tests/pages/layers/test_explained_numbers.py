@@ -1,8 +1,16 @@
 """A clicked number of the page Layers is explained by a formula whose result is the number that is drawn."""
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import pytest
 
+from pages.layers import residual_part
+from pages.ui.text import text
 from tests.pages.explained import explained
+from transformer.analysis.provenance import ACTIVATIONS
+from transformer.analysis.residual import Stream, residual_stream
 
 PAGE = "pages/layers/page.py"
 VIEW = {"model": "english-french", "source": "the cat sleeps ."}
@@ -13,6 +21,27 @@ VIEW = {"model": "english-french", "source": "the cat sleeps ."}
 def test_a_point_of_the_residual_stream_is_a_length_or_a_cosine(cell: str, measure: str, more: dict[str, str]) -> None:
     found = explained(PAGE, cell, part="residual-stream", measure=measure, **more, **VIEW)
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize(("measure", "zero", "vector"), [("cosine", "outputs", "a"), ("similarity", "vectors", "b")])
+def test_a_vector_of_zeros_has_no_cosine(measure: str, zero: str, vector: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_zeros(*arguments: Any) -> Stream:
+        """The stream, with zeros as the first output or at the start."""
+        stream = residual_stream(*arguments)
+        values = getattr(stream, zero).copy()
+        values[0] = 0
+        return replace(stream, **{zero: values, measure: np.zeros_like(getattr(stream, measure))})
+
+    monkeypatch.setattr(residual_part, "residual_stream", with_zeros)
+    column = 0 if measure == "cosine" else 2
+    found = explained(PAGE, f"stream.1.1.{column}", part="residual-stream", measure=measure, **VIEW)
+    assert found.drawn == 0
+    assert found.formula == ""
+    assert text("residual")["explained"]["no_cosine"].format(vector=vector) in found.says
+
+
+def test_every_operation_of_the_arithmetic_is_said_in_words() -> None:
+    assert {*text("arithmetic")["made"]} == {"add", "linear map", "LayerNorm", *ACTIVATIONS.values()}
 
 
 @pytest.mark.parametrize("group", ["encoder-1", "decoder-2"])
@@ -29,3 +58,5 @@ def test_a_number_of_the_arithmetic_is_the_result_of_its_step(cell: str, group: 
     view = {"model": "reverse", "source": "abcd", "part": "arithmetic", "sublayer": "feed_forward", "group": group}
     found = explained(PAGE, cell, **view)
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-5)
+    if not cell.startswith("work_units"):
+        assert found.says.partition("): ")[2].removesuffix(".") in text("arithmetic")["made"].values()

@@ -65,14 +65,21 @@ def hints(app: AppTest) -> int:
     return [each.value for each in app.caption].count(HINT)
 
 
+def closings(app: AppTest) -> int:
+    """How often the page says how to close a computation."""
+    return [each.value for each in app.caption].count(text("common")["explain_close"])
+
+
 def test_a_click_opens_the_same_click_closes_and_another_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened()
     assert said(app) == []
     assert hints(app) == 2
+    assert closings(app) == 0
     cell = {"trace": 0, "y": 1, "x": 2}
     assert click(app, monkeypatch, "first", cell) == ["first: 1, 2"]
     assert linked(app) == "first.0.1.2"
     assert hints(app) == 1
+    assert closings(app) == 1
     assert click(app, monkeypatch, "second", cell | {"x": 0}) == ["second: 1, 0"]
     assert linked(app) == "second.0.1.0"
     assert click(app, monkeypatch, "second", cell | {"x": 0}) == []
