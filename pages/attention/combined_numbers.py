@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view.explained_number import aligned, shortened, sum_of_products
+from pages.shell.view.explained_number import aligned, mean_formula, shortened, sum_of_products
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.text import text
@@ -38,11 +38,11 @@ def explain_combined(way: str, layers: Layers, layer: int, head: int, query: int
     places = {"count": len(weights), "layer": layer + 1, "head": head + 1, "most": labels[most]}
     st.markdown(words["combined_numbers"][way].format(query=first, key=second, **places))
     digits = DIGITS if len(weights) > 1 else 5
-    terms = [latex(float(weight), digits) for weight in weights]
     if way.startswith("maximum"):
+        terms = [latex(float(weight), digits) for weight in weights]
         st.latex(rf"\max({shortened(terms, ', ')}) = {latex(float(weights[most]))}")
     else:
-        st.latex(rf"\frac{{{shortened(terms)}}}{{{len(weights)}}} = {latex(float(weights.mean()))}")
+        st.latex(mean_formula(weights.tolist(), digits))
     st.caption(" · ".join(f"{label}: {number(float(weight))}" for label, weight in zip(labels, weights, strict=True)))
 
 

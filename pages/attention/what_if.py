@@ -14,13 +14,13 @@ from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
 from pages.shell.view.explained_chart import Cell, frame, show_explained
-from pages.shell.view.explained_number import factor
+from pages.shell.view.explained_number import difference_formula
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View, sizes_of
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import fixed, latex, linked_token, number, numbered_tokens, share, token_at
+from pages.ui.format import fixed, linked_token, number, numbered_tokens, share, token_at
 from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
@@ -111,14 +111,10 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
     def explain(cell: Cell) -> None:
         query, key = (literal(numbered_tokens(tokens)[place]) for tokens, place in ((queries, cell.row), (keys, cell.column)))
         st.markdown(words["difference_explained"].format(query=query, key=key))
-        _show_difference(float(after[cell.row, cell.column]), float(before[cell.row, cell.column]))
+        st.latex(difference_formula(float(after[cell.row, cell.column]), float(before[cell.row, cell.column])))
 
     figure = chart(difference_map, change, allowed, queries, keys, labels=figure_labels())
     show_explained(figure, "difference", words["difference_alt"], explain, change.shape, ("query", "key"))
-
-
-def _show_difference(first: float, second: float) -> None:
-    st.latex(f"{latex(first)} - {factor(second)} = {latex(first - second)}")
 
 
 @cached
@@ -208,7 +204,7 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
             return  # from an address
         head, drop = head_title(kind, cell.row, cell.column), float(drops[kind][cell.row, cell.column])
         st.markdown(words["importance_explained"].format(token=literal(tokens[position]), head=head))
-        _show_difference(before, before - drop)
+        st.latex(difference_formula(before, before - drop))
 
     sizes = np.max([values.shape for values in drops.values()], axis=0).tolist()
     figure, alt = chart(importance_map, drops, kinds, labels=figure_labels()), words["importance_alt"]

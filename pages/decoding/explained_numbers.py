@@ -7,7 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.decoding.answer_steps import Run
-from pages.shell.view.explained_number import factor, shortened, show_softmax, smoothed_share
+from pages.shell.view.explained_number import factor, mean_formula, shortened, show_softmax, smoothed_share
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.text import text
@@ -63,6 +63,5 @@ def explain_samples(token: str, drawn: int, count: int) -> None:
 
 def explain_mean_weight(weights: Float[np.ndarray, " head"], layer: int, key: str) -> None:
     """Draw the mean over the heads of a layer of the attention to a token."""
-    values = [factor(value) for value in weights.tolist()]
-    st.markdown(text("decoding")["explain_weight"].format(layer=layer + 1, key=literal(key), count=len(values)))
-    st.latex(rf"\frac{{{shortened(values)}}}{{{len(values)}}} = {latex(float(weights.mean()))}")
+    st.markdown(text("decoding")["explain_weight"].format(layer=layer + 1, key=literal(key), count=len(weights)))
+    st.latex(mean_formula(weights.tolist()))

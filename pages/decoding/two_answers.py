@@ -9,14 +9,13 @@ import streamlit as st
 from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run, run_of
 from pages.shell.view.explained_chart import Cell, ring, show_explained
-from pages.shell.view.explained_number import show_softmax
+from pages.shell.view.explained_number import difference_formula, show_softmax
 from pages.shell.view.runs import Edits
 from pages.shell.view.two_answers import differing
 from pages.shell.view.two_runs import KEY
 from pages.shell.view.view import View
 from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted_tokens
-from pages.ui.format import latex
 from pages.ui.link_values import choose
 from pages.ui.text import figure_labels, text
 from transformer.analysis.forcing import parting
@@ -66,7 +65,7 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
             return
         if bar.row == 2:
             st.markdown(words["explained_bar"].format(token=literal(token)))
-            st.latex(rf"{latex(second)} - {latex(first)} = {latex(second - first)}")
+            st.latex(difference_formula(second, first))
             return
         each, made = runs[bar.row]
         st.markdown(words["explained_share"].format(token=literal(token), run="AB"[bar.row]))

@@ -9,11 +9,11 @@ import streamlit as st
 from pages.patching.places import grid_of, pick_choice, takes_long
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
 from pages.shell.view.explained_chart import Cell, ring, show_explained
-from pages.shell.view.explained_number import factor
+from pages.shell.view.explained_number import difference_formula
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, latex, number
+from pages.ui.format import fixed, number
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_charts import agreement_dots
 from transformer.figures.patching_figures import patch_grids
@@ -51,9 +51,7 @@ def show_estimate(runs: Runs) -> None:
         """Draw what the estimate of a place misses."""
         values = {"estimated": number(first[dot.column]), "exact": number(second[dot.column])}
         st.markdown(words["explained_estimate"].format(place=literal(names[dot.column]), **values))
-        st.latex(
-            rf"{latex(first[dot.column])} - {factor(second[dot.column])} = {latex(first[dot.column] - second[dot.column])}"
-        )
+        st.latex(difference_formula(first[dot.column], second[dot.column]))
 
     show_explained(
         chart(agreement_dots, first, second, names, (words["exact"], words["estimated"])),

@@ -1,5 +1,6 @@
 """How one number was computed: a sentence, the formula with its numbers, and the terms as bars."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -123,6 +124,17 @@ def smoothed_share(smoothing: float, count: int, is_right: bool) -> str:
 def sum_of_products(pairs: Iterable[tuple[float, float]], digits: int = 5) -> str:
     """The sum of the products of pairs of numbers, without its result, as LaTeX."""
     return shortened([rf"{factor(left, digits)} \cdot {factor(right, digits)}" for left, right in pairs])
+
+
+def difference_formula(first: float, second: float) -> str:
+    """The difference of two numbers, as LaTeX."""
+    return f"{latex(first)} - {factor(second)} = {latex(first - second)}"
+
+
+def mean_formula(values: Sequence[float], digits: int = 5) -> str:
+    """The mean of numbers, as LaTeX. `digits`: significant digits of the numbers."""
+    total = shortened([factor(value, digits) for value in values])
+    return rf"\frac{{{total}}}{{{len(values)}}} = {latex(math.fsum(values) / len(values))}"
 
 
 def length_formula(vector: Float[np.ndarray, " d_model"], name: str) -> str:

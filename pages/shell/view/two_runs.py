@@ -9,14 +9,13 @@ import streamlit as st
 from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
 from pages.shell.view.explained_chart import Cell, frame, show_explained
-from pages.shell.view.explained_number import factor
+from pages.shell.view.explained_number import difference_formula
 from pages.shell.view.runs import Edits
 from pages.shell.view.second_run import Asked, SecondRun, answer_of, second_run
 from pages.shell.view.text_notes import say_unknown
 from pages.shell.view.view import View
 from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted, span
-from pages.ui.format import latex
 from pages.ui.text import figure_labels, text
 from transformer import Difference, HeadlightError, InputError, Trace, compare
 from transformer.analysis.word_trace import WordTrace, in_pieces
@@ -142,7 +141,7 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
             raise InputError(template, axis=axis or "head", a=sizes[0], b=sizes[1])
     a, b = (panel.values.reshape(-1, panel.values.shape[-1]) for panel in panels)
     st.markdown(f"**{title}** · {aligned}")
-    change = np.abs(np.nan_to_num(np.where(a == b, 0, b - a)))
+    change = np.abs(np.nan_to_num(np.subtract(b, a, out=np.zeros_like(a), where=a != b)))  # −∞ minus −∞ is NaN
     if not change.any() and (np.isnan(a) == np.isnan(b)).all():
         st.info(words["equal"], icon=":material/check:")
         return
@@ -165,9 +164,13 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
     def explain(cell: Cell) -> None:
         """Draw the difference of the two numbers of a cell."""
         first, second = (float(values[cell.row, cell.column]) for values in (a, b))
-        st.markdown(words["explained_difference" if np.isfinite(first) and np.isfinite(second) else "explained_missing"])
-        if np.isfinite(first) and np.isfinite(second):
-            st.latex(rf"{latex(second)} - {factor(first)} = {latex(second - first)}")
+        if np.isnan(first) or np.isnan(second):
+            st.markdown(words["explained_missing"])
+        elif np.isinf(first) and first == second:
+            st.markdown(words["explained_masked"])
+        else:
+            st.markdown(words["explained_difference"])
+            st.latex(difference_formula(second, first))
 
     show_explained(
         figure,

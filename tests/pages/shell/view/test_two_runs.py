@@ -342,3 +342,15 @@ def test_a_cell_of_the_three_maps_is_explained_as_a_difference() -> None:
     found = explained("pages/attention/page.py", "two-runs.2.3.4", **view)
     first, second = (Pipeline.load("english-french").trace(source).head("encoder", 1, 2).numpy() for source in (TIRED, WIDE))
     assert found.result == pytest.approx(float(second[3, 4] - first[3, 4]), abs=1e-5)
+
+
+def test_two_masked_scores_are_not_said_to_be_missing() -> None:
+    stop = "decoder.layers.0.self_attention.masked_scores"
+    view = {"model": "english-french", "source": SHORT, "stop": stop, "head": "1", "b": "the dog sleeps ."}
+    masked = explained("pages/layers/page.py", "two-runs.2.0.2", **view)
+    assert text("second_run")["explained_masked"] in masked.says
+    assert masked.formula == ""
+    assert explained("pages/layers/page.py", "two-runs.2.2.0", **view).formula
+    with_one = explained("pages/layers/page.py", "two-runs.2.0.2", **(view | {"b_edits": "no causal mask"}))
+    assert text("second_run")["explained_difference"] in with_one.says
+    assert r"- (-\infty) = \infty" in with_one.formula
