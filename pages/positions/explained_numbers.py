@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.explained_chart import Cell
-from pages.shell.view.explained_number import factor, formula_with_numbers, shortened
+from pages.shell.view.explained_number import difference_formula, factor, formula_with_numbers, mean_formula, shortened
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.pickers import choice_label
@@ -99,7 +99,7 @@ def _show_mean_of_pieces(rows: Vectors, token: str, places: Group, column: int) 
     """Draw the mean over the pieces of a word. `rows` are those of all pieces; `places`, the positions of its own."""
     place = {"token": literal(token), "column": column, "count": len(places), "row": places[0], "last": places[-1]}
     st.markdown(text("positions")["explain_pieces"].format(**place))
-    st.latex(_mean(rows[list(places), column].tolist()))
+    st.latex(mean_formula(rows[list(places), column].tolist()))
 
 
 def explain_mean_bias(
@@ -115,7 +115,7 @@ def explain_mean_bias(
     words, pairs = text("positions"), len(pieces[at.row]) * len(pieces[at.column])
     more = words["explain_bias_pieces"].format(pairs=pairs) if pairs > 1 else ""
     st.markdown(f"{words['explain_bias'].format(count=len(values), **names)} {more}".rstrip())
-    st.latex(_mean(values))
+    st.latex(mean_formula(values))
 
 
 def explain_product(values: Vectors, products: Square, at: Cell) -> None:
@@ -131,7 +131,7 @@ def explain_distance(products: Square, at: Cell, band: int) -> None:
     diagonal = products.diagonal(distance)
     if at.row != band:
         st.markdown(words["explain_distance"].format(count=len(diagonal), distance=distance))
-        st.latex(_mean(diagonal.tolist()))
+        st.latex(mean_formula(diagonal.tolist()))
         return
     ends = {"least": int(diagonal.argmin()), "most": int(diagonal.argmax())}
     written = {name: number(float(diagonal[first])) for name, first in ends.items()}
@@ -170,12 +170,5 @@ def explain_change(effects: Mapping[str, Swap], tokens: Sequence[str], at: Cell)
 
 def explain_output(before: Vectors, after: Vectors, tokens: Sequence[str], at: Cell) -> None:
     """Draw the difference of a number of the encoder's output before and after a swap."""
-    values = [float(of[at.row, at.column]) for of in (after, before)]
     st.markdown(text("positions")["explain_output"].format(token=literal(tokens[at.row]), column=at.column))
-    st.latex(rf"{latex(values[0])} - {factor(values[1])} = {latex(float(np.float32(values[0]) - np.float32(values[1])))}")
-
-
-def _mean(values: Sequence[float]) -> str:
-    """The mean of numbers as LaTeX."""
-    total = shortened([factor(value) for value in values])
-    return rf"\frac{{{total}}}{{{len(values)}}} = {latex(math.fsum(values) / len(values))}"
+    st.latex(difference_formula(*(float(of[at.row, at.column]) for of in (after, before))))
