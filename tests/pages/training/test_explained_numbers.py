@@ -1,5 +1,7 @@
 """A clicked number of the page *Watch it learn* is explained by a formula, or leads to a frame."""
 
+import re
+
 import pytest
 import streamlit as st
 
@@ -21,6 +23,8 @@ PAGE = "pages/training/page.py"
 def test_the_formula_ends_in_the_number_that_is_drawn(part: str, cell: str) -> None:
     found = explained(PAGE, cell, model="reverse", part=part, norms="true")
     assert found.result == pytest.approx(found.drawn, rel=2e-4, abs=2e-6)
+    # The logarithm is that of the whole number, also if it is a power of ten.
+    assert re.search(r"\\ln\([^()]+\)\)", found.formula) or not cell.startswith("token-losses")
 
 
 def test_a_click_on_a_line_goes_to_the_nearest_frame(monkeypatch: pytest.MonkeyPatch) -> None:
