@@ -4,7 +4,7 @@
 import { whenOpened } from "../../ui/compat.js";
 import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 
-/** @typedef {{ part: string, anchors: Record<string, string[]> }} Data */
+/** @typedef {{ part: string, anchors: Record<string, string[]>, answered: string }} Data */
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
 export default function mount({ data, parentElement, setTriggerValue }) {
@@ -20,8 +20,8 @@ export default function mount({ data, parentElement, setTriggerValue }) {
       whenOpened(() => setTriggerValue("anchor", anchor));
       return;
     }
-    // The person has picked another part after the report, so the address must name that part.
-    const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
+    // If the report was answered, the person has picked another part after it, so the address must name that part.
+    const own = data.answered === anchor && Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
     if (own) history.replaceState(history.state, "", `#${own}`);
   }
 

@@ -32,6 +32,8 @@ WATCH = "parts"
 GOAL = "parts_goal"
 # Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"
+# Session key: the anchor that the browser reported last. A run that began before the report does not have it yet.
+ANSWERED = "parts_answered"
 # Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
 ANCHOR, PART = "anchor", "part"
 
@@ -132,7 +134,8 @@ def watch_parts() -> None:
         _mount(key=WATCH, data=state[UNSEEN], on_seen_change=_note)
     if state[PICKED]:
         part, anchors = state[PICKED]
-        _mount_anchor(key=ANCHOR, data={"part": part, "anchors": anchors}, on_anchor_change=_open)
+        data = {"part": part, "anchors": anchors, "answered": state.get(ANSWERED, "")}
+        _mount_anchor(key=ANCHOR, data=data, on_anchor_change=_open)
 
 
 def _note() -> None:
@@ -152,3 +155,4 @@ def _open() -> None:
     if state.get(PICKED) and isinstance(anchor, str):
         _, anchors = state[PICKED]
         state[PART] = anchors[anchor][0] if anchor in anchors else state[PART]
+        state[ANSWERED] = anchor
