@@ -82,15 +82,17 @@ def show_sum(view: View, trace: Trace, shown: Trace) -> None:
     }
     paths = {name: f"{side}_embedding.{last}" for name, last in names.items()}
     parts = {name: _rows(trace, path) for name, path in paths.items() if path in trace}
+    factor, scaled = math.sqrt(config.d_model), config.scale_embedding
+    if not scaled and _adds_up(scaled_parts := parts | {"token": parts["token"] * np.float32(factor)}):
+        parts, scaled = scaled_parts, True  # Marian multiplies outside of all modules, so the product is not recorded
     vectors = {name: word_means(values, pieces) for name, values in parts.items()}
-    factor = math.sqrt(config.d_model)
     st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
     if "type" in parts:
         st.markdown(words["sum_type"])
-    first = words["panel_scaled"].format(factor=fixed(factor, 3)) if config.scale_embedding else words["panel_token"]
+    first = words["panel_scaled"].format(factor=fixed(factor, 3)) if scaled else words["panel_token"]
     titles = [first, *(words[f"panel_{name}"] for name in parts if name != "token")]
     panels = dict(zip(titles, vectors.values(), strict=True))
-    scale = factor if config.scale_embedding else 1
+    scale = factor if scaled else 1
     figure = chart(aligned_maps, panels, tokens, words["token"], words["dimension"])
     show_explained(
         figure,
@@ -105,6 +107,12 @@ def show_sum(view: View, trace: Trace, shown: Trace) -> None:
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             _show_vectors(vectors, numbered_tokens(tokens))
+
+
+def _adds_up(parts: Mapping[str, np.ndarray]) -> bool:
+    """Whether the parts of a sum add up to its `input`, apart from rounding."""
+    total = sum(values for name, values in parts.items() if name != "input")
+    return np.allclose(total, parts["input"], atol=1e-4)
 
 
 def _pieces(trace: Trace, shown: Trace, side: Side) -> tuple[Group, ...]:

@@ -85,6 +85,17 @@ def test_the_text_type_is_a_term_of_the_sum(monkeypatch: pytest.MonkeyPatch) -> 
     assert [*found.app.dataframe[0].value.columns] == [*text("positions")["columns"].values()]
 
 
+@pytest.mark.parametrize("trace", [0, 2])
+def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(trace: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    from tests.transformer.huggingface.tiny import folder_of
+
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("marian")))
+    found = explained(PAGE, f"positions-sum.{trace}.2.5", model="marian", part="sum", source="the cat sleeps .")
+    assert (r" \cdot 4 =" in found.formula) == (trace == 0)
+    assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("model", "cell", "says"),
     [
