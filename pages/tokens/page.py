@@ -52,7 +52,7 @@ with explained():
     else:
         st.header(words[part], anchor=part)
     if part == "scaling":
-        show_scaling(shown, sentence)
+        show_scaling(view, shown, sentence)
     elif part == "alike":
         (left, right), below = st.columns([3, 2], gap="large"), st.container()
         with left:

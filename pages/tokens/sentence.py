@@ -162,15 +162,16 @@ def show_rows(sentence: Sentence) -> None:
         table.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
 
 
-def show_scaling(trace: Trace, sentence: Sentence) -> None:
-    """Draw the rows before and after the multiplication by √d_model. If the variant does not scale, show a sentence instead."""
+def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
+    """Draw the rows before and after the multiplication by √d_model. If the variant does not scale, or another network does not
+    record it, show a sentence instead."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
     before, path_of_position = sentence.rows, f"{path}.position"
     position = {}
     if path_of_position in trace:
         position["length_position"] = _mean_length(trace[path_of_position].numpy())
     if not trace.config.scale_embedding:
-        st.markdown(words["unscaled"])
+        st.markdown(words["unscaled" if view.pipeline.model else "unscaled_recorded"])
         _show_lengths({"length_token": _mean_length(before)} | position)
         return
     after = trace[f"{path}.scaled"].numpy()[sentence.item][: len(before)]

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from pages.shell.models import folders
 from pages.ui.format import latex
 from pages.ui.text import text
+from tests.pages.apps import on_page
 from tests.pages.explained import explained
 from transformer import Pipeline
 from transformer.analysis.token_geometry import token_table
@@ -37,6 +39,17 @@ def test_a_scaled_number_is_that_of_the_table_times_the_root(panel: int) -> None
     cell = explained(PAGE, f"tokens-scaled.{panel}.1.2", part="scaling", **VIEW)
     assert ("sqrt" in cell.formula) == (panel == 1)
     assert cell.result == pytest.approx(cell.drawn, rel=1e-4)
+
+
+def test_a_network_that_scales_where_nothing_is_recorded_is_not_said_to_leave_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    from tests.transformer.huggingface.tiny import folder_of
+
+    monkeypatch.setenv(folders.VARIABLE, str(folder_of("marian")))
+    app = on_page(PAGE, model="marian", source=SOURCE, part="scaling")
+    says = [each.value for each in app.markdown]
+    assert text("tokens")["unscaled"] not in says
+    assert text("tokens")["unscaled_recorded"] in says
 
 
 def test_a_number_of_padding_is_one_of_its_row() -> None:
