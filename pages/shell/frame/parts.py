@@ -18,7 +18,8 @@ from streamlit.components.v2 import component
 from pages.shell.browser import BROWSER
 from pages.shell.frame.history import Change, change_by_itself
 from pages.ui.component import sent
-from pages.ui.pickers import pick
+from pages.ui.link_values import choose
+from pages.ui.pickers import option_id, pick
 from pages.ui.scripts import importing
 from pages.ui.text import text
 
@@ -154,5 +155,8 @@ def _open() -> None:
     state, anchor = st.session_state, sent(ANCHOR, "anchor")
     if state.get(PICKED) and isinstance(anchor, str):
         _, anchors = state[PICKED]
-        state[PART] = anchors[anchor][0] if anchor in anchors else state[PART]
+        if anchor in anchors:
+            # Not by the state of the picker: another report can end this run, and the next one would take the part that the
+            # browser still shows for a choice.
+            choose(PART, option_id(anchors[anchor][0]))
         state[ANSWERED] = anchor

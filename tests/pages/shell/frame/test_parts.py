@@ -157,14 +157,16 @@ def test_reports_that_are_not_lists_of_names_are_ignored(sent: object, monkeypat
 
 @pytest.mark.parametrize("sent", [None, {}, {"anchor": None}, {"anchor": ["waves"]}, {"anchor": "waves"}, "table", ["table"]])
 def test_reports_that_are_not_anchors_open_no_part(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = {PICKED: ("swap", {"swap": ["swap"], "table": ["table", "waves"]}), PART: "swap", ANCHOR: sent}
+    state = {PICKED: ("swap", {"swap": ["swap"], "table": ["table", "waves"]}), ANCHOR: sent}
+    opened: list[tuple[str, str]] = []
     monkeypatch.setattr(parts.st, "session_state", state)
+    monkeypatch.setattr(parts, "choose", lambda *choice: opened.append(choice))
     parts._open()
-    assert state[PART] == "swap"
+    assert opened == []
     state[ANCHOR] = {"anchor": "table"}
     parts._open()
-    assert state[PART] == "table"
+    assert opened == [(PART, "table")]
     state[PICKED] = None  # another page is open
     state[ANCHOR] = {"anchor": "swap"}
     parts._open()
-    assert state[PART] == "table"
+    assert opened == [(PART, "table")]
