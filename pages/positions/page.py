@@ -4,8 +4,9 @@ import streamlit as st
 
 from pages.positions.geometry_views import show_distances, show_rotation, show_waves
 from pages.positions.position_question import show_likeness
+from pages.positions.sum_part import show_both_positions, show_sum
 from pages.positions.swap import show_swap
-from pages.positions.table import pick_table, show_both_positions, show_cell, show_sum
+from pages.positions.table import pick_table, show_cell
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part
