@@ -10,8 +10,9 @@ from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import show_film
 from pages.training.films import film_of
 from pages.training.frames import frames_of_view, pick_frame, show_other_films
-from pages.training.gradient import show_schedule, show_smoothing, show_step
+from pages.training.gradient import show_step
 from pages.training.head_history import show_head_history
+from pages.training.learning_settings import show_schedule, show_smoothing
 from pages.training.live_training import show_live
 from pages.training.own_run import show_own_run
 from pages.ui.pickers import pick

@@ -19,11 +19,11 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.background import BACKGROUND, Background
 from pages.training import experiments, film_curves
+from pages.training.batches import PAIRS
+from pages.training.batches import batches as batches_of
 from pages.training.film import ASKED
 from pages.training.films import CHECKED, Film
 from pages.training.frames import frames_of
-from pages.training.gradient import PAIRS
-from pages.training.gradient import batches as batches_of
 from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
