@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.layers.position_cells import position_to_show
 from pages.layers.stops import title
-from pages.layers.tensors import binned, picture
+from pages.layers.tensors import picture
 from pages.shell.view.explained_chart import Cell, opened, ring, show_computation, show_explained, toggle
 from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.recorded import own_network
@@ -24,7 +24,7 @@ from transformer import Trace
 from transformer.analysis.stop_number import explain_stop
 from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
 from transformer.analysis.walk import Stop, walk
-from transformer.figures.panels import Panel, TensorView
+from transformer.figures.panels import MOST_COLUMNS, Panel, TensorView
 from transformer.figures.residual_figures import unit_bars
 from transformer.network.layers import AddNorm, FeedForward
 from transformer.tracing.paths import TensorPath
@@ -47,7 +47,9 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     side = TensorPath.parse(inside[part]).side
     first = position_to_show(trace, view.pipeline.card.measures, side, item)
     position = pick_position(words["position"], trace.tokens_of(side)[item], first=first)
-    st.caption(text("tensors")["picture"]["hint"])
+    config = trace.config
+    is_binned = max(config.d_model, config.d_ff if part == "feed_forward" else 0) > MOST_COLUMNS
+    st.caption(f"{text('tensors')['picture']['hint']} {words['binned'] if is_binned else ''}".rstrip())
 
     def explain(path: str, column: int) -> None:
         """Draw how a number of the picked position in a tensor was computed."""
@@ -62,7 +64,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
             st.latex(formula_with_numbers(found, 3))
 
     # In the order in which this variant computes the steps.
-    for step in ("norm", "inside", "residual") if trace.config.norm_first else ("inside", "residual", "norm"):
+    for step in ("norm", "inside", "residual") if config.norm_first else ("inside", "residual", "norm"):
         if step == "norm":
             _norm(view, trace, stops, inside[part], position, item, explain)
         elif step == "residual":
@@ -156,12 +158,10 @@ def _feed_forward(
 
 
 def _picture(before: list[TensorView], sign: str, after: TensorView, says: str, key: str, explain: Explain) -> None:
-    """Draw vectors of one position. A click on a number opens its computation below them."""
+    """Draw vectors of one position. A click on a cell opens the computation of its number below them; of several numbers, that
+    of the strongest."""
     views = [*before, after]
     paths = [view.path for view in views]
-    if binned(views):  # their cells stand for several numbers
-        picture(before, sign, after, says, key)
-        return
     cell = opened(key, (1, after.panel.values.shape[-1]), len(views))
     picture(
         before,

@@ -47,7 +47,8 @@ def picture(
         says: the picture in words, for screen readers.
         name: name of saved files; by default the key.
         zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
-        on_number: called when a cell of a number is clicked, with its tensor, and with its tile, row and column there.
+        on_number: called when a cell is clicked, with its tensor, and with the tile, row and column of the number that the cell
+            shows. Of a cell for several numbers, it is the strongest; with `zooms`, the columns around it are opened, too.
         framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
@@ -61,7 +62,7 @@ def picture(
     if zooms and (opened is not None or binned(shown)):
         asks["zoom"] = lambda: open_zoomed(key, shown)
     if "zoom" in asks or on_number is not None:
-        asks["click"] = lambda: take_click(key, shown, width, on_number)
+        asks["click"] = lambda: take_click(key, shown, width, zooms, on_number)
     marks = None if on_number is None else _frame(shown, width, framed)
     more: dict[str, Any] = {"asks": asks, "table": lambda: all_numbers(views), "narrow": NARROW, "marks": marks}
     show(figure, key, f"{says} {told}", name, tells=True, **more)
@@ -78,11 +79,11 @@ def _frame(shown: Sequence[TensorView], width: int, framed: tuple[str, tuple[int
 
 def binned(views: Sequence[TensorView]) -> list[TensorView]:
     """The views that a picture draws with cells for several numbers each."""
-    return [view for view in views if _each(view) > 1]
+    return [view for view in views if numbers_of_cell(view) > 1]
 
 
-def _each(view: TensorView) -> int:
-    """How many columns of a view are drawn as one column of cells in the picture."""
+def numbers_of_cell(view: TensorView) -> int:
+    """How many numbers of a row of a view are drawn as one cell of the picture."""
     return -(-view.panel.values.shape[2] // MOST_COLUMNS)
 
 
@@ -107,7 +108,7 @@ def show_all_columns() -> None:
 
 def _open(key: str, view: TensorView, first: float, last: float) -> None:
     """Open the columns from one cell of a picture to another, if the cells stand for several numbers."""
-    each, start, count = _each(view), view.first_column, view.panel.values.shape[2]
+    each, start, count = numbers_of_cell(view), view.first_column, view.panel.values.shape[2]
     if each > 1:
         ends = (start + min(round(min(max(cell, 0), MOST_COLUMNS)) * each, count - 1) for cell in (first, last + 1))
         st.session_state[OPENED] = ((key, view.path), tuple(ends))
@@ -129,20 +130,23 @@ def take_click(
     key: str,
     shown: Sequence[TensorView],
     width: int,
+    zooms: bool,
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None,
 ) -> None:
-    """Pick the number of the clicked cell, or open the columns around a cell for several numbers."""
+    """Pick the number that the clicked cell shows. If `zooms`, also open the columns around a cell for several numbers. The
+    other arguments are those of `picture`."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
-    if view is None or not isinstance(x, int):
+    if view is None or not (isinstance(x, int) and isinstance(y, int)):
         return
-    if (each := _each(view)) > 1:
-        if 0 <= x < MOST_COLUMNS:
-            _open(key, view, x - AROUND / each, x + AROUND / each)
-    elif on_number is not None and isinstance(y, int):
-        at = number_at(shown, width, int(sent["axis"]) - 1, x, y)
-        if at is not None:
-            on_number(view, at)
+    at = number_at(shown, width, int(sent["axis"]) - 1, x, y)
+    if at is None:
+        return
+    if zooms and (each := numbers_of_cell(view)) > 1:
+        cell = at[2] // each
+        _open(key, view, cell - AROUND / each, cell + AROUND / each)
+    if on_number is not None:
+        on_number(view, at)
 
 
 def _view_of(sent: Mapping[str, Any], shown: Sequence[TensorView]) -> TensorView | None:

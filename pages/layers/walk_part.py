@@ -13,7 +13,7 @@ from pages.layers.details import show_details
 from pages.layers.picked_number import pick_number, say_picked, show_picked
 from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
-from pages.layers.tensors import binned, opened_columns, picture, show_all_columns
+from pages.layers.tensors import binned, numbers_of_cell, opened_columns, picture, show_all_columns
 from pages.shell.frame.history import change_by_itself
 from pages.shell.view.head_links import show_prediction_link, show_training_link
 from pages.shell.view.view import View
@@ -28,7 +28,7 @@ from transformer import Trace
 from transformer.analysis.provenance import UNDESCRIBED
 from transformer.analysis.walk import Stop, Taps, taps, walk_of
 from transformer.analysis.word_trace import WordTrace
-from transformer.figures.panels import MOST_COLUMNS, TensorView
+from transformer.figures.panels import TensorView
 from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
@@ -255,7 +255,7 @@ def _explain_picture(views: Sequence[TensorView]) -> None:
     if opened is not None:
         st.button(words["whole"], on_click=show_all_columns, icon=":material/unfold_more:")
     elif wide:
-        each = max(-(-view.panel.values.shape[2] // MOST_COLUMNS) for view in wide)
+        each = max(map(numbers_of_cell, wide))
         st.caption(words["binned"].format(titles=", ".join(view.title for view in wide), each=f"1 × {each}"))
     st.caption(words["hint"])
 

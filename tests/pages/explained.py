@@ -18,7 +18,8 @@ class Explained(NamedTuple):
         app: the app, with the explanation open.
         says: the sentences of the explanation, without escapes and without the line that says how to close it.
         formula: its formulas, as LaTeX.
-        drawn: the number in the cell, or at the point of a line or a bar, as it is drawn.
+        drawn: the number in the cell, or at the point of a line or a bar, as it is drawn. NaN if the chart has no such cell, as
+            for a number that shares a cell with others.
     """
 
     app: AppTest
@@ -44,7 +45,7 @@ def explained(page: str, cell: str, **query: str) -> Explained:
     traced = drawn.spec["data"][int(trace)]
     # Lines and bars have no rows; bars can lie on their side.
     values = traced["z"][int(row)] if "z" in traced else traced["x" if traced.get("orientation") == "h" else "y"]
-    value = values[int(column)]
+    value = values[int(column)] if int(column) < len(values) else None
     formulas = "\n".join(each.value.strip("$\n") for each in card.latex)
     *captions, close = (line.value for line in card.caption)
     assert close == text("common")["explain_close"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
 
-from transformer.figures.panels import MOST_COLUMNS, TensorView
+from transformer.figures.panels import MOST_COLUMNS, TensorView, strongest_place
 from transformer.figures.theme import LABEL, LINE, MASKED, SIGNED, WEIGHTS, escaped
 
 CLEAR = "rgba(0, 0, 0, 0)"
@@ -37,21 +37,28 @@ class Mosaic:
     each: tuple[int, int]
 
     def place(self, x: int, y: int) -> tuple[int, int, int] | None:
-        """The tile, the row and the column of the number in a cell, each counted from 0. None in a gutter, outside, or
-        if cells stand for several numbers."""
+        """The tile, the row and the column of the number that a cell shows, each counted from 0. Of the numbers of a bin, it is
+        the one of greatest magnitude. None in a gutter, or outside."""
         rows, columns = self.heads.shape
-        if self.each != (1, 1) or not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
+        if not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
             return None
-        first = np.argwhere(self.heads == self.heads[y, x]).min(0)
-        return int(self.heads[y, x]) - 1, y - int(first[0]), x - int(first[1])
+        tile = int(self.heads[y, x]) - 1
+        top, left = self._corner(tile)
+        found = strongest_place(_shown(self.view)[tile], (y - top, x - left), self.each)
+        return None if found is None else (tile, *found)
 
     def cell(self, tile: int, row: int, column: int) -> tuple[int, int] | None:
-        """The x and the y of the cell of a number; None if cells stand for several numbers, or if there is no such number."""
-        cells = np.argwhere(self.heads == tile + 1)
-        if self.each != (1, 1) or not cells.size:
+        """The x and the y of the cell of a number, which can be a bin; None if there is no such number."""
+        sizes = self.view.panel.values.shape
+        if not all(0 <= place < size for place, size in zip((tile, row, column), sizes, strict=True)):
             return None
-        y, x = (int(first) + place for first, place in zip(cells.min(0), (row, column), strict=True))
-        return (x, y) if self.place(x, y) == (tile, row, column) else None
+        top, left = self._corner(tile)
+        return left + column // self.each[1], top + row // self.each[0]
+
+    def _corner(self, tile: int) -> tuple[int, int]:
+        """The y and the x of the first cell of a tile."""
+        y, x = np.argwhere(self.heads == tile + 1).min(0)
+        return int(y), int(x)
 
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
@@ -76,10 +83,9 @@ def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapp
 
 def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bool[np.ndarray, "..."], tuple[int, int]]:
     """Binned numbers (NaN for masked bins), the mask, and the number of rows and of columns in a bin."""
-    values, hidden = view.panel.values, view.panel.hidden
-    masked = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
-    shown = np.where(masked, np.float32(np.nan), values)
-    tiles, height, width = values.shape
+    shown = _shown(view)
+    masked = np.isnan(shown)
+    tiles, height, width = shown.shape
     each = -(-height // MOST_COLUMNS), -(-width // MOST_COLUMNS)
     if each == (1, 1):
         return shown, masked, each
@@ -90,6 +96,11 @@ def _binned(view: TensorView) -> tuple[Float[np.ndarray, "tile down across"], Bo
     strongest = np.where(np.isnan(bins), -1, np.abs(bins)).argmax(-1)[..., None]
     best = np.take_along_axis(bins, strongest, -1)[..., 0]
     return best, np.isnan(best), each
+
+
+def _shown(view: TensorView) -> Float[np.ndarray, "tile row column"]:
+    """The numbers of a view, with NaN in place of those that a mask hides or that are not finite."""
+    return np.where(view.panel.masked, np.float32(np.nan), view.panel.values)
 
 
 def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) -> list[str]:
@@ -156,8 +167,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
 def _masked_value(part: Mosaic) -> str:
     """The number in the masked cells. It is the same in all of them, because a mask fills all cells with one number."""
     panel = part.view.panel
-    hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)
-    value = float(panel.values[hidden][0])
+    value = float(panel.values[panel.masked][0])
     return ("−∞" if value < 0 else "∞") if not np.isfinite(value) else f"{value:.8g}".replace("-", "−")
 
 

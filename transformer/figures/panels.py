@@ -46,8 +46,13 @@ class Panel:
         masked or zero."""
         if self.scale != "signed":
             return 1.0
-        seen = np.isfinite(self.values) if self.hidden is None else np.isfinite(self.values) & ~self.hidden
-        return float(np.abs(self.values, where=seen, out=np.zeros_like(self.values)).max(initial=0)) or 1.0
+        return float(np.abs(self.values, where=~self.masked, out=np.zeros_like(self.values)).max(initial=0)) or 1.0
+
+    @property
+    def masked(self) -> Bool[np.ndarray, "tile row column"]:
+        """True for numbers that a mask hides or that are not finite."""
+        infinite = ~np.isfinite(self.values)
+        return infinite if self.hidden is None else infinite | self.hidden
 
 
 def panel(
@@ -183,6 +188,26 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
     # The last bin is padded with zeros, whose magnitude is never greater than that of a number.
     bins = np.pad(values, ((0, 0), (0, -columns % each))).reshape(rows, -1, each)
     return np.take_along_axis(bins, np.abs(bins).argmax(-1, keepdims=True), -1)[..., 0]
+
+
+def strongest_place(
+    values: Float[np.ndarray, "row column"], bin: tuple[int, int], each: tuple[int, int]
+) -> tuple[int, int] | None:
+    """The row and the column of the number of greatest magnitude in a bin of a matrix. A number that is not finite is taken
+    only if the bin has no other. None if there is no such bin.
+
+    Args:
+        bin: the row and the column of the bin, counted in bins from 0.
+        each: the number of rows and of columns in a bin.
+    """
+    top, left = (place * size for place, size in zip(bin, each, strict=True))
+    if min(bin) < 0:
+        return None
+    part = values[top : top + each[0], left : left + each[1]]
+    if not part.size:
+        return None
+    row, column = divmod(int(np.where(np.isfinite(part), np.abs(part), -1).argmax()), part.shape[1])
+    return top + row, left + column
 
 
 @cache

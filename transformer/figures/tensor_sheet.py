@@ -136,7 +136,7 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     Without masked cells, the numbers alone."""
     view, panel = spot.view, spot.view.panel
     rows, columns = max(1, int(spot.high)), max(1, int(spot.wide))
-    hidden = ~np.isfinite(panel.values) if panel.hidden is None else panel.hidden | ~np.isfinite(panel.values)
+    hidden = panel.masked
     values = strongest(_flat(panel, np.where(hidden, 0, panel.values).astype(np.float32)), rows, columns)
     masked = strongest(_flat(panel, (~hidden).astype(np.float32)), rows, columns) == 0
     down, across = spot.high / len(values), spot.wide / values.shape[1]

@@ -86,7 +86,8 @@ def stop_figure(
 
 
 def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: int) -> tuple[int, int, int] | None:
-    """The tile, the row and the column of the number that a cell of `stop_figure` shows.
+    """The tile, the row and the column of the number that a cell of `stop_figure` shows. Of the numbers of a bin, it is the one
+    of greatest magnitude.
 
     Args:
         views: the inputs and the result.
@@ -95,15 +96,15 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
         x, y: the place of the cell on the axes of the heatmap, counted from 0.
 
     Returns:
-        None if no number is there, or several.
+        None if no number is there.
     """
     return _part(views, width, index).place(x, y)
 
 
 def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
     """The frame of a number in `stop_figure`, as shapes of a layout: a black line on a white one, so that it is visible on dark
-    and on light cells. The other arguments are those of `number_at`, and `at` is its result. Empty if no cell shows the number
-    alone.
+    and on light cells. The other arguments are those of `number_at`, and `at` is the place of the number. A number in a bin has
+    the frame of the bin. Empty if there is no such number.
     """
     cell = _part(views, width, index).cell(*at)
     if cell is None:

@@ -11,6 +11,7 @@ from pages.ui.text import text
 from tests.pages.explained import explained
 from transformer.analysis.provenance import ACTIVATIONS
 from transformer.analysis.residual import Stream, residual_stream
+from transformer.pipeline.untrained import Untrained
 
 PAGE = "pages/layers/page.py"
 VIEW = {"model": "english-french", "source": "the cat sleeps ."}
@@ -60,3 +61,24 @@ def test_a_number_of_the_arithmetic_is_the_result_of_its_step(cell: str, group: 
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-5)
     if not cell.startswith("work_units"):
         assert found.says.partition("): ")[2].removesuffix(".") in text("arithmetic")["made"].values()
+
+
+@pytest.mark.parametrize(
+    ("cell", "path"),
+    [
+        ("work_residual.1.0.300", "encoder.layers.0.feed_forward.output"),
+        ("work_residual.2.0.300", "encoder.layers.0.feed_forward_add_norm.sum"),
+        ("work_norm.1.0.511", "encoder.layers.0.feed_forward_add_norm.normalized"),
+        ("work_ff.0.0.1000", "encoder.layers.0.feed_forward.hidden"),
+        ("work_ff.1.0.1000", "encoder.layers.0.feed_forward.activated"),
+    ],
+)
+def test_a_number_in_a_cell_for_several_numbers_is_the_result_of_its_step(cell: str, path: str) -> None:
+    sizes = {"n_layers": "1", "n_heads": "8", "d_model": "512", "d_ff": "1024"}
+    view = {"model": "own-sizes", "source": "the cat", "part": "arithmetic", "sublayer": "feed_forward"}
+    found = explained(PAGE, cell, **view, **sizes)
+    assert any(text("arithmetic")["binned"] in caption.value for caption in found.app.caption)
+    fields = {"encoder_layers": 1, "decoder_layers": 1, "heads": 8, "d_model": 512, "d_ff": 1024}
+    values = Untrained.of("vanilla", ["the cat"], (), fields).build().trace("the cat")[path].numpy()
+    value = values[0, found.app.session_state["position"], int(cell.rpartition(".")[2])]
+    assert found.result == pytest.approx(value, rel=1e-4, abs=1e-5)

@@ -116,7 +116,7 @@ def test_columns_are_opened_until_each_cell_is_one_number(walker: Walker) -> Non
     expect(says).to_be_visible()
     walker.root.scroll_into_view_if_needed()
 
-    # A click on a cell for several numbers opens the columns around them.
+    # A click on a cell for several numbers opens the columns around them, and explains the strongest.
     page.mouse.move(*spot(walker, (0, 100), (len(hidden), 256)).values())
     expect(label(walker)).to_contain_text("greatest of 4")
     middle = int(lines(walker)[2].removeprefix("d_ff ").split("–")[0])
@@ -126,6 +126,9 @@ def test_columns_are_opened_until_each_cell_is_one_number(walker: Walker) -> Non
     walker.settle()
     first, last = drawn_columns(walker)
     assert (first, last) == (middle - 32, middle + 36)
+    strongest = middle + int(abs(hidden[0, middle : middle + 4]).argmax())
+    page.wait_for_url(re.compile(rf"number=1\.0\.0\.{strongest}\b"))
+    expect(page.locator(".st-key-card-number .katex-display")).to_be_visible()
     page.mouse.move(*spot(walker, (3, 7), (len(hidden), last - first + 1)).values())
     expect(label(walker)).to_contain_text(f"d_ff {first + 7}")
     assert value(walker) == pytest.approx(float(hidden[3, first + 7]), rel=1e-5)

@@ -109,8 +109,9 @@ def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() 
         {"zoom": {"axis": 99, "first": 0, "last": 1}},
         {"zoom": {"axis": "2", "first": None, "last": "x"}},
         {"zoom": [1, 2]},
-        {"click": {"axis": 2, "x": 10**400}},
-        {"click": {"axis": True, "x": -5}},
+        {"click": {"axis": 2, "x": 10**400, "y": 0}},
+        {"click": {"axis": True, "x": -5, "y": 0}},
+        {"click": {"axis": 2, "x": 5}},
         {"click": "nonsense"},
         "nonsense",
     ],
@@ -120,9 +121,20 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, 
     state: dict[str, object] = {"key": sent}
     monkeypatch.setattr(tensors.st, "session_state", state)
     tensors.open_zoomed("key", views)
-    tensors.take_click("key", views, 720, None)
+    tensors.take_click("key", views, 720, True, None)
     (_, columns) = state.get(tensors.OPENED, ("", (0, 0)))  # type: ignore[misc]
     assert 0 <= columns[0] <= columns[1] < 1024
+
+
+@pytest.mark.parametrize("zooms", [False, True])
+def test_a_click_on_a_cell_for_several_numbers_picks_the_strongest(zooms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.zeros((3, 1024), np.float32)
+    values[1, 402] = -2
+    view, state, picked = tensor_view("b", values, ("source", "d_ff")), {"key": {"click": {"axis": 1, "x": 100, "y": 1}}}, []
+    monkeypatch.setattr(tensors.st, "session_state", state)
+    tensors.take_click("key", [view], 720, zooms, lambda *number: picked.append(number))
+    assert picked == [(view, (0, 1, 402))]
+    assert state.get(tensors.OPENED) == ((("key", "b"), (368, 436)) if zooms else None)
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------

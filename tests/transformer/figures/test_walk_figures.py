@@ -13,7 +13,7 @@ from transformer.figures.labels import LABELS
 from transformer.figures.layer_walk import Part, Source, layer_figure
 from transformer.figures.panels import MOST_COLUMNS, TensorView, in_one_scale, tensor_view
 from transformer.figures.theme import ROLE_COLORS
-from transformer.figures.walk_figures import number_at, stop_figure
+from transformer.figures.walk_figures import cell_frame, number_at, stop_figure
 
 RANDOM = np.random.default_rng(0)
 ATTENTION = "decoder.layers.0.self_attention"
@@ -137,6 +137,24 @@ def test_the_number_of_every_cell_is_found(trace: Trace, width: int) -> None:
                 seen += 1
         assert number_at(views, width, index, -1, 0) is number_at(views, width, index, 0, 10_000) is None
     assert seen == sum(each.panel.values.size for each in views)
+
+
+def test_a_cell_for_several_numbers_is_that_of_the_strongest() -> None:
+    values = RANDOM.normal(size=(2, 5, 700)).astype(np.float32)
+    hidden = np.zeros(values.shape, bool)
+    hidden[:, 0, :4] = True  # the first bin, and one number of the second
+    views = [tensor_view("scores", values, ("head", "query", "key"), hidden=hidden)]
+    shown = drawn(stop_figure([], "", views[0]))[0]
+    bins = np.asarray(shown.z)
+    assert bins.shape[1] == 234  # three numbers each
+    for y, x in np.argwhere(~np.isnan(bins)):
+        at = number_at(views, 720, 0, int(x), int(y))
+        assert at is not None
+        assert values[at] == bins[y, x]
+        frame, _ = cell_frame(views, 720, 0, at)
+        assert (frame["x0"], frame["x1"], frame["y0"], frame["y1"]) == (x - 0.5, x + 0.5, y - 0.5, y + 0.5)
+    assert number_at(views, 720, 0, 0, 0) == (0, 0, 0)  # masked, so no number of the bin is the strongest
+    assert cell_frame(views, 720, 0, (0, 0, 700)) == cell_frame(views, 720, 0, (0, -1, 0)) == []
 
 
 def test_one_head_is_one_tile(trace: Trace) -> None:
