@@ -1,10 +1,11 @@
 """A whole layer in one picture: its tensors as miniatures, to scale, with lines from each tensor to those computed from it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
 
+from pages.layers.picked_number import pick_result
 from pages.layers.stops import group_title, heading
 from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers
@@ -13,13 +14,16 @@ from pages.shell.frame.parts import scroll_to
 from pages.shell.view.head_links import training_address
 from pages.shell.view.view import View
 from pages.ui.chart import event, narrowness
-from pages.ui.charts import chart, show
+from pages.ui.charts import Chart, chart, show
 from pages.ui.pickers import pick, pick_text
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.analysis.flow import flow_of
 from transformer.analysis.walk import Stop, walk
+from transformer.analysis.word_trace import WordTrace
 from transformer.figures.layer_walk import Part, Source, layer_figure
+from transformer.figures.panels import TensorView
+from transformer.figures.tensor_sheet import number_of_cell
 from transformer.tracing.paths import TensorPath
 
 KEY = "film"
@@ -48,12 +52,15 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace) -> None:
     titles = ", ".join(f"{frame.title} {frame.shape}" for frame in frames)
     paths = {*(stop.path for stop in members), *(source.path for part in parts for source in part.sources)}
     width = NARROW_WIDTH if narrowness(KEY) else WIDTH
+    figure = chart(layer_figure, parts, width, labels=figure_labels(), selected=st.session_state.get(STOP))
+    # Between words, the miniatures show sums and means, whose numbers have no computation to show.
+    numbers_of = [] if isinstance(drawn, WordTrace) else frames
     show(
-        chart(layer_figure, parts, width, labels=figure_labels(), selected=st.session_state.get(STOP)),
+        figure,
         KEY,
         words["says"].format(where=group_title(group), titles=titles),
         f"{view.model}-{group}",
-        asks={"click": lambda: _open(paths)},
+        asks={"click": lambda: _open(figure, numbers_of, by_path, paths)},
         tells=True,
         narrow=[WIDTH],
         table=lambda: all_numbers(frames),
@@ -81,11 +88,17 @@ def _source(stop: Stop) -> tuple[str, str]:
     return words.get(stop.kind, words["stream"]), heading(stop)
 
 
-def _open(paths: Collection[str]) -> None:
-    """Open the tensor that was clicked in the walk."""
-    path = event(KEY, "click").get("about")
-    if isinstance(path, str) and path in paths:
-        st.session_state[STOP] = path
-        st.query_params[STOP] = path  # Streamlit does not write it: the list of the walk was not drawn in this run
-        st.session_state["part"] = "walk"
-        scroll_to(SHOWN)
+def _open(figure: Chart, frames: Sequence[TensorView], stops: Mapping[str, Stop], paths: Collection[str]) -> None:
+    """Open the tensor that was clicked in the walk, and the number that the clicked cell shows, if it is one of `frames`."""
+    sent = event(KEY, "click")
+    path, cell = sent.get("about"), [sent.get(name) for name in ("trace", "y", "x")]
+    if not isinstance(path, str) or path not in paths:
+        return
+    st.session_state[STOP] = path
+    st.query_params[STOP] = path  # Streamlit does not write it: the list of the walk was not drawn in this run
+    st.session_state["part"] = "walk"
+    trace, row, column = (at if type(at) is int else -1 for at in cell)
+    found = number_of_cell(figure.build(), frames, trace, row, column)
+    if found is not None:
+        pick_result(stops[path], found[1])
+    scroll_to(SHOWN)

@@ -1,7 +1,7 @@
 """The number of a clicked cell of the walk, and how it was computed."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -14,7 +14,7 @@ from pages.shell.view.view import View
 from pages.ui.cards import card
 from pages.ui.escaping import filled, literal
 from pages.ui.format import number, numbered_tokens, token_at
-from pages.ui.link_values import publish, seed
+from pages.ui.link_values import choose, publish, seed
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.cell import explain
@@ -67,7 +67,7 @@ def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
         sizes = len(views), *(views[picked[0]].panel.values.shape if picked[0] < len(views) else (0, 0, 0))
         if any(place >= size for place, size in zip(picked, sizes, strict=True)):
             state[NUMBER] = picked = None
-    publish(NUMBER, None if picked is None else ".".join(map(str, picked)))
+    publish(NUMBER, None if picked is None else _written(picked))
     return picked
 
 
@@ -119,7 +119,27 @@ def show_picked(
 def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
     """Go to the stop at which a number was made. It stays picked there, in the result."""
     go(made.path)
-    st.session_state[NUMBER], st.session_state[OF_STOP] = (len(made.inputs), *at), made.path
+    _pick_in_result(made, at)
+
+
+def pick_result(stop: Stop, at: tuple[int, int, int]) -> None:
+    """Pick a number of the result of a stop, and all heads, so that it is in the picture. Call this in a callback.
+
+    Args:
+        at: the tile, the row and the column of the number among all heads.
+    """
+    if "head" in stop.axes:
+        choose("head", "all")
+    _pick_in_result(stop, at)
+
+
+def _pick_in_result(stop: Stop, at: Sequence[int]) -> None:
+    choose(NUMBER, _written((len(stop.inputs), *at)))
+
+
+def _written(picked: Iterable[int]) -> str:
+    """A picked number as it is written in an address."""
+    return ".".join(map(str, picked))
 
 
 def _read_from(trace: Trace, stops: Mapping[str, Stop], stop: Stop, cell: tuple[int, int], item: int, head: int) -> str:

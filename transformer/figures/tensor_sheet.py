@@ -1,6 +1,6 @@
 """A figure of tensors as heatmaps, all with cells of one size, each with its name, shape and axes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from transformer.figures.arrangement import LETTER, Box, Length, Size
 from transformer.figures.labels import LABELS
 from transformer.figures.mosaic import hatch
-from transformer.figures.panels import Panel, TensorView, strongest
+from transformer.figures.panels import Panel, TensorView, strongest, strongest_place
 from transformer.figures.theme import LINE, MASKED, SIGNED, WEIGHTS, built, escaped
 
 # All lengths are in px of a figure of the given width. The axes of the figure have the same unit.
@@ -164,6 +164,47 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         strokes["x"] = spot.left + (strokes["x"] + 0.5) * across
         strokes["y"] = spot.top + (strokes["y"] + 0.5) * down
         yield strokes
+
+
+def number_of_cell(
+    figure: go.Figure, views: Iterable[TensorView], trace: int, row: int, column: int
+) -> tuple[TensorView, tuple[int, int, int]] | None:
+    """The number that a cell of a figure of tensors shows: its tensor, and its tile, row and column in it. Of several numbers,
+    it is the one of greatest magnitude.
+
+    Args:
+        figure: a figure that `tiles_figure` or `layer_figure` returned.
+        views: the tensors that it draws.
+        trace, row, column: the place of the cell in the figure. Each is counted from 0.
+
+    Returns:
+        None if the cell shows no number of these tensors.
+    """
+    heatmaps: Any = figure.data
+    if not 0 <= trace < len(heatmaps):
+        return None
+    heatmap = heatmaps[trace]
+    view = next((view for view in views if view.path == heatmap.meta), None)
+    if view is None:
+        return None
+    flat = _flat(view.panel, np.where(view.panel.masked, np.float32(np.nan), view.panel.values))
+    # A tensor of so many rows that are drawn as so many cells has this many rows in a cell (`strongest`); columns likewise.
+    each = -(-flat.shape[0] // len(heatmap.z)), -(-flat.shape[1] // len(heatmap.z[0]))
+    place = strongest_place(flat, (row, column), each)
+    if place is None:
+        return None
+    _, rows, columns = view.panel.values.shape
+    tile = place[1] // columns if view.panel.strip else place[0] // rows
+    return view, (tile, place[0] % rows, place[1] % columns)
+
+
+def frame_of_cell(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]]:
+    """A frame around a cell, as shapes of a layout: a black line on a white one. The arguments are those of
+    `number_of_cell`."""
+    heatmap: Any = figure.data[trace]  # pyright: ignore[reportIndexIssue]
+    left, top = heatmap.x0 + (column - 0.5) * heatmap.dx, heatmap.y0 + (row - 0.5) * heatmap.dy
+    box = (left, top, left + heatmap.dx, top + heatmap.dy)
+    return [frame(box, color, width) for color, width in (("white", 4), ("black", 2))]
 
 
 def _row_names(view: TensorView, count: int, labels: Mapping[str, str]) -> list[str]:

@@ -1,5 +1,7 @@
 """The filmstrip on the Layers page."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -29,6 +31,9 @@ def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) ->
     walker.settle()
     assert f"stop={LAYER}.feed_forward.activated" in page.url
     assert "part=filmstrip" not in page.url
+    # The number that the clicked cell shows is explained.
+    assert re.search(r"number=1\.0\.\d+\.\d+", page.url)
+    expect(page.locator(".st-key-card-number .katex-display")).to_be_visible()
     expect(page.locator(".st-key-walk_shown")).to_be_focused()
     expect(page.get_by_role("heading", name="after ReLU")).to_be_in_viewport()
 
