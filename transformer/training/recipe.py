@@ -19,7 +19,7 @@ BOUNDS: dict[str, tuple[int | float, int | float]] = {
     **dict.fromkeys(("turning_layer", "turning_head"), (1, math.inf)),
     **dict.fromkeys(("warmup", "clip", "stillness", "turning", "turning_from", "decisive"), (0, math.inf)),
     **dict.fromkeys(("hard", "hard_from", "pieces"), (0, math.inf)),
-    **dict.fromkeys(("learning_rate", "hard_rate", "label_smoothing"), (0, 1)),
+    **dict.fromkeys(("learning_rate", "hard_rate", "label_smoothing", "as_typed"), (0, 1)),
     "seed": (-(2**63), 2**64 - 1),  # the range that PyTorch's generators accept
 }
 
@@ -62,7 +62,9 @@ class Recipe:
         hard: number of pairs sampled for each pair of a batch. Half of the batch are then the sampled pairs that are hardest
             for the model (`Training.hardest`); 0 to train on all sampled pairs. It makes the model learn rare words and forms,
             which are in few batches.
-        hard_from: number of steps before `hard` is used; it is used from the first pool after these steps.
+        as_typed: for a model that learns from a file of sentence pairs, the share of the pairs that are shown in small letters,
+            and of the numbers that are shown in digits (`transformer.training.as_typed`).
+        hard_from: number of steps before `hard` and `as_typed` are used; they are used from the first pool after these steps.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
         bits: bits of the whole numbers as which the weights are stored instead, 8 or 4 (`transformer.pipeline.packed`); 0 to
@@ -103,6 +105,7 @@ class Recipe:
     turning_layer: int = 1
     turning_head: int = 1
     hard: int = 0
+    as_typed: float = 0.0
     hard_from: int = 0
     hard_rate: float = 0.0
     half: bool = False
@@ -227,11 +230,14 @@ RECIPES: dict[str, Recipe] = {
         task="everyday",
         about="everyday English sentences in, French ones out, in pieces of words; it learned from the sentences of Tatoeba "
         "(tatoeba.org) and manythings.org/anki, CC BY 2.0",
-        steps=10_500,
+        steps=13_000,
         batch=270,
         pool=70,
         learning_rate=2e-3,
         warmup=800,
+        as_typed=0.4,
+        hard_from=10_500,
+        hard_rate=8e-4,
         label_smoothing=0.1,
         pieces=5000,
         bits=8,

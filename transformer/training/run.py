@@ -29,6 +29,7 @@ from transformer.tracing.interventions import silence
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
 from transformer.training.adam import Adam, Moments
+from transformer.training.as_typed import as_typed
 from transformer.training.evaluation import accuracy
 from transformer.training.recipe import Recipe
 
@@ -245,18 +246,28 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. If
-        `recipe.hard` is set, batches from step `recipe.hard_from` are that many times as large, and `hardest` chooses from
-        them."""
+        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. From
+        step `recipe.hard_from`, a share `recipe.as_typed` of the pairs is shown as people type them; and if `recipe.hard` is
+        set, batches are that many times as large, and `hardest` chooses from them."""
         recipe = self.recipe
-        choice = recipe.hard if pool * recipe.pool >= recipe.hard_from else 0
+        late = pool * recipe.pool >= recipe.hard_from
+        choice = recipe.hard if late else 0
         seed, size = f"{recipe.seed}/{pool}", recipe.batch * max(1, choice)
         pairs = list(itertools.islice(self.task.pairs("train", seed), size * self.recipe.pool))
+        if late and recipe.as_typed:
+            rng = random.Random(f"{seed}/as typed")
+            pairs = [self.as_typed(pair, rng) for pair in pairs]
         if self.recipe.pool > 1:
             pairs.sort(key=lambda pair: len(self.task.source_vocabulary.split(pair.source)))
         batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
         random.Random(f"{seed}/order").shuffle(batches)
         return batches
+
+    def as_typed(self, pair: Pair, rng: random.Random) -> Pair:
+        """A pair as people may type it. The pair itself if the model has too few positions for it."""
+        typed = as_typed(pair, self.recipe.as_typed, rng)
+        sides = zip((self.task.source_vocabulary, self.task.target_vocabulary), typed[:2], strict=True)
+        return typed if all(len(words.split(side)) <= self.task.longest for words, side in sides) else pair
 
     @torch.no_grad()
     def hardest(self, pairs: list[Pair]) -> list[Pair]:

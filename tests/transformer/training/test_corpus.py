@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from transformer import Pipeline
 from transformer.analysis.word_alignment import read_alignments
 from transformer.errors import CheckpointError, InputError
 from transformer.pipeline.checkpoint import digest
+from transformer.tasks import Pair
 from transformer.text.subwords import FIRST
 from transformer.training.__main__ import main
 from transformer.training.corpus import CHARACTERS, Corpus, form_of, is_held_out, open_corpus, pieces_of, read_corpus
@@ -55,6 +57,24 @@ def test_no_sentence_is_in_both_splits(file: Path):
     drawn = list(itertools.islice(corpus.pairs("train", 0), len(corpus.known_pairs)))
     assert sorted(drawn) == sorted(corpus.known_pairs)
     assert corpus.solve("The cat sleeps here.") is None
+
+
+def test_pairs_are_shown_as_typed_from_the_step_of_the_recipe(file: Path):
+    recipe = Recipe(task="tiny", steps=4, batch=64, pool=2, as_typed=1.0, hard_from=2, pieces=len(FIRST) + 60)
+    recipe = recipe.replace(config=(("d_model", 16), ("heads", 2), ("max_len", 64)))
+    training = Training("tiny", recipe, open_corpus("tiny", file, recipe.pieces))
+    early, late = ([pair.source for batch in training.batches(pool) for pair in batch] for pool in (0, 1))
+    assert all(source.startswith("The ") for source in early)
+    assert all(source.startswith("the ") for source in late)
+
+
+def test_a_pair_that_becomes_too_long_is_shown_as_it_is(file: Path):
+    recipe = Recipe(task="tiny", steps=4, as_typed=1.0, pieces=len(FIRST) + 60, config=(("max_len", 64),))
+    training = Training("tiny", recipe, open_corpus("tiny", file, recipe.pieces))
+    short = Pair("THE CAT", "Le chat.", "")
+    long = Pair("İ" * 30, "Le chat.", "")  # two bytes each; the small letter is written with three
+    assert training.as_typed(short, random.Random(0)).source == "the cat"
+    assert training.as_typed(long, random.Random(0)) == long
 
 
 def test_a_sentence_is_grouped_by_its_words():
