@@ -87,7 +87,7 @@ def show_explained(
         options: arguments of `pages.ui.charts.show`.
     """
     cell = opened(key, sizes, traces)
-    asks = {"click": partial(_open, key, axes)}
+    asks = {"click": partial(_click, key, axes)}
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
     show_computation(key, cell, explain, hint, place)
 
@@ -104,13 +104,19 @@ def show_computation(key: str, cell: Cell | None, explain: Callable[[Cell], None
         place.caption(words["explain_hint"])
 
 
-def _open(key: str, axes: tuple[str, str]) -> None:
+def _click(key: str, axes: tuple[str, str]) -> None:
     """Open the computation of the clicked cell, or close it if it is open."""
-    sent = event(key, "click")
+    if cell := clicked_cell(key, event(key, "click"), axes):
+        toggle(cell)
+
+
+def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y", "x")) -> Cell | None:
+    """The cell that the data of a click names (chart/README.md); None if they name no cell. A browser can send anything. `key`
+    and `axes` are those of `show_explained`."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
-    if not (type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0):
-        return
-    toggle(Cell(key, trace, row, column))
+    if type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0:
+        return Cell(key, trace, row, column)
+    return None
 
 
 def opened(key: str, sizes: Sequence[int], traces: int | None = None) -> Cell | None:

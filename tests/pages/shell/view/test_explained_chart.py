@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.view import explained_chart
-from pages.shell.view.explained_chart import CELL
+from pages.shell.view.explained_chart import CELL, Cell, clicked_cell
 from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.visitor import Visitor
@@ -18,7 +17,7 @@ PAGE = "pages/tokens/page.py"
 
 
 def two_charts() -> None:
-    """A page with two charts of 2 × 3 cells, and a button for each that reports a click."""
+    """A page with two charts of 2 × 3 cells. For each cell it has a button that does what a click on the cell does."""
     import numpy as np
     import streamlit as st
 
@@ -32,7 +31,10 @@ def two_charts() -> None:
     figure = chart(aligned_maps, {"a": np.arange(6.0).reshape(2, 3)}, ["x", "y"], "row", "column")
     for key in ("first", "second"):
         explained_chart.show_explained(figure, key, "a map", explain, (2, 3), traces=1)
-        st.button(key, on_click=explained_chart._open, args=(key, ("y", "x")))
+        for row in range(2):
+            for column in range(3):
+                cell = explained_chart.Cell(key, 0, row, column)
+                st.button(f"{key} {row} {column}", on_click=explained_chart.toggle, args=(cell,))
 
 
 def opened(cell: str | None = None) -> AppTest:
@@ -44,10 +46,9 @@ def opened(cell: str | None = None) -> AppTest:
     return app
 
 
-def click(app: AppTest, monkeypatch: pytest.MonkeyPatch, key: str, sent: dict[str, Any]) -> list[str]:
-    """What the page explains after the browser has reported a click."""
-    monkeypatch.setattr(explained_chart, "event", lambda _key, _name: sent)
-    next(button for button in app.button if button.label == key).click().run()
+def click(app: AppTest, name: str) -> list[str]:
+    """What the page explains after a click on a cell."""
+    next(button for button in app.button if button.label == name).click().run()
     assert not app.exception
     return said(app)
 
@@ -70,19 +71,18 @@ def closings(app: AppTest) -> int:
     return [each.value for each in app.caption].count(text("common")["explain_close"])
 
 
-def test_a_click_opens_the_same_click_closes_and_another_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_opens_the_same_click_closes_and_another_moves() -> None:
     app = opened()
     assert said(app) == []
     assert hints(app) == 2
     assert closings(app) == 0
-    cell = {"trace": 0, "y": 1, "x": 2}
-    assert click(app, monkeypatch, "first", cell) == ["first: 1, 2"]
+    assert click(app, "first 1 2") == ["first: 1, 2"]
     assert linked(app) == "first.0.1.2"
     assert hints(app) == 1
     assert closings(app) == 1
-    assert click(app, monkeypatch, "second", cell | {"x": 0}) == ["second: 1, 0"]
+    assert click(app, "second 1 0") == ["second: 1, 0"]
     assert linked(app) == "second.0.1.0"
-    assert click(app, monkeypatch, "second", cell | {"x": 0}) == []
+    assert click(app, "second 1 0") == []
     assert linked(app) == ""
     assert hints(app) == 2
 
@@ -107,11 +107,17 @@ def test_a_nonsense_address_is_refused(cell: str) -> None:
     assert any(cell in toast.value.replace("\\", "") for toast in app.toast)
 
 
+def test_the_data_of_a_click_name_a_cell() -> None:
+    assert clicked_cell("map", {"trace": 0, "y": 1, "x": 2}) == Cell("map", 0, 1, 2)
+    assert clicked_cell("map", {"trace": 0, "point": 1, "step": 2}, ("point", "step")) == Cell("map", 0, 1, 2)
+    assert clicked_cell("lines", {"trace": 1, "index": 3, "x": 9}) == Cell("lines", 1, 1, 3)
+
+
 @pytest.mark.parametrize(
     "sent", [{}, {"trace": 0, "y": "1", "x": 2}, {"trace": 0, "y": True, "x": 2}, {"trace": 0, "y": -1, "x": 0}, {"index": 3}]
 )
-def test_a_click_that_is_on_no_cell_opens_nothing(monkeypatch: pytest.MonkeyPatch, sent: dict[str, Any]) -> None:
-    assert click(opened(), monkeypatch, "first", sent) == []
+def test_a_click_that_is_on_no_cell_opens_nothing(sent: dict[str, Any]) -> None:
+    assert clicked_cell("map", sent) is None
 
 
 def top(element: Locator) -> float:
