@@ -1,7 +1,8 @@
-"""Fixtures for browser tests: a running server, and a browser that records errors."""
+"""Fixtures for tests of the pages: folders of models, a running server, and a browser that records errors."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import jaxtyping
 import pytest
@@ -37,6 +38,16 @@ def pytest_runtest_teardown() -> None:
 # On two busy cores, optimising scripts takes more time than it saves while a test's page is open: 85 s instead of 92. Only for
 # tests: the benchmarks measure the browser that people have.
 IN_TESTS = [*ARGUMENTS, "--js-flags=--no-opt"]
+
+
+@pytest.fixture
+def name_folders(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Names folders of models to the app until the end of the test, as an operator does (docs/HOSTING.md)."""
+
+    def name(*paths: Path) -> None:
+        monkeypatch.setenv("HEADLIGHT_MODELS", os.pathsep.join(map(str, paths)))
+
+    return name
 
 
 @pytest.fixture(scope="session")

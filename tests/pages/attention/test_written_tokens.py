@@ -1,10 +1,11 @@
 """What counts as written on the Attention page: no end that was never written, and not the text that a decoder alone reads."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.models import folders
 from pages.shell.models.catalogue import trained_key
 from pages.shell.view.runs import runs
 from tests.pages.apps import charts, on_page, shown_errors
@@ -45,10 +46,9 @@ def test_an_answer_that_was_stopped_has_no_end() -> None:
     assert picked_from(app, "gradient_of")[-1].endswith("<eos>")
 
 
-def test_the_text_that_a_decoder_alone_reads_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_that_a_decoder_alone_reads_is_not_written(name_folders: Callable[..., None]) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
-    monkeypatch.setenv(folders.VARIABLE, str(tiny.folder_of("gpt2")))
-    folders._folders.cache_clear()
+    name_folders(tiny.folder_of("gpt2"))
     key, model = trained_key("gpt2"), {"model": "gpt2", "kind": "decoder"}
     answer, first = runs().answer(key, TEXT, ()), len(runs().encoding(key, "source", TEXT).ids) - 1
     written = len(answer.tokens) + answer.ended
@@ -62,4 +62,3 @@ def test_the_text_that_a_decoder_alone_reads_is_not_written(monkeypatch: pytest.
     offered = picked_from(opened("gradient", **model), "gradient_of")
     assert len(offered) == written
     assert offered[0].startswith(f"{first} · ")
-    folders._folders.cache_clear()

@@ -2,12 +2,11 @@
 
 import json
 import re
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from pages.decoding import insides
 from pages.ui.text import text
 from tests.pages.decoding.answers import example
 from tests.pages.explained import explained
@@ -105,12 +104,14 @@ def test_a_bar_that_a_run_does_not_have_gets_no_ring() -> None:
     assert sent == {"chart": "two-runs", "shapes": []}
 
 
-@pytest.mark.parametrize("biased", [False, True])
-def test_a_logit_of_the_lens_has_a_bias_only_if_the_output_layer_has_one(biased: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    readout = Pipeline.load("english-french").readout
-    assert readout is not None
-    monkeypatch.setattr(insides, "_readout", lambda _view: readout if biased else replace(readout, bias=None))
-    found = explained(PAGE, "lens.0.1.1", model="english-french", source="the cat sleeps .", part="lens")
+@pytest.mark.parametrize(("model", "biased"), [("gpt2", False), ("english-french", True)])
+def test_a_logit_of_the_lens_has_a_bias_only_if_the_output_layer_has_one(
+    model: str, biased: bool, name_folders: Callable[..., None]
+) -> None:
+    if model == "gpt2":
+        tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+        name_folders(tiny.folder_of(model))
+    found = explained(PAGE, "lens.0.1.1", model=model, source="the cat sleeps .", part="lens")
     assert ("plus a bias" in found.says) is biased
     logit, *_ = found.formula.splitlines()
     *_, last = logit.partition(" = ")[0].split(" + ")

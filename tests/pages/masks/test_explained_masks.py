@@ -2,12 +2,12 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pages.shell.models import folders
 from pages.ui.text import text
 from tests.pages.explained import explained
 
@@ -88,27 +88,27 @@ def test_the_weights_of_a_query_that_may_look_nowhere(row: int, result: str) -> 
     ],
 )
 def test_a_recorded_mask_with_a_window_says_the_distance(
-    cell: str, formula: str, says: str, monkeypatch: pytest.MonkeyPatch
+    cell: str, formula: str, says: str, name_folders: Callable[..., None]
 ) -> None:
     pytest.importorskip("transformers")
     from tests.transformer.huggingface.tiny import folder_of
 
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("mistral")))
+    name_folders(folder_of("mistral"))
     opened = explained(PAGE, f"mask-decoder-0.{cell}", model="mistral", source="the cat sleeps . the cat sleeps .")
     assert formula in opened.formula
     assert says in opened.says
     assert not math.isnan(opened.drawn)
 
 
-def test_a_tokenizer_without_padding_is_not_compared_with_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(folders.VARIABLE, str(folder_without_end(tmp_path / "gpt2", pad_token=None)))
+def test_a_tokenizer_without_padding_is_not_compared_with_its_id(tmp_path: Path, name_folders: Callable[..., None]) -> None:
+    name_folders(folder_without_end(tmp_path / "gpt2", pad_token=None))
     opened = explained(PAGE, "mask-decoder-0.1.2.1", model="gpt2", source="the cat sleeps .")
     assert opened.formula == r"[\,1 \leq 2\,] = \text{True}"
     assert "padding" not in opened.says
 
 
-def test_an_encoder_of_a_single_token_does_not_hide_what_comes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(folders.VARIABLE, str(folder_without_end(tmp_path / "bert")))
+def test_an_encoder_of_a_single_token_does_not_hide_what_comes_later(tmp_path: Path, name_folders: Callable[..., None]) -> None:
+    name_folders(folder_without_end(tmp_path / "bert"))
     opened = explained(PAGE, "mask-encoder-0.0.0.2", model="bert", source="cat", batch="the cat sleeps .", item="1")
     assert opened.formula == r"[\,0 \neq 0\,] = \text{False}"
 

@@ -1,11 +1,10 @@
 """A clicked number of the page Positions is explained by a formula whose result is the number in the cell."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from pages.shell.models import folders
-from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown, unfold
 from tests.pages.explained import explained
@@ -71,11 +70,11 @@ def _words(model: str, source: str) -> tuple[tuple[str, ...], tuple[tuple[int, .
     return WordTrace.of(trace).source_tokens[0], word_groups(trace, "source")
 
 
-def test_the_text_type_is_a_term_of_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_type_is_a_term_of_the_sum(name_folders: Callable[..., None]) -> None:
     pytest.importorskip("transformers")
     from tests.transformer.huggingface.tiny import folder_of
 
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("bert")))
+    name_folders(folder_of("bert"))
     view = {"model": "bert", "part": "sum", "source": "the cat <mask> ."}
     found = explained(PAGE, "positions-sum.3.2.5", **view)
     assert "text type" in found.says
@@ -86,11 +85,13 @@ def test_the_text_type_is_a_term_of_the_sum(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("trace", [0, 2])
-def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(trace: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(
+    trace: int, name_folders: Callable[..., None]
+) -> None:
     pytest.importorskip("transformers")
     from tests.transformer.huggingface.tiny import folder_of
 
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("marian")))
+    name_folders(folder_of("marian"))
     found = explained(PAGE, f"positions-sum.{trace}.2.5", model="marian", part="sum", source="the cat sleeps .")
     assert (r" \cdot 4 =" in found.formula) == (trace == 0)
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
@@ -106,17 +107,13 @@ def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(trace
     ],
 )
 def test_the_angle_and_the_bias_of_a_word_are_those_of_its_pieces(
-    model: str, cell: str, says: str, monkeypatch: pytest.MonkeyPatch
+    model: str, cell: str, says: str, name_folders: Callable[..., None]
 ) -> None:
     pytest.importorskip("transformers")
-    from tests.transformer.huggingface.tiny import folder_of
-    from transformer.huggingface.hf_vocabulary import PieceVocabulary
+    from tests.transformer.huggingface.tiny import folder_in_pieces
 
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of(model)))
-    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(place - (place > 2) for place in range(len([*ids]))))
-    RESULTS.clear()
-    found = explained(PAGE, cell, model=model, part="sum", source="the cat sleeps .", join="true")
-    RESULTS.clear()
+    name_folders(folder_in_pieces(model))
+    found = explained(PAGE, cell, model=f"{model}-in-pieces", part="sum", source="the cat sleeps. cat", join="true")
     assert says in found.says
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
 

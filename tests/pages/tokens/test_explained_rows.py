@@ -1,9 +1,10 @@
 """A click on a cell of a chart of Tokens opens how its number is computed. The result is the number in the cell."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from pages.shell.models import folders
 from pages.ui.format import latex
 from pages.ui.text import text
 from tests.pages.apps import on_page
@@ -41,11 +42,13 @@ def test_a_scaled_number_is_that_of_the_table_times_the_root(panel: int) -> None
     assert cell.result == pytest.approx(cell.drawn, rel=1e-4)
 
 
-def test_a_network_that_scales_where_nothing_is_recorded_is_not_said_to_leave_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_scales_where_nothing_is_recorded_is_not_said_to_leave_its_rows(
+    name_folders: Callable[..., None],
+) -> None:
     pytest.importorskip("transformers")
     from tests.transformer.huggingface.tiny import folder_of
 
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("marian")))
+    name_folders(folder_of("marian"))
     app = on_page(PAGE, model="marian", source=SOURCE, part="scaling")
     says = [each.value for each in app.markdown]
     assert text("tokens")["unscaled"] not in says

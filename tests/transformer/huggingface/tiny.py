@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import transformers
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from transformer.opening import open_model
@@ -18,6 +18,8 @@ from transformer.opening import open_model
 SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 WORDS = ["the", "cat", "dog", "sleeps", "eats", "small", "big", "a", "house", "sees", "old", "man", "woman", ".", "it", "runs"]
 VOCAB = 40
+# Words that the tokenizer of `save_piece_tokenizer` reads in two pieces each.
+IN_PIECES = "thecat sleeps."
 SHORT, LONG = "the cat sleeps .", "the old dog <mask> a big house ."
 IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
@@ -110,6 +112,20 @@ def save_tokenizer(folder: Path, pad: int = 0, size: int = VOCAB, ends: bool = T
     ids = {token: index for index, token in enumerate(tokens_of(size, pad, words))}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    _save(tokenizer, folder, ends)
+
+
+def save_piece_tokenizer(folder: Path, ends: bool = True) -> None:
+    """Write a tokenizer of pieces of words, which reads `IN_PIECES` and the words `the` and `cat`."""
+    ids = {token: index for index, token in enumerate(tokens_of(words=["the", "##cat", "cat", "sleeps", "##."]))}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.decoder = decoders.WordPiece()
+    _save(tokenizer, folder, ends)
+
+
+def _save(tokenizer: Tokenizer, folder: Path, ends: bool) -> None:
+    """Write a tokenizer with the special tokens. With `ends`, it puts `</s>` after a text."""
     if ends:
         tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
     names = dict(zip(("pad_token", "bos_token", "eos_token", "unk_token", "mask_token"), SPECIALS, strict=True))
@@ -138,12 +154,31 @@ def save_model_of(class_name: str, config: dict[str, Any], folder: Path) -> None
 @functools.cache
 def folder_of(name: str) -> Path:
     """The folder of a model, which is written once per run of the tests."""
+    folder = _new_folder(name)
+    save_model(name, folder)
+    save_tokenizer(folder, pad=int(name in PAD_IS_ONE), ends=_ends(name))
+    return folder
+
+
+@functools.cache
+def folder_in_pieces(name: str) -> Path:
+    """The folder of a model whose tokenizer reads pieces of words, which is written once per run of the tests. The folder has
+    the name of the model and `-in-pieces`."""
+    folder = _new_folder(f"{name}-in-pieces")
+    save_model(name, folder)
+    save_piece_tokenizer(folder, ends=_ends(name))
+    return folder
+
+
+def _new_folder(name: str) -> Path:
     above = tempfile.mkdtemp(prefix="headlight-")
     atexit.register(shutil.rmtree, above, ignore_errors=True)
-    folder = Path(above) / name
-    save_model(name, folder)
-    save_tokenizer(folder, pad=int(name in PAD_IS_ONE), ends=MODELS[name][0].find("CausalLM") < 0 and name != "gpt2")
-    return folder
+    return Path(above) / name
+
+
+def _ends(name: str) -> bool:
+    """Whether the tokenizer of a model puts `</s>` after a text."""
+    return MODELS[name][0].find("CausalLM") < 0 and name != "gpt2"
 
 
 @functools.cache
