@@ -3,6 +3,10 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,34 +17,43 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.app_server import ROOT
 from pages.shell.models import folders
 from pages.shell.models.catalogue import trained_key
 from pages.shell.view.runs import runs
-from pages.ui.caches import RESULTS
 from pages.ui.text import text
 from tests.pages.apps import charts, is_chart, on_page, sent_chart, shown, shown_errors, unfold
 from tests.pages.explained import explained
-from tests.transformer.huggingface.tiny import MODELS, folder_of, save_model, save_model_of, save_tokenizer
+from tests.transformer.huggingface.tiny import (
+    IN_PIECES,
+    MODELS,
+    folder_in_pieces,
+    folder_of,
+    save_model,
+    save_model_of,
+    save_tokenizer,
+)
 from transformer.errors import HeadlightError
-from transformer.huggingface.hf_vocabulary import PieceVocabulary
+from transformer.huggingface.files import MEGABYTE
+from transformer.huggingface.hf_limits import MODEL_MEGABYTES
+from transformer.text.pieces import CONTINUES
 
 PAGES = ("home", "tokens", "positions", "masks", "attention", "layers", "decoding")
 # A model of each kind: two stacks, a decoder alone, an encoder alone.
 KINDS = {"marian": "the cat sleeps .", "gpt2": "the cat sleeps .", "bert": "the old dog <mask> ."}
 # Components that every page has.
 FRAME = ("history", "choice", "parts", "present", "tour")
-read_again = folders._folders.cache_clear  # a server reads its folders once
 
 
 @pytest.fixture
-def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with four folders that cannot be opened. The folders of the three kinds of models are listed, too."""
+def named(tmp_path: Path, name_folders: Callable[..., None]) -> Path:
+    """A folder with four folders that cannot be opened. The folders of the three kinds of models are listed, too. A test may
+    add others before the first of its pages opens, because a server reads its folders once."""
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "config.json").write_text("{")
     for name in ("reverse", "bert@v2", "my-bert"):
         shutil.copytree(folder_of("bert"), tmp_path / name)
-    named = [str(folder_of(kind)) for kind in KINDS]
-    monkeypatch.setenv(folders.VARIABLE, os.pathsep.join([*named, str(tmp_path), str(tmp_path / "nowhere")]))
+    name_folders(*map(folder_of, KINDS), tmp_path, tmp_path / "nowhere")
     return tmp_path
 
 
@@ -67,26 +80,50 @@ def test_folders_are_listed_with_their_sizes_and_problems() -> None:
     assert problems["nowhere"].startswith("There is no folder")
 
 
-@pytest.mark.usefixtures("named")
-def test_models_that_are_too_large_or_lack_packages_are_refused_before_opening(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_again()
-    monkeypatch.setattr("transformer.huggingface.files.MODEL_MEGABYTES", 0.001)
-    assert sentences()["gpt2"] == "'model.safetensors' in the folder 'gpt2' has 0 MB; allowed are 0.001."
-    read_again()
-    monkeypatch.undo()
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("gpt2")))
-    monkeypatch.setattr(folders, "PACKAGES", ("absent",))
-    assert "run `pip install -r requirements-huggingface.txt`" in sentences()["gpt2"]
-    assert not folders.folder_models()
-    app = on_page("pages/tokens/page.py", model="gpt2")
-    assert "pip install -r requirements-huggingface.txt" in shown_errors(app)
-    read_again()
+def test_a_model_that_is_too_large_is_refused_before_opening(named: Path) -> None:
+    large = named / "large"
+    shutil.copytree(folder_of("gpt2"), large)
+    os.truncate(large / "model.safetensors", (MODEL_MEGABYTES + 1) * MEGABYTE)  # takes no room on the disk
+    said = f"'model.safetensors' in the folder 'large' has {MODEL_MEGABYTES + 1} MB; allowed are {MODEL_MEGABYTES}."
+    assert sentences()["large"] == said
+
+
+# Prints why each folder cannot be opened, the models in the picker, and the errors of a page with the model of the folder.
+LISTING = """
+from pages.shell.models.folders import folder_models, folders
+from tests.pages.apps import on_page, shown_errors
+
+for folder in folders().values():
+    print(folder.problem)
+print([*folder_models()])
+print(shown_errors(on_page("pages/tokens/page.py", model="gpt2")))
+"""
+
+
+@pytest.mark.slow
+def test_without_the_packages_a_folder_says_how_to_install_them(tmp_path: Path) -> None:
+    for installed in Path(sysconfig.get_path("purelib")).iterdir():  # all packages but one
+        if installed.name != "transformers":
+            (tmp_path / installed.name).symlink_to(installed)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", LISTING],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path), folders.VARIABLE: str(folder_of("gpt2"))},
+    )
+    problem, models, errors = done.stdout.splitlines()
+    assert (
+        problem == "A model of Hugging Face needs the package transformers; run `pip install -r requirements-huggingface.txt`."
+    )
+    assert models == "[]"
+    assert "pip install -r requirements-huggingface.txt" in errors
 
 
 def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(named: Path) -> None:
     shutil.copytree(folder_of("bert"), named / "wordless")
     (named / "wordless" / "tokenizer.json").write_text("{}")
-    read_again()
     with pytest.raises(HeadlightError, match="tokenizer in 'wordless' cannot be read"):
         folders.open_folder(folders.folder_models()["wordless"])
     app = on_page("pages/attention/page.py", model="wordless", source="abc")
@@ -97,14 +134,12 @@ def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(name
     listed = " ".join(shown(line.value) for line in unfold(app, "folders").sidebar.markdown)
     assert "The tokenizer in 'wordless' cannot be read" in listed
     assert "marian, a model of Hugging Face" in listed
-    read_again()
 
 
 def test_folders_whose_names_are_not_utf8_are_listed(named: Path) -> None:
     empty, model = (named / os.fsdecode(name) for name in (b"empty\xff", b"bert\xff"))
     empty.mkdir()
     shutil.copytree(folder_of("bert"), model)
-    read_again()
     app = unfold(on_page("pages/tokens/page.py", model="gpt2"), "folders")
     assert shown_errors(app) == ""
     listed = " ".join(shown(line.value) for line in app.sidebar.markdown)
@@ -112,7 +147,6 @@ def test_folders_whose_names_are_not_utf8_are_listed(named: Path) -> None:
     assert "bert\\udcff" in app.sidebar.selectbox(key="model").options
     app.sidebar.selectbox(key="model").set_value("bert\\udcff").run()
     assert "Something went wrong" not in shown_errors(app)
-    read_again()
 
 
 @pytest.mark.slow
@@ -155,9 +189,9 @@ def headless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_every_page_says_what_a_model_without_a_language_head_gives(
-    name: str, headless: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, headless: Path, name_folders: Callable[..., None]
 ) -> None:
-    monkeypatch.setenv(folders.VARIABLE, str(headless))
+    name_folders(headless)
     source, vectors = OUTPUTS[name][2], name in ("vectors", "both-stacks")
     for page in PAGES:
         app = on_page(f"pages/{page}/page.py", model=name, source=source)
@@ -187,16 +221,14 @@ def test_every_page_says_what_a_model_without_a_language_head_gives(
     ],
 )
 def test_models_of_unusual_widths_are_drawn(
-    name: str, changes: dict[str, int], page: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, changes: dict[str, int], page: str, part: str, tmp_path: Path, name_folders: Callable[..., None]
 ) -> None:
     save_model(name, tmp_path / "odd", **changes)
     save_tokenizer(tmp_path / "odd", ends=name in ("t5", "modernbert", "electra"))
-    monkeypatch.setenv(folders.VARIABLE, str(tmp_path))
-    read_again()
+    name_folders(tmp_path)
     app = on_page(f"pages/{page}/page.py", model="odd", source="the cat sleeps .", part=part)
     assert shown_errors(app) == ""
     assert [shown for shown in app.get("bidi_component") if shown.key not in FRAME]
-    read_again()
 
 
 @pytest.mark.usefixtures("named")
@@ -214,7 +246,6 @@ def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     """In our own network, the parts that compute steps again are drawn. The page says which network runs."""
     save_model("marian", named / "opus", decoder_attention_heads=2, activation_function="swish")
     save_tokenizer(named / "opus")
-    read_again()
     own, source = folders.own_network_name("opus"), KINDS["marian"]
     theirs, ours = (on_page("pages/layers/page.py", model=name, source=source, part="arithmetic") for name in ("opus", own))
     assert shown_errors(theirs) == shown_errors(ours) == ""
@@ -231,7 +262,6 @@ def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     # If our network cannot represent a Marian, the page says why.
     refused = on_page("pages/attention/page.py", model=folders.own_network_name("marian"), source=source)
     assert "both stacks have the same heads; in this model they are 2 and 4" in shown_errors(refused)
-    read_again()
 
 
 @pytest.mark.usefixtures("named")
@@ -271,66 +301,67 @@ JOINED = {
 }
 
 
-@pytest.mark.usefixtures("named")
 @pytest.mark.parametrize(("page", "kind"), JOINED)
-def test_pieces_can_be_joined_to_words(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_can_be_joined_to_words(page: str, kind: str, name_folders: Callable[..., None]) -> None:
     group, word, settings = JOINED[page, kind]
-    script = f"pages/{page}/page.py"
-    if page == "attention":
-        plain = on_page(script, model=kind, source="the cat sleeps .")
-        assert not [toggle for toggle in plain.toggle if toggle.key == "join"]  # its tokens are words
-    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
-    RESULTS.clear()
-    app = on_page(script, model=kind, source="the cat sleeps .", join="true", **settings)
+    name_folders(folder_in_pieces(kind))
+    view = {"model": f"{kind}-in-pieces", "source": IN_PIECES}
+    app = on_page(f"pages/{page}/page.py", join="true", **view, **settings)
     assert shown_errors(app) == ""
     assert app.toggle(key="join").value
     assert any(text(group)["joined"] in caption for caption in captions(app))
-    assert word in pictures(app)
+    joined = pictures(app)
     app.toggle(key="join").set_value(False).run()
-    assert word not in pictures(app)
-    RESULTS.clear()
+    assert joined.count(word) > pictures(app).count(word)  # Home also shows the text as it is typed
+    assert f"{CONTINUES}cat" in pictures(app)
 
 
 @pytest.mark.usefixtures("named")
-def test_looks_that_compute_with_pieces_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
-    RESULTS.clear()
+def test_words_of_one_piece_each_cannot_be_joined() -> None:
+    app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .")
+    assert shown_errors(app) == ""
+    assert not [toggle for toggle in app.toggle if toggle.key == "join"]
+
+
+def test_looks_that_compute_with_pieces_say_so(name_folders: Callable[..., None]) -> None:
+    name_folders(folder_in_pieces("gpt2"))
     for look in ("map", "steps"):
-        app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .", join="true", part=look)
+        app = on_page("pages/attention/page.py", model="gpt2-in-pieces", source=IN_PIECES, join="true", part=look)
         assert sum(text("common")["joined"] in caption for caption in captions(app)) == 1  # below the picture of all heads
         assert captions(app).count(text("common")["computed_in_pieces"]) == (look == "steps")
-    RESULTS.clear()
 
 
-def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("t5")))
+def test_a_bias_on_the_scores_is_hatched_in_the_cells_that_a_mask_hides(name_folders: Callable[..., None]) -> None:
+    name_folders(folder_of("t5"))
     app = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat")
     assert shown_errors(app) == ""
     encoder, decoder = (chart.spec["data"] for chart in charts(app))
     assert len(decoder) == len(encoder) + 1  # the hidden cells are drawn first
     hidden = np.isfinite(np.asarray(decoder[0]["z"]))
     np.testing.assert_array_equal(hidden, ~np.tri(len(hidden), dtype=bool))
-    monkeypatch.setattr(PieceVocabulary, "words_of", lambda _, ids: tuple(position // 2 for position in range(len([*ids]))))
-    RESULTS.clear()
-    joined = on_page("pages/positions/page.py", model="t5", source="the cat sleeps .", target="the cat", join="true")
-    assert shown_errors(joined) == ""
-    bias = runs().trace(trained_key("t5"), ("the cat sleeps .",), (None,), ())["encoder.layers.0.self_attention.position_bias"]
-    pairs = bias.numpy()[0].mean(0)[:4, :4].reshape(2, 2, 2, 2).mean((1, 3))
-    drawn = np.asarray(charts(joined)[0].spec["data"][-1]["z"])
-    np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
-    RESULTS.clear()
     assert "side" not in [str(widget.key) for widget in app.get("button_group")]  # both sides are drawn
     note = text("positions")["sum_relative"]
     assert note in [line.value for line in app.markdown]
     assert any(caption.startswith("Positions are a bias on the scores (`position_bias`)") for caption in captions(app))
 
 
+def test_the_bias_between_two_words_is_the_mean_over_their_pieces(name_folders: Callable[..., None]) -> None:
+    name_folders(folder_in_pieces("t5"))
+    app = on_page("pages/positions/page.py", model="t5-in-pieces", source=IN_PIECES, join="true")
+    assert shown_errors(app) == ""
+    trace = runs().trace(trained_key("t5-in-pieces"), (IN_PIECES,), (None,), ())
+    bias = trace["encoder.layers.0.self_attention.position_bias"].numpy()
+    pairs = bias[0].mean(0)[:4, :4].reshape(2, 2, 2, 2).mean((1, 3))
+    drawn = np.asarray(charts(app)[0].spec["data"][-1]["z"])
+    np.testing.assert_allclose(drawn[:2, :2], pairs, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("kind", "cell"),
     [("llama", "positions-turned.0.2.1"), ("llama", "positions-turned.1.3.0"), ("t5", "positions-bias-encoder.0.1.2")],
 )
-def test_a_number_of_positions_that_are_not_added_is_explained(monkeypatch: pytest.MonkeyPatch, kind: str, cell: str) -> None:
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of(kind)))
+def test_a_number_of_positions_that_are_not_added_is_explained(name_folders: Callable[..., None], kind: str, cell: str) -> None:
+    name_folders(folder_of(kind))
     found = explained("pages/positions/page.py", cell, model=kind, source="the cat sleeps .")
     assert found.result == pytest.approx(found.drawn, abs=1e-5)
 
@@ -357,10 +388,10 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
 
 
 def test_a_map_of_several_heads_shows_every_weight_of_a_model_whose_layers_have_different_windows(
-    monkeypatch: pytest.MonkeyPatch,
+    name_folders: Callable[..., None],
 ) -> None:
     """The first layer of this model attends to a few tokens before its own, the second to all."""
-    monkeypatch.setenv(folders.VARIABLE, str(folder_of("gemma2")))
+    name_folders(folder_of("gemma2"))
     source = " ".join(["the cat sleeps ."] * 3)
     weights = runs().trace(trained_key("gemma2"), (source,), (None,), ()).attention("decoder")[:, 0].numpy()
     maps = {"mean-over-heads": weights[0].mean(0), "mean-over-all": weights.mean((0, 1))}
