@@ -1,11 +1,10 @@
 """The sentence about a head's strongest attention pattern."""
 
-from unittest.mock import Mock
-
 import numpy as np
 import pytest
 
 from pages.attention.head_patterns import TELLING, in_words, measure_names
+from pages.shell.view.view import View
 from pages.ui.text import text
 from transformer import Pipeline
 from transformer.analysis.head_measures import SHARES, measure
@@ -44,7 +43,7 @@ def test_the_sentence_describes_the_requested_head() -> None:
 
 @pytest.mark.parametrize(("source", "shown"), [("abca", True), ("abcd", False)])
 def test_repetitions_are_measured_if_a_token_occurs_twice(source: str, shown: bool) -> None:
-    view, trace = Mock(), Pipeline.load("reverse").trace(source)
+    view, trace = View("reverse", (source,), (None,), "reverse"), Pipeline.load("reverse").trace(source)
     for kind in ("encoder", "decoder"):
         assert ({"duplicate", "induction"} <= {*measure_names(view, trace, kind)}) == shown
         assert {"duplicate", "induction"} <= {*WORDS["meanings"]}

@@ -10,7 +10,6 @@ from playwright.sync_api import Locator, expect
 from streamlit.testing.v1 import AppTest
 
 from pages.layers.calls import named
-from pages.ui.component import picked
 from pages.ui.text import text
 from tests.pages.apps import on_page
 from tests.pages.visitor import Visitor
@@ -131,16 +130,6 @@ def test_a_link_with_the_former_name_of_a_layer_opens_its_call() -> None:
 def test_names_of_calls_in_links_are_unique() -> None:
     root = constructor_calls(Pipeline.load("reverse").model)
     assert len(named(root)) == len(list(root))
-
-
-def test_only_existing_lines_can_be_picked(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: dict[str, object] = {}
-    monkeypatch.setattr("streamlit.session_state", settings)
-    for nonsense in (None, [], {"pick": None}, {"pick": ["encoder"]}, {"pick": "elsewhere"}):
-        settings["tree"] = nonsense
-        assert picked("tree", ["encoder"]) is None
-    settings["tree"] = {"pick": "encoder"}
-    assert picked("tree", ["encoder"]) == "encoder"
 
 
 # --- in the browser ----------------------------------------------------------------------------------------------------

@@ -3,22 +3,26 @@
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
 
-from pages.layers import tensors
+from pages.layers.tensors import OPENED
 from pages.layers.walk_part import EVERY, STOP, short_walk
+from pages.shell.view.runs import runs
 from tests.pages.layers.opened import LAYER, at_stop, opened
 from tests.pages.visitor import Walker
 from transformer.figures import tensor_view
 from transformer.pipeline.pipeline import Pipeline
 
 
-def test_a_step_does_not_run_the_model_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(model="reverse", source="abcd")
+def test_a_step_does_not_run_the_model_again() -> None:
     ran: list[object] = []
-    trace = Pipeline.trace
-    monkeypatch.setattr(Pipeline, "trace", lambda *given, **more: ran.append(given) or trace(*given, **more))
+    counting = runs().own_network("reverse").register_forward_pre_hook(lambda *given: ran.append(given))
+    app = opened(model="reverse", source="a text that no other test runs")
+    assert ran
+    ran.clear()
     for path in ("logits", "encoder.layers.0.self_attention.scores", "encoder.layers.1.feed_forward.hidden"):
         at_stop(app, path)
+    counting.remove()
     assert ran == []
 
 
@@ -102,6 +106,14 @@ def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() 
     assert app.selectbox(key=STOP).value == "source_embedding.token"
 
 
+def take_events(views: list) -> None:
+    """A page that has a picture of two tensors, and takes what the browser reports of it."""
+    from pages.layers import tensors
+
+    tensors.open_zoomed("key", views)
+    tensors.take_click("key", views, 720, True, None)
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -116,13 +128,13 @@ def test_if_the_next_model_does_not_have_the_tensor_the_default_stop_is_shown() 
         "nonsense",
     ],
 )
-def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object) -> None:
     views = [tensor_view(name, np.zeros((3, width), np.float32), ("source", name)) for name, width in (("a", 64), ("b", 1024))]
-    state: dict[str, object] = {"key": sent}
-    monkeypatch.setattr(tensors.st, "session_state", state)
-    tensors.open_zoomed("key", views)
-    tensors.take_click("key", views, 720, True, None)
-    (_, columns) = state.get(tensors.OPENED, ("", (0, 0)))  # type: ignore[misc]
+    app = AppTest.from_function(take_events, args=(views,))
+    app.session_state["key"] = sent
+    app.run()
+    assert not app.exception
+    _, columns = app.session_state.get(OPENED, ("", (0, 0)))
     assert 0 <= columns[0] <= columns[1] < 1024
 
 

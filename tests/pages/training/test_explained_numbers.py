@@ -3,9 +3,8 @@
 import re
 
 import pytest
-import streamlit as st
+from streamlit.testing.v1 import AppTest
 
-from pages.training import film_curves
 from tests.pages.explained import explained
 
 PAGE = "pages/training/page.py"
@@ -27,10 +26,17 @@ def test_the_formula_ends_in_the_number_that_is_drawn(part: str, cell: str) -> N
     assert re.search(r"\\ln\([^()]+\)\)", found.formula) or not cell.startswith("token-losses")
 
 
-def test_a_click_on_a_line_goes_to_the_nearest_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(film_curves, "event", lambda _key, _name: {"data": 149})
-    film_curves.go_to("own-loss", "own_frame", [0, 100, 200])
-    assert st.session_state["own_frame"] == 1
-    monkeypatch.setattr(film_curves, "event", lambda _key, _name: {"data": float("nan")})
-    film_curves.go_to("own-loss", "own_frame", [0, 100, 200])
-    assert st.session_state["own_frame"] == 1
+def go() -> None:
+    """A page that goes to the frame of a click on a line."""
+    from pages.training.film_curves import go_to
+
+    go_to("own-loss", "own_frame", [0, 100, 200])
+
+
+def test_a_click_on_a_line_goes_to_the_nearest_frame() -> None:
+    app = AppTest.from_function(go)
+    for step, frame in ((149, 1), (float("nan"), 1), ("200", 1), (10**6, 2)):
+        app.session_state["own-loss"] = {"click": {"data": step}}
+        app.run()
+        assert not app.exception
+        assert app.session_state["own_frame"] == frame

@@ -2,11 +2,12 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
@@ -101,13 +102,23 @@ def test_every_function_has_a_test_named_after_it() -> None:
     assert [name for name in functions if name not in tests] == []
 
 
-def test_ignore_pages_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    PagesManager(str(ROOT / "app.py"))
-    assert PagesManager.uses_pages_directory is True  # Streamlit would serve the folder `pages`
-    compat.ignore_pages_folder()
-    PagesManager(str(ROOT / "app.py"))
-    assert PagesManager.uses_pages_directory is False
+IGNORE = """
+import sys
+from streamlit.runtime.pages_manager import PagesManager
+from pages.ui.compat import ignore_pages_folder
+
+if "ignore" in sys.argv:
+    ignore_pages_folder()
+PagesManager("app.py")
+print(PagesManager.uses_pages_directory)
+"""
+
+
+def test_ignore_pages_folder() -> None:
+    """In a process of its own, as Streamlit decides only once whether it serves the folder `pages`."""
+    for argument, serves in (("", "True"), ("ignore", "False")):
+        done = subprocess.run([sys.executable, "-c", IGNORE, argument], capture_output=True, text=True, check=True, cwd=ROOT)
+        assert done.stdout.strip() == serves
 
 
 def test_widgets_of_and_run_page() -> None:

@@ -1,9 +1,10 @@
-"""Components: their files, and their shared CSS rules."""
+"""Components: their files, their shared CSS rules, and what they report."""
 
 import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.ui.component import SHARED_STYLE
 from tests.pages.visitor import Visitor
@@ -63,3 +64,22 @@ def test_no_script_moves_anything_for_a_visitor_who_wants_less_motion() -> None:
     moving = [source for source in sources.values() if ".animate(" in source]
     assert moving
     assert all("prefers-reduced-motion: reduce" in source for source in moving)
+
+
+def pick() -> None:
+    """A page that writes which of its names was picked."""
+    import streamlit as st
+
+    from pages.ui.component import picked
+
+    st.text(picked("tree", ["encoder"]))
+
+
+@pytest.mark.parametrize(
+    "sent", [None, [], {}, {"pick": None}, {"pick": ["encoder"]}, {"pick": "elsewhere"}, {"pick": "encoder"}]
+)
+def test_only_existing_names_can_be_picked(sent: object) -> None:
+    app = AppTest.from_function(pick)
+    app.session_state["tree"] = sent
+    (picked,) = app.run().text
+    assert picked.value == ("encoder" if sent == {"pick": "encoder"} else "None")

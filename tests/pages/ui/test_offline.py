@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from markupsafe import Markup
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
+from pages.attention.lines import LinesState
+from pages.attention.offline_view import offline_view
+from pages.shell.view.view import View
 from pages.ui.offline import modules, offline_page, place
 
 PAGES = Path(__file__).parents[3] / "pages"
@@ -45,20 +48,11 @@ def test_an_import_map_has_a_script_and_all_that_it_imports() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/)", source)
 
 
-RUN = """import lines from "./attention/lines.js";
-
-export default function run(data) {
-  document.title = `${data.says} ${typeof lines}`;
-}"""
-
-
 @pytest.mark.browser
-def test_a_saved_page_runs_from_a_file(known: BrowserContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = PAGES / "run.js"
-    read = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda file, encoding: RUN if file == run else read(file, encoding))
+def test_a_saved_page_runs_from_a_file(known: BrowserContext, tmp_path: Path) -> None:
+    view = View("english-french", ("the school is old .",), (None,), "english-french")
     file = tmp_path / "saved.html"
-    file.write_text(offline_page("x", Markup(""), {"says": "é"}, run), encoding="utf-8")
+    file.write_text(offline_view(view, view.trace(), "cross", 0, 0, LinesState((), (0,), 0.1)), encoding="utf-8")
     page = known.pages[0]
     page.goto(file.as_uri())
-    page.wait_for_function("document.title === 'é function'")
+    expect(page.locator(".lines").get_by_text("l' → école")).to_be_visible()
