@@ -132,14 +132,14 @@ def watch_parts() -> None:
         state[GOAL] = ("", count)
     if state[UNSEEN]:
         # The script runs again when its data change.
-        _mount(key=WATCH, data=state[UNSEEN], on_seen_change=_note)
+        _mount(key=WATCH, data=state[UNSEEN], on_seen_change=take_seen)
     if state[PICKED]:
         part, anchors = state[PICKED]
         data = {"part": part, "anchors": anchors, "answered": state.get(ANSWERED, "")}
-        _mount_anchor(key=ANCHOR, data=data, on_anchor_change=_open)
+        _mount_anchor(key=ANCHOR, data=data, on_anchor_change=take_anchor)
 
 
-def _note() -> None:
+def take_seen() -> None:
     """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
     opened."""
     change_by_itself(Change.REMOVAL)
@@ -148,7 +148,7 @@ def _note() -> None:
         state[SEEN] |= {part for part in state[UNSEEN] if part in reported}
 
 
-def _open() -> None:
+def take_anchor() -> None:
     """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
     opened."""
     change_by_itself()

@@ -2,15 +2,15 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
 
 from benchmarks.session import At, Element, Session
-from pages.shell.frame.body import BODY, COMPLETE, draw_alone
-from pages.ui.link_values import MEMORY, Memory, end_page, start_page, start_run
+from pages.shell.frame.body import COMPLETE
+from pages.ui.link_values import MEMORY, Memory
 from tests.pages.visitor import Visitor
 
 MAIN, SIDEBAR = 0, 1  # the first number of an element's place
@@ -68,14 +68,29 @@ def test_a_text_of_an_untrained_model_sends_the_sidebar_too(url: str) -> None:
     assert "text_input" in {element.kind for place, element in run.elements.items() if place[0] == SIDEBAR}
 
 
-def test_after_an_interrupted_run_the_whole_app_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    state, reruns = {COMPLETE: False}, []
-    monkeypatch.setattr("pages.shell.frame.body.st", SimpleNamespace(session_state=state, rerun=reruns.append))
-    draw_alone(BODY)
-    assert reruns == []
-    state[COMPLETE] = True
-    draw_alone(BODY)
-    assert reruns == [(BODY,)]
+def app_with_a_body() -> None:
+    """An app with a fragment, and a button whose callback draws only the fragment. The session counts the runs of both."""
+    import streamlit as st
+
+    from pages.shell.frame.body import BODY, draw_alone
+
+    @st.fragment(key=BODY)
+    def body() -> None:
+        state["bodies"] = state.get("bodies", 0) + 1
+
+    state = st.session_state
+    state["apps"] = state.get("apps", 0) + 1
+    st.button("click", on_click=draw_alone, args=(BODY,))
+    body()
+
+
+def test_after_an_interrupted_run_the_whole_app_is_drawn() -> None:
+    app = AppTest.from_function(app_with_a_body).run()
+    for complete, apps, bodies in ((False, 2, 2), (True, 2, 3)):
+        app.session_state[COMPLETE] = complete
+        app.button[0].click().run()
+        assert not app.exception
+        assert (app.session_state["apps"], app.session_state["bodies"]) == (apps, bodies)
 
 
 @pytest.mark.browser
@@ -87,27 +102,41 @@ def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
     expect(page.get_by_role("textbox", name="Further source texts")).not_to_have_value("")
 
 
-def test_an_interrupted_run_does_not_lose_the_names_of_drawn_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    links = Memory(drawn={"layer", "head"})
-    address = {"layer": "2", "head": "3", "row": "1"}
-    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state={MEMORY: links}, query_params=address))
+def interrupted() -> None:
+    from pages.ui.link_values import end_page, memory, start_page
+
     start_page()
-    links.drawn.add("row")  # another click then interrupts the run before `end_page`
+    memory().drawn.add("row")  # another click then interrupts the run before `end_page`
     start_page()
-    links.drawn.add("layer")
+    memory().drawn.add("layer")
     end_page()
-    assert address == {"layer": "2"}
 
 
-def test_a_part_that_a_link_names_stays_until_its_page_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The previous page had a widget with the same name. The new page draws its parts only when they come on screen."""
-    state = {MEMORY: Memory(page="tokens", drawn={"part"}), "page": "attention"}
-    address = {"part": "what-if"}
-    monkeypatch.setattr("pages.ui.link_values.st", SimpleNamespace(session_state=state, query_params=address))
+def test_an_interrupted_run_does_not_lose_the_names_of_drawn_widgets() -> None:
+    app = AppTest.from_function(interrupted)
+    app.session_state[MEMORY] = Memory(drawn={"layer", "head"})
+    app.query_params |= {"layer": "2", "head": "3", "row": "1"}
+    app.run()
+    assert not app.exception
+    assert app.query_params == {"layer": "2"}
+
+
+def undrawn() -> None:
+    from pages.ui.link_values import end_page, start_page, start_run
+
     start_run()
     start_page()
     end_page()
-    assert address == {"part": "what-if"}
+
+
+def test_a_part_that_a_link_names_stays_until_its_page_draws_it() -> None:
+    """The previous page had a widget with the same name. The new page draws its parts only when they come on screen."""
+    app = AppTest.from_function(undrawn)
+    app.session_state[MEMORY], app.session_state["page"] = Memory(page="tokens", drawn={"part"}), "attention"
+    app.query_params["part"] = "what-if"
+    app.run()
+    assert not app.exception
+    assert app.query_params == {"part": "what-if"}
 
 
 def test_a_session_keeps_the_elements_that_a_click_does_not_send(url: str) -> None:

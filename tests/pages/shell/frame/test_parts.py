@@ -4,8 +4,8 @@ import re
 
 import pytest
 from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame import parts
 from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
 from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
@@ -141,32 +141,44 @@ def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
     assert last in page.evaluate(BOXES)
 
 
+def report_seen() -> None:
+    from pages.shell.frame.parts import take_seen
+
+    take_seen()
+
+
 @pytest.mark.parametrize("sent", [None, {}, {"seen": None}, {"seen": "alike"}, {"seen": [["alike"], 7]}, "alike", 3, ["alike"]])
-def test_reports_that_are_not_lists_of_names_are_ignored(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = {SEEN: set(), UNSEEN: ["alike"], WATCH: sent}
-    monkeypatch.setattr(parts.st, "session_state", state)
-    parts._note()
-    assert state[SEEN] == set()
-    del state[WATCH]
-    parts._note()
-    assert state[SEEN] == set()
-    state[WATCH] = {"seen": ["alike", "nothing"]}
-    parts._note()
-    assert state[SEEN] == {"alike"}
+def test_reports_that_are_not_lists_of_names_are_ignored(sent: object) -> None:
+    app = AppTest.from_function(report_seen)
+    app.session_state[SEEN], app.session_state[UNSEEN] = set(), ["alike"]
+    app.run()
+    assert not app.exception
+    assert app.session_state[SEEN] == set()
+    for report, seen in ((sent, set()), ({"seen": ["alike", "nothing"]}, {"alike"})):
+        app.session_state[WATCH] = report
+        app.run()
+        assert not app.exception
+        assert app.session_state[SEEN] == seen
+
+
+def report_anchor() -> None:
+    from pages.shell.frame.parts import take_anchor
+
+    take_anchor()
 
 
 @pytest.mark.parametrize("sent", [None, {}, {"anchor": None}, {"anchor": ["waves"]}, {"anchor": "waves"}, "table", ["table"]])
-def test_reports_that_are_not_anchors_open_no_part(sent: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = {PICKED: ("swap", {"swap": ["swap"], "table": ["table", "waves"]}), ANCHOR: sent}
-    opened: list[tuple[str, str]] = []
-    monkeypatch.setattr(parts.st, "session_state", state)
-    monkeypatch.setattr(parts, "choose", lambda *choice: opened.append(choice))
-    parts._open()
-    assert opened == []
-    state[ANCHOR] = {"anchor": "table"}
-    parts._open()
-    assert opened == [(PART, "table")]
-    state[PICKED] = None  # another page is open
-    state[ANCHOR] = {"anchor": "swap"}
-    parts._open()
-    assert opened == [(PART, "table")]
+def test_reports_that_are_not_anchors_open_no_part(sent: object) -> None:
+    app = AppTest.from_function(report_anchor)
+    app.query_params[PART] = "distances"
+
+    def part_after(picked: object, report: object) -> str:
+        app.session_state[PICKED], app.session_state[ANCHOR] = picked, report
+        app.run()
+        assert not app.exception
+        return app.query_params[PART]
+
+    picked = ("swap", {"swap": ["swap"], "table": ["table", "waves"]})
+    assert part_after(picked, sent) == "distances"
+    assert part_after(picked, {"anchor": "table"}) == "table"
+    assert part_after(None, {"anchor": "swap"}) == "table"  # another page is open
