@@ -1,29 +1,34 @@
 """The edits of the model: they stay while a person opens other pages, and end if an address without edits is opened."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from playwright.sync_api import expect
 
-from pages.shell.view import edit_list
-
-
-def follow() -> None:
-    from pages.shell.view.edit_list import follow_edits
-
-    follow_edits()
+from tests.pages.visitor import Visitor
 
 
-@pytest.mark.parametrize(
-    ("from_history", "linked", "left"),
-    [(False, False, ["no positions"]), (True, False, []), (True, True, ["no positions"])],
-)
-def test_an_address_without_edits_removes_earlier_edits(
-    from_history: bool, linked: bool, left: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(edit_list, "opens_from_history", lambda: from_history)
-    app = AppTest.from_function(follow)
-    app.session_state[edit_list.KEY] = ["no positions"]
-    if linked:
-        app.query_params[edit_list.KEY] = "no positions"
-    app.run()
-    assert not app.exception
-    assert app.session_state[edit_list.KEY] == left
+@pytest.mark.browser
+def test_edits_stay_on_other_pages_and_end_at_an_address_without_edits(visitor: Visitor) -> None:
+    page = visitor.open("decoding?model=reverse&source=abc&edits=no+positions")
+    edit = page.get_by_role("button", name="Remove no positions")
+
+    def arrive(title: str) -> None:
+        page.get_by_role("heading", name=title, level=1).wait_for()
+        visitor.settle()
+
+    def go(title: str) -> None:
+        page.get_by_test_id("stSidebarNav").get_by_text(title, exact=True).click()
+        arrive(title)
+
+    expect(edit).to_have_count(1)
+    go("Masks")
+    go("Watch it write")
+    expect(edit).to_have_count(1)
+    page.go_back()  # to the address of Masks, which has no edits and whose page has no list of them
+    arrive("Masks")
+    go("Watch it write")
+    expect(edit).to_have_count(0)
+    page.go_back()
+    arrive("Masks")
+    page.go_back()
+    arrive("Watch it write")
+    expect(edit).to_have_count(1)
