@@ -20,7 +20,7 @@ from pages.lessons.content.reading import as_toml
 
 # The key of the signatures. Codes are checked with the same key, so an operator who hosts the app for homework sets it.
 VARIABLE = "HEADLIGHT_HAND_IN_KEY"
-_KEY = os.environ.get(VARIABLE, "").encode() or secrets.token_bytes(32)
+KEY = os.environ.get(VARIABLE, "").encode() or secrets.token_bytes(32)
 
 FIRST_DAY = date(2025, 1, 1)
 NAME_BYTES, DAY_BYTES, SEAT_BYTES, SIGNATURE_BYTES = 4, 2, 3, 6
@@ -64,18 +64,19 @@ def new_seat() -> int:
     return secrets.randbelow(256**SEAT_BYTES)
 
 
-def code_of(lesson: Lesson, results: Sequence[Result], seat: int) -> str:
+def code_of(lesson: Lesson, results: Sequence[Result], seat: int, key: bytes = KEY) -> str:
     """The code for the results of a lesson, one for each of its questions, in groups of five letters and digits. `seat` is a
-    number from `new_seat`."""
+    number from `new_seat`, and `key` signs the code."""
     bits = sum(int(result) << (2 * place) for place, result in enumerate(results))
     day = (datetime.now(UTC).date() - FIRST_DAY).days
     body = _name(lesson) + day.to_bytes(DAY_BYTES) + seat.to_bytes(SEAT_BYTES) + bits.to_bytes(_size(len(results)))
-    written = base64.b32encode(body + _signature(body)).decode().rstrip("=")
+    written = base64.b32encode(body + _signature(body, key)).decode().rstrip("=")
     return "-".join(written[start : start + GROUP] for start in range(0, len(written), GROUP))
 
 
-def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
-    """What a code says that belongs to one of the lessons. Spaces, dashes and lower case make no difference.
+def read_code(code: str, lessons: Sequence[Lesson], key: bytes = KEY) -> HandIn:
+    """What a code says that belongs to one of the lessons and was signed with `key`. Spaces, dashes and lower case make no
+    difference.
 
     Raises:
         LessonError: the text is no code, its signature is wrong, or its lesson is not among `lessons`.
@@ -88,7 +89,7 @@ def read_code(code: str, lessons: Sequence[Lesson]) -> HandIn:
     body, signature = whole[:-SIGNATURE_BYTES], whole[-SIGNATURE_BYTES:]
     if len(body) < HEAD:
         raise LessonError("{code!r} is no hand-in code; one has 26 letters and digits or more.", code=code.strip()[:60])
-    if not hmac.compare_digest(signature, _signature(body)):
+    if not hmac.compare_digest(signature, _signature(body, key)):
         template = "{code!r} was mistyped or changed, or was signed with another key than {variable} has here."
         raise LessonError(template, code=code.strip()[:60], variable=VARIABLE)
     lesson = next((lesson for lesson in lessons if _name(lesson) == body[:NAME_BYTES]), None)
@@ -104,8 +105,8 @@ def _name(lesson: Lesson) -> bytes:
     return hashlib.sha256(as_toml(lesson).encode()).digest()[:NAME_BYTES]
 
 
-def _signature(body: bytes) -> bytes:
-    return hmac.digest(_KEY, body, "sha256")[:SIGNATURE_BYTES]
+def _signature(body: bytes, key: bytes) -> bytes:
+    return hmac.digest(key, body, "sha256")[:SIGNATURE_BYTES]
 
 
 def _size(questions: int) -> int:

@@ -25,12 +25,13 @@ CORE = "-core"
 def shipped() -> dict[str, Lesson]:
     """Name of the file → lesson, for the shipped lessons in their order. A lesson that the language of the session does not
     have is in English. Lessons that exceed the limits of this server are left out."""
-    return _shipped(FOLDER, language())
+    return lessons_in(FOLDER, language())
 
 
 # The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
-def _shipped(folder: Path, language: str) -> dict[str, Lesson]:
+def lessons_in(folder: Path, language: str) -> dict[str, Lesson]:
+    """Name of the file → lesson, for the lessons of a folder that has a folder for each language. See `shipped`."""
     lessons = {}
     for file in {file.name: file for name in (ENGLISH, language) for file in (folder / name).glob("*.toml")}.values():
         try:

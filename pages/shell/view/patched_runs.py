@@ -100,21 +100,26 @@ def head_name(head: Head) -> str:
     return text("patching")["head"].format(kind=choice_label("kind", head.kind), layer=head.layer + 1, head=head.head + 1)
 
 
-def _patched(runs: Runs, choice: Choice, report: Report) -> Patched:
+def patch(runs: Runs, choice: Choice, report: Report, seconds: float = PATCHING_SECONDS) -> Patched:
+    """The effect of every place. `patched_runs` keeps it in the cache.
+
+    Raises:
+        InputError: places are left after so many seconds.
+    """
     last, start = None, time.monotonic()
     for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):
         report(last.done, last.total)
-        if last.done < last.total and time.monotonic() - start > PATCHING_SECONDS:
+        if last.done < last.total and time.monotonic() - start > seconds:
             template = (
                 "Patching was stopped after {seconds} seconds, at place {done} of {total}. Take shorter texts, a smaller "
                 "model, or all tokens at once."
             )
-            raise InputError(template, seconds=PATCHING_SECONDS, done=last.done, total=last.total)
+            raise InputError(template, seconds=seconds, done=last.done, total=last.total)
     assert last is not None
     return last
 
 
-patched_runs = RESULTS.cached(_patched, ignored=1)
+patched_runs = RESULTS.cached(patch, ignored=1)
 
 
 def _with_target(view: View, target: str | Answer | None) -> View:

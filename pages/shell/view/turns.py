@@ -25,7 +25,7 @@ from transformer.process import return_freed_memory
 
 Result = TypeVar("Result")
 
-_TURNS = threading.BoundedSemaphore(RUNS)
+TURNS = threading.BoundedSemaphore(RUNS)
 # Only one run at a time does heavy work, because that takes hundreds of megabytes.
 _HEAVY = threading.Lock()
 # The run that draws a large model holds this lock.
@@ -146,11 +146,11 @@ def _without_turn() -> Iterator[None]:
 
 
 def _take_turn() -> None:
-    _TURNS.acquire()
+    TURNS.acquire()
     _OF_THREAD.turn = True
 
 
 def _leave_turn() -> None:
     if _OF_THREAD.turn:
         _OF_THREAD.turn = False
-        _TURNS.release()
+        TURNS.release()

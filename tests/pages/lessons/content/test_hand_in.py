@@ -49,13 +49,13 @@ def test_any_other_text_is_refused_with_a_sentence(text: str) -> None:
         read_code(text, LESSONS)
 
 
-def test_a_code_of_another_key_or_lesson_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_of_another_key_or_lesson_is_refused() -> None:
     code = code_of(FIRST, RESULTS, 7)
     with pytest.raises(LessonError, match="not here, or was changed"):
         read_code(code, [replace(FIRST, title="Another")])
-    monkeypatch.setattr(hand_in, "_KEY", b"another")
     with pytest.raises(LessonError, match="signed with another key"):
-        read_code(code, LESSONS)
+        read_code(code, LESSONS, b"another")
+    assert read_code(code_of(FIRST, RESULTS, 7, b"another"), LESSONS, b"another").results == RESULTS
 
 
 def test_the_end_of_a_lesson_has_the_code_and_the_command_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,13 +5,14 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pages.lessons.content import library, reading
 from pages.lessons.content.lesson import TRUTHS, LessonError
+from pages.lessons.content.library import lessons_in
 from pages.lessons.content.packing import PACKED, pack, unpack
 from pages.lessons.content.reading import as_table, as_toml, read_lesson, read_toml
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_LINK, LESSON_OPTIONS, LESSON_PARAMETERS, LESSON_STOPS
@@ -235,18 +236,13 @@ def test_everything_else_is_plain_text() -> None:
     assert "<" not in html
 
 
-def test_a_shipped_lesson_beyond_the_limits_of_a_server_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    stops = {file.stem: len(read_toml(file.read_bytes()).stops) for file in FOLDER.glob("en/*.toml")}
-    most = min(stops.values())
-    monkeypatch.setattr(reading, "LESSON_STOPS", most)
-    library._shipped.cache_clear()
-    try:
-        assert set(library._shipped(FOLDER, "en")) == {name for name, count in stops.items() if count <= most} != set(stops)
-        assert f"allowed are 1 to {most}" in caplog.text
-    finally:
-        library._shipped.cache_clear()
+def test_a_shipped_lesson_beyond_the_limits_of_a_server_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    short = read_lesson(lesson())
+    (tmp_path / "en").mkdir()
+    for name, count in (("long", LESSON_STOPS), ("longer", LESSON_STOPS + 1)):
+        (tmp_path / "en" / f"{name}.toml").write_text(as_toml(replace(short, stops=short.stops * count)), encoding="utf-8")
+    assert [*lessons_in(tmp_path, "en")] == ["long"]
+    assert f"longer.toml is left out: The lesson has {LESSON_STOPS + 1} stops; allowed are 1 to {LESSON_STOPS}." in caplog.text
 
 
 def test_a_lesson_that_a_language_does_not_have_is_in_english(tmp_path: Path) -> None:
@@ -256,6 +252,6 @@ def test_a_lesson_that_a_language_does_not_have_is_in_english(tmp_path: Path) ->
         written = re.sub(r"^title = .*$", f'title = "{title}"', first.read_text(), count=1, flags=re.MULTILINE)
         (tmp_path / name / first.name).write_text(written)
     (tmp_path / "en" / second.name).write_text(second.read_text())
-    french, english = (library._shipped(tmp_path, name) for name in ("fr", "en"))
+    french, english = (lessons_in(tmp_path, name) for name in ("fr", "en"))
     assert (french[first.stem].title, english[first.stem].title) == ("La première", "First")
     assert french[second.stem] == english[second.stem]

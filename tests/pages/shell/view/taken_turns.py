@@ -2,7 +2,7 @@
 
 import threading
 
-from pages.shell.view import turns
+from pages.shell.view.turns import TURNS
 from pages.ui.limits import RUNS
 from tests.waiting import SECONDS
 
@@ -12,9 +12,9 @@ def any_turn_is_taken() -> bool:
     taken: list[bool] = []
 
     def take() -> None:
-        got = [turns._TURNS.acquire(blocking=False) for _ in range(RUNS)]
+        got = [TURNS.acquire(blocking=False) for _ in range(RUNS)]
         for _ in filter(None, got):
-            turns._TURNS.release()
+            TURNS.release()
         taken.append(not all(got))
 
     thread = threading.Thread(target=take)

@@ -2,15 +2,13 @@
 
 import pytest
 
-from pages.shell.view import patched_runs
 from pages.shell.view.background import silent
-from pages.shell.view.patched_runs import Choice, Runs
+from pages.shell.view.patched_runs import Choice, Runs, patch
 from pages.shell.view.view import View
 from transformer import InputError
 
 
-def test_patching_ends_after_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patched_runs, "PATCHING_SECONDS", 0)
+def test_patching_ends_after_its_limit() -> None:
     clean, corrupt = (View("reverse", (source,), ("ab",), "reverse") for source in ("stream", "streak"))
     with pytest.raises(InputError, match="Patching was stopped after 0 seconds, at place"):
-        patched_runs.patched_runs(Runs(clean, corrupt), Choice(positions="each"), silent)
+        patch(Runs(clean, corrupt), Choice(positions="each"), silent, 0)

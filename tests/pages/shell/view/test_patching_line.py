@@ -2,10 +2,10 @@
 
 import pytest
 
-from pages.shell.view import patched_runs, turns
+from pages.shell.view import turns
 from pages.shell.view.patched_runs import Choice, Runs, in_line
 from pages.shell.view.view import View
-from pages.ui.caches import Store
+from pages.ui.caches import cached
 from tests.pages.shell.view.taken_turns import any_turn_is_taken
 from transformer.pipeline.untrained import Untrained
 
@@ -19,12 +19,8 @@ def runs_of_words(count: int, layers: int) -> Runs:
 
 
 @pytest.mark.parametrize(("words", "layers", "gives_up"), [(60, 12, True), (3, 1, False)])
-def test_only_long_work_that_is_not_kept_gives_up_its_turn(
-    words: int, layers: int, gives_up: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store(10_000)
-    monkeypatch.setattr(patched_runs, "RESULTS", store)
-    runs, turn_is_free = runs_of_words(words, layers), store.cached(lambda _: not any_turn_is_taken())
+def test_only_long_work_that_is_not_kept_gives_up_its_turn(words: int, layers: int, gives_up: bool) -> None:
+    runs, turn_is_free = runs_of_words(words, layers), cached(lambda _: not any_turn_is_taken())
     assert not runs.clean.heavy
     with turns.turn():
         with in_line(runs, Choice(), turn_is_free, "a"):
