@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.attention.attention_steps_words import say, source_of
+from pages.attention.followed_row import QUERY, ROW, take_linked_row
 from pages.shell.frame.parts import scroll_to
 from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
@@ -47,10 +48,13 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     own_columns = head * width, (head + 1) * width
     st.markdown(words["intro"])
     first, _ = cell_to_show(trace, kind, layer, head)
-    row = _place("query", len(queries), first)
     names = {step.name: words["steps"][step.name]["title"] for step in steps}
     name = pick_or_none(words["step"], list(names), "step", as_list=False, labels=names)
     step = next((step for step in steps if step.name == name), None)
+    is_query = step is None or step.tokens[0] == "query"
+    if is_query:
+        take_linked_row(len(queries))
+    row = _place(QUERY, len(queries), first)
     if step is None:
         _show_overview(steps, own_columns, sides, row)
         if fold := unfolding(words["all"], ":material/functions:", "all_steps"):
@@ -62,8 +66,8 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
                 st.markdown(f"**{words['heading'].format(number=place, title=names[step.name])}**", width="content")
                 st.button(words["back"], key="all_matrices", icon=":material/grid_view:", type="tertiary", on_click=_close)
-            (rows, columns), is_query = step.values.shape, step.tokens[0] == "query"
-            cell = _place("row", rows, row if is_query else 0), _place("column", columns, 0)
+            rows, columns = step.values.shape
+            cell = _place(ROW, rows, row if is_query else 0), _place("column", columns, 0)
             _show_matrix(step, own_columns, sides, row, cell)
             left, right = st.columns([1, 2])
             with left:
@@ -92,7 +96,7 @@ def open_number(step: str, row: object, column: object, query: int | None = None
     """Open the computation of one number of a step, after a click on its cell. Row and column come from the browser: values
     that are not whole numbers are ignored, and others are limited to the matrix. `query` is the row to follow."""
     if isinstance(row, int) and isinstance(column, int):
-        for name, value in {"part": "steps", "step": step, "row": row, "column": column, "query": query}.items():
+        for name, value in {"part": "steps", "step": step, ROW: row, "column": column, QUERY: query}.items():
             if value is not None:
                 choose(name, option_id(value))
         scroll_to("card-step", part="head")

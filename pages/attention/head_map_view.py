@@ -11,6 +11,7 @@ import streamlit as st
 from jaxtyping import Bool, Float
 
 from pages.attention.attention_steps import open_number
+from pages.attention.followed_row import QUERY, take_linked_row
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.card_heads import head_title
@@ -23,7 +24,7 @@ from pages.ui.format import byte_size, linked_token, numbered_tokens
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
 from pages.ui.link_values import kept_in_links
-from pages.ui.pickers import unfolding
+from pages.ui.pickers import slide, unfolding
 from pages.ui.text import figure_labels, text
 from pages.ui.weights_table import weights_table
 from transformer import Trace
@@ -134,9 +135,8 @@ def _show_row(
     the picked row."""
     words, last = text("attention"), len(queries) - 1
     say_cells(weights.shape, MAP_TOKENS, "map_reduced")
-    if st.session_state.get("row", 0) > last:  # left from the steps of a longer text
-        del st.session_state["row"]
-    row = st.slider(words["row"], 0, last, last, key="row", bind="query-params") if last else 0
+    take_linked_row(len(queries))
+    row = int(slide(words["row"], 0, last, last, 1, QUERY)) if last else 0
     label = linked_token(row, queries[row])
     st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
     figure = chart(head_map, weights[row : row + 1], allowed[row : row + 1], [label], keys, wide=True, labels=figure_labels())

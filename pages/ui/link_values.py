@@ -110,6 +110,11 @@ def refuse(name: str, linked: str) -> None:
     memory().refused[name] = linked
 
 
+def unread(name: str) -> str | None:
+    """The text that a link gives to a name, if the page has not drawn the name since it was opened; otherwise None."""
+    return None if name in memory().known else st.query_params.get(name)
+
+
 def take_refused() -> dict[str, str]:
     """Name → text, for all that the address asked for and no widget offers. Each is returned once."""
     links = memory()

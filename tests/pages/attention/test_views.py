@@ -1,6 +1,7 @@
 """The views and messages of the Attention page, without a browser."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.attention.lines_view import is_switched_off
+from pages.shell.models import folders
 from pages.ui.format import number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
@@ -154,6 +156,39 @@ def test_a_link_with_a_number_outside_of_the_matrix_of_a_step_opens_its_first_nu
     assert app.session_state["column"] == 0
     app = opened(source="abc", part="steps", step="weights", query="2", row="3", column="1")
     assert [app.session_state[name] for name in ("query", "row", "column")] == [2, 3, 1]
+
+
+def test_a_link_with_a_row_alone_follows_this_row() -> None:
+    """`row` names the row of a number. Where rows are queries, it is also the row to follow; where they are keys, it is not."""
+    first = opened(source="abcdef", part="steps").session_state["query"]
+    row = 5 if first != 5 else 4
+    for link in ({"step": "weights", "row": str(row)}, {"row": str(row)}):
+        app = opened(source="abcdef", part="steps", **link)
+        assert app.session_state["query"] == row
+        assert (app.query_params["query"], "row" in app.query_params) == (str(row), False)
+    app = opened(source="abcdef", part="steps", step="key", row=str(row))
+    assert [app.session_state[name] for name in ("query", "row")] == [first, row]
+    app = opened(source="abcdef", part="steps", step="weights", row="99")
+    assert app.session_state["query"] == app.session_state["row"] == first
+    assert "row=99" in shown(app.toast[0].value)
+
+
+def test_a_large_map_and_the_steps_follow_the_same_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+    folder = tmp_path / "long"
+    tiny.save_model("bert", folder, max_position_embeddings=200)
+    tiny.save_tokenizer(folder)
+    monkeypatch.setenv(folders.VARIABLE, str(folder))
+    app = opened(model="long", source="the cat sleeps . " * 40, row="7")
+    assert shown_errors(app) == ""
+    assert app.slider(key="query").value == 7  # an older link names the row of a large map so
+    app.slider(key="query").set_value(9).run()
+    app.session_state["part"] = "steps"
+    assert app.run().query_params["query"] == "9"
+    app.session_state["step"] = "weights"
+    assert app.run().session_state["query"] == app.session_state["row"] == 9
+    app.session_state["part"] = "map"
+    assert app.run().slider(key="query").value == 9
 
 
 def test_a_head_is_switched_off_only_if_it_was_on() -> None:
