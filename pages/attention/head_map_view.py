@@ -1,6 +1,7 @@
 """One head as a map, with its numbers and downloads."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -31,6 +32,7 @@ from transformer import Trace
 from transformer.figures import head_map, small_head_map
 from transformer.figures.attention_figures import LEAST_WRITTEN, has_numbers
 from transformer.figures.reduction import reduced_map
+from transformer.figures.theme import COUNTED
 from transformer.pipeline.trace_export import trace_file
 from transformer.text.pieces import SPACE, joined_label
 from transformer.tracing.paths import Kind, Side
@@ -46,10 +48,12 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
+    rows, columns, positions = range(len(queries)), range(len(keys)), COUNTED
     picture, switches = st.container(), st.container(horizontal=True)
     hide = switches.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
         rows, columns = (_not_special(view, shown, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
+        positions = rows, columns
         again = switches.toggle(words["renormalize"], key="renormalize", bind="query-params")
         weights, allowed = weights[np.ix_(rows, columns)], allowed[np.ix_(rows, columns)]
         queries, keys = [queries[position] for position in rows], [keys[position] for position in columns]
@@ -64,6 +68,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     marks = None if hide or large else asked_here(read, keys, kind, layer, head)
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
+    cells["positions"] = COUNTED if large else positions  # a cell of a large map stands for several tokens
     figure, narrow = chart(head_map, *drawn, labels=figure_labels(), least=LEAST_WRITTEN, **cells), []
     written = has_numbers(*weights.shape) and not narrowness(KEY)
     if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
@@ -76,8 +81,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     if marks and marks.keys:
         named = ", ".join(linked_token(key, keys[key]) for key in marks.keys)
         alt += " " + words["marked_alt"].format(query=queries[marks.query], keys=named)
-    says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
-    exact = weights[None, None], allowed[None, None], queries, keys, layer + 1, head + 1
+    says = f"{alt} {strongest_rows(weights, allowed, queries, keys, positions)}"
+    exact = weights[None, None], allowed[None, None], queries, keys, layer + 1, head + 1, positions
     table = (lambda: weights_table(*exact)) if large else None
     # Where tokens are hidden, or pieces joined, a cell is not one weight of the run, so it opens no computation.
     asks = {"click": _open_weight} if shown is trace and not hide and not large else {}
@@ -89,7 +94,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
         if notes:
             st.caption(" ".join(notes))
     if large:
-        _show_row(weights, allowed, queries, keys)
+        _show_row(weights, allowed, queries, keys, rows, columns)
     if marks and marks.keys:
         st.caption(words["marked_first" if marks.earlier else "marked"].format(query=literal(queries[marks.query])))
     if Kind.of(kind).queries == "target" and view.target is None and view.writes:
@@ -130,16 +135,20 @@ def _show_row(
     allowed: Bool[np.ndarray, "query key"],
     queries: Sequence[str],
     keys: Sequence[str],
+    rows: Sequence[int],
+    columns: Sequence[int],
 ) -> None:
     """For a large map: write how many rows and columns of weights each cell shows; draw a picker of rows, and every weight of
-    the picked row."""
-    words, last = text("attention"), len(queries) - 1
+    the picked row. `rows` and `columns` are the positions of the queries and of the keys. Instead of a row that is left out,
+    the next one is shown."""
+    words, first, last = text("attention"), rows[0], rows[-1]
     say_cells(weights.shape, MAP_TOKENS, "map_reduced")
-    take_linked_row(len(queries))
-    row = int(slide(words["row"], 0, last, last, 1, QUERY)) if last else 0
-    label = linked_token(row, queries[row])
+    take_linked_row(last + 1)
+    row = bisect_left(rows, slide(words["row"], first, last, last, 1, QUERY)) if last > first else 0
+    label = linked_token(rows[row], queries[row])
     st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
-    figure = chart(head_map, weights[row : row + 1], allowed[row : row + 1], [label], keys, wide=True, labels=figure_labels())
+    cells = weights[row : row + 1], allowed[row : row + 1]
+    figure = chart(head_map, *cells, [label], keys, wide=True, labels=figure_labels(), positions=([0], columns))
     show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
 
 

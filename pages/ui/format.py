@@ -89,5 +89,11 @@ def linked_token(position: int, token: str) -> str:
     return f"{position}: {token}"
 
 
+def linked_tokens(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
+    """Each token of a text as `linked_token`. `positions` are needed if tokens of the text are left out."""
+    places = range(len(tokens)) if positions is None else positions
+    return [linked_token(position, token) for position, token in zip(places, tokens, strict=True)]
+
+
 def _signs(written: str) -> str:
     return written.replace("inf", "∞").replace("-", "−")

@@ -16,11 +16,11 @@ from jaxtyping import Bool, Float
 
 from pages.ui.compat import no_callback
 from pages.ui.component import mounted, packed, parcel, sent
-from pages.ui.format import fixed, linked_token
+from pages.ui.format import fixed, linked_tokens
 from pages.ui.text import text
 from transformer.figures.attention_figures import quantized
 from transformer.figures.panels import shades
-from transformer.figures.theme import LINE, MASKED
+from transformer.figures.theme import COUNTED, LINE, MASKED, Positions
 
 Tile = tuple[int, int]
 MOST_SAID = 5  # most rows that the description of a map names
@@ -95,19 +95,18 @@ def strongest_rows(
     allowed: Bool[np.ndarray, "query key"],
     queries: Sequence[str],
     keys: Sequence[str],
+    positions: Positions = COUNTED,
 ) -> str:
     """A description of a map for a person who does not see it: the rows with the largest weights, and the token of each such
-    weight."""
+    weight. `positions` are those of the queries and of the keys, if tokens are left out."""
     words, seen = text("head_grid"), np.where(allowed, weights, -1.0)
     columns: list[int] = seen.argmax(-1).tolist()
     strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()
-    sentences = []
+    (rows, names), sentences = map(linked_tokens, (queries, keys), positions), []
     for row in (row for row in strongest if allowed[row].any()):
         weight = fixed(float(weights[row, columns[row]]), 2)
         alike = sum(fixed(value, 2) == weight for value in weights[row, allowed[row]].tolist()) - 1
-        says = words["row_says"].format(
-            query=linked_token(row, queries[row]), weight=weight, key=linked_token(columns[row], keys[columns[row]])
-        )
+        says = words["row_says"].format(query=rows[row], weight=weight, key=names[columns[row]])
         sentences.append(says + (words["row_alike"].format(count=alike) if alike else ""))
     return words["rows_say"].format(rows="; ".join(sentences)) if sentences else words["rows_masked"]
 

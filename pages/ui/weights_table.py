@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from pages.ui.format import linked_token
+from pages.ui.format import linked_tokens
+from transformer.figures.theme import COUNTED, Positions
 
 
 def weights_table(
@@ -16,14 +17,17 @@ def weights_table(
     keys: Sequence[str],
     first_layer: int = 1,
     first_head: int = 1,
+    positions: Positions = COUNTED,
 ) -> pd.DataFrame:
-    """One row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0."""
+    """One row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0. `positions` are those
+    of the queries and of the keys, if tokens are left out."""
+    query_names, key_names = map(linked_tokens, (queries, keys), positions)
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {
         "layer": layers + first_layer,
         "head": heads + first_head,
-        "query": [linked_token(position, queries[position]) for position in rows.tolist()],
-        "key": [linked_token(position, keys[position]) for position in columns.tolist()],
+        "query": [query_names[row] for row in rows.tolist()],
+        "key": [key_names[column] for column in columns.tolist()],
         "weight": weights[allowed],
     }
     return pd.DataFrame(columns_by_name).rename_axis("number")

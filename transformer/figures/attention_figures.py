@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, UInt8
 from plotly.colors import get_colorscale, sample_colorscale
 
 from transformer.figures.labels import LABELS
-from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, built, numbered, token_axis
+from transformer.figures.theme import COUNTED, LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, Positions, built, numbered, token_axis
 
 # A weight is sent as one byte: 0 to 254 for a weight from 0 to 1, and 255 for a masked cell.
 LEVELS = 254
@@ -57,6 +57,7 @@ def head_map(
     earlier_marks: Sequence[tuple[int, int]] = (),
     row: int | None = None,
     least: float = 0.0,
+    positions: Positions = COUNTED,
 ) -> go.Figure:
     """One head as a heatmap with tokens on both axes. The exact weight is shown on hover. If there is enough space, the weight
     is in the cell, and there is no colour bar.
@@ -70,13 +71,16 @@ def head_map(
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
         row: the query whose row is framed; None for no frame.
         least: cells with a smaller weight have no number. Say so beside the figure.
+        positions: the positions of the queries and of the keys in their texts, if tokens are left out.
     """
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
     written = in_cells(values, "{:.2f}", WEIGHTS, least=least) if has_numbers(*weights.shape) else {}
     bar = {"showscale": False} if written else {"colorbar": {"title": {"text": labels["weight"]}, "thickness": 12}}
-    layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE | written, **bar)
-    return token_map(layers, queries, keys, wide, labels, bool(written), _frames(marks, earlier_marks, row, len(keys)))
+    scale, hover_text = WEIGHTS_SCALE | written, _weight_hover(labels)
+    layers = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, positions, **bar)
+    frames = _frames(marks, earlier_marks, row, len(keys))
+    return token_map(layers, queries, keys, wide, labels, bool(written), frames, positions)
 
 
 def has_numbers(queries: int, keys: int) -> bool:
@@ -118,6 +122,7 @@ def small_head_map(
     marks: Sequence[tuple[int, int]] = (),
     earlier_marks: Sequence[tuple[int, int]] = (),
     row: int | None = None,
+    positions: Positions = COUNTED,
 ) -> go.Figure:
     """One head as a heatmap for a narrow place. It has no numbers in its cells and no colour bar.
 
@@ -125,16 +130,22 @@ def small_head_map(
     """
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
-    layers = pair_cells(values, allowed, queries, keys, _weight_hover(labels), labels, WEIGHTS_SCALE, showscale=False)
-    return small_token_map(layers, queries, keys, _frames(marks, earlier_marks, row, len(keys)))
+    hover_text = _weight_hover(labels)
+    layers = pair_cells(values, allowed, queries, keys, hover_text, labels, WEIGHTS_SCALE, positions, showscale=False)
+    return small_token_map(layers, queries, keys, _frames(marks, earlier_marks, row, len(keys)), positions)
 
 
 def small_token_map(
-    layers: Sequence[dict[str, Any]], queries: Sequence[str], keys: Sequence[str], frames: Sequence[dict[str, Any]] = ()
+    layers: Sequence[dict[str, Any]],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    frames: Sequence[dict[str, Any]] = (),
+    positions: Positions = COUNTED,
 ) -> go.Figure:
     """A figure of a map of queries × keys for a narrow place, with tokens on both axes. Arguments as for `token_map`."""
-    across = token_axis("", keys, SMALL_LABELLED, side="top", tickangle=-90, constrain="domain")
-    down = token_axis("", queries, SMALL_LABELLED, autorange="reversed", scaleanchor="x", constrain="domain")
+    rows, columns = positions
+    across = token_axis("", keys, SMALL_LABELLED, columns, side="top", tickangle=-90, constrain="domain")
+    down = token_axis("", queries, SMALL_LABELLED, rows, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
     margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
@@ -154,6 +165,7 @@ def pair_cells(
     hover_text: str,
     labels: Mapping[str, str],
     scale: Mapping[str, Any],
+    positions: Positions = COUNTED,
     **more: Any,
 ) -> list[dict[str, Any]]:
     """The layers of a map: a heatmap with a number for each query and key and, if there are masked cells, a layer below it that
@@ -167,13 +179,14 @@ def pair_cells(
         hover_text: the hover text, as a Plotly template.
         labels: words of the figure.
         scale, more: other arguments of `go.Heatmap`.
+        positions: the positions of the queries and of the keys.
     """
     gap = int(max(values.shape) <= MOST_HATCHED)
     numbers = {
         "type": "heatmap",
         "z": values.astype(np.float32),
-        "x": numbered(keys),
-        "y": numbered(queries),
+        "x": numbered(keys, positions[1]),
+        "y": numbered(queries, positions[0]),
         "hovertemplate": hover_text,
         "xgap": gap,
         "ygap": gap,
@@ -181,7 +194,7 @@ def pair_cells(
         **scale,
         **more,
     }
-    return [numbers] if allowed.all() else [masked_cells(allowed, queries, keys, labels), numbers]
+    return [numbers] if allowed.all() else [masked_cells(allowed, queries, keys, labels, positions), numbers]
 
 
 def _weight_hover(labels: Mapping[str, str]) -> str:
@@ -194,7 +207,11 @@ def hover(labels: Mapping[str, str], value: str) -> str:
 
 
 def masked_cells(
-    allowed: Bool[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], labels: Mapping[str, str] = LABELS
+    allowed: Bool[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    labels: Mapping[str, str] = LABELS,
+    positions: Positions = COUNTED,
 ) -> dict[str, Any]:
     """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
     # Only masked cells have a sign: in another cell it would be hidden below the map, and take as long to draw as a number.
@@ -204,8 +221,8 @@ def masked_cells(
         "type": "heatmap",
         # A list instead of an array in single precision, because its JSON is a third shorter.
         "z": [[None if may else 1 for may in row] for row in allowed.tolist()],
-        "x": numbered(keys),
-        "y": numbered(queries),
+        "x": numbered(keys, positions[1]),
+        "y": numbered(queries, positions[0]),
         "colorscale": [[0, MASKED], [1, MASKED]],
         "showscale": False,
         "textfont": {"color": LINE},
@@ -263,6 +280,7 @@ def token_map(
     labels: Mapping[str, str] = LABELS,
     no_bar: bool = False,
     frames: Sequence[dict[str, Any]] = (),
+    positions: Positions = COUNTED,
 ) -> go.Figure:
     """A figure of a map of queries × keys, with tokens on both axes. The cells are square unless `wide` is True. With `no_bar`,
     there is no space for a colour bar.
@@ -270,10 +288,12 @@ def token_map(
     Args:
         layers: the layers of the map, as `pair_cells` returns them.
         frames: shapes above the map.
+        positions: the positions of the queries and of the keys.
     """
+    rows, columns = positions
     longer = max(len(queries), len(keys))
-    across = token_axis(labels["key_axis"], keys, MOST_LABELLED, side="top", tickangle=-45 if longer > 8 else 0)
-    down = token_axis(labels["query_axis"], queries, MOST_LABELLED, autorange="reversed")
+    across = token_axis(labels["key_axis"], keys, MOST_LABELLED, columns, side="top", tickangle=-45 if longer > 8 else 0)
+    down = token_axis(labels["query_axis"], queries, MOST_LABELLED, rows, autorange="reversed")
     if wide:
         del down["title"]  # there is no space for a title beside few rows, and their labels suffice
     else:

@@ -75,23 +75,31 @@ MARGIN = {"l": 8, "r": 8, "t": 40, "b": 8}
 LEGEND_ABOVE = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"}, "margin": {"t": 60}}
 
 
+# The positions of the queries and of the keys of a map from which tokens are left out; None counts them from 0.
+Positions = tuple[Sequence[int] | None, Sequence[int] | None]
+COUNTED: Positions = (None, None)
+
+
 def escaped(text: str) -> str:
     """A text with its markup escaped, because Plotly would drop `<pad>` as an unknown tag."""
     return html.escape(text, quote=False)
 
 
-def numbered(tokens: Sequence[str]) -> list[str]:
-    """Tokens with their positions, counted from 0, so that equal tokens have different names: `3: cat`.
+def numbered(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
+    """Tokens with their positions, so that equal tokens have different names: `3: cat`. By default, positions count from 0.
 
     The separator is ASCII and so takes few bytes, because the sent data have a name for every row and column of a map.
     """
-    return [f"{index}: {escaped(token)}" for index, token in enumerate(tokens)]
+    places = range(len(tokens)) if positions is None else positions
+    return [f"{place}: {escaped(token)}" for place, token in zip(places, tokens, strict=True)]
 
 
-def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -> dict[str, Any]:
-    """An axis with a token at each position. Of more than `most` tokens, only every second, third, … token is written.
+def token_axis(
+    title: str, tokens: Sequence[str], most: int = 40, positions: Sequence[int] | None = None, **more: Any
+) -> dict[str, Any]:
+    """An axis with a token at each place. Of more than `most` tokens, only every second, third, … token is written.
 
-    The categories of the axis are the numbered tokens, which hovering shows.
+    The categories of the axis are the numbered tokens, which hovering shows; `positions` are those of `numbered`.
     """
     step = -(-len(tokens) // most)
     shown = range(0, len(tokens), step)
@@ -99,7 +107,7 @@ def token_axis(title: str, tokens: Sequence[str], most: int = 40, **more: Any) -
         "title": {"text": title},
         "type": "category",
         "categoryorder": "array",
-        "categoryarray": numbered(tokens),
+        "categoryarray": numbered(tokens, positions),
         "tickmode": "array",
         "tickvals": list(shown),
         "ticktext": [escaped(tokens[index]) for index in shown],

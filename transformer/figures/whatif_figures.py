@@ -97,7 +97,7 @@ def difference_map(
     if max(change.shape) <= MOST_WRITTEN and not small:
         scale |= in_cells(values, "{:+.2f}", SIGNED, scale["zmin"], scale["zmax"])
     hover_text, bar = hover(labels, f"{labels['change_of_weight']} %{{z:+.6f}}"), {"title": {"text": labels["change"]}}
-    more = {"showscale": False} if small else {"colorbar": bar | {"thickness": 12}}
+    more: dict[str, Any] = {"showscale": False} if small else {"colorbar": bar | {"thickness": 12}}
     layers = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, **more)
     return small_token_map(layers, queries, keys) if small else token_map(layers, queries, keys, labels=labels)
 

@@ -182,6 +182,8 @@ def test_a_large_map_and_the_steps_follow_the_same_row(tmp_path: Path, monkeypat
     app = opened(model="long", source="the cat sleeps . " * 40, row="7")
     assert shown_errors(app) == ""
     assert app.slider(key="query").value == 7  # an older link names the row of a large map so
+    hidden = opened(model="long", source="the cat sleeps . " * 40, query="7", hide_special="true")
+    assert "row 7: ." in shown(texts(hidden))
     app.slider(key="query").set_value(9).run()
     app.session_state["part"] = "steps"
     assert app.run().query_params["query"] == "9"
@@ -232,6 +234,26 @@ def test_a_click_on_a_weight_opens_its_computation(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     visitor.settle()
     assert "step=input" in page.url
+
+
+def test_tokens_keep_their_positions_if_special_tokens_are_hidden() -> None:
+    query = {"model": "english-french", "source": "the cat sleeps .", "kind": "encoder"}
+    whole, hidden = opened(**query), opened(hide_special="true", **query)
+    (all_names,), (names,) = (
+        [each.spec["data"][0]["x"] for each in charts(app) if each.key == "head-map"] for app in (whole, hidden)
+    )
+    assert all_names == ["0: &lt;sos&gt;", "1: the", "2: cat", "3: sleeps", "4: .", "5: &lt;eos&gt;"]
+    assert names == all_names[1:5]
+    query |= {"kind": "decoder", "target": "le chat dort ."}
+    (drawn,) = (each for each in charts(opened(hide_special="true", **query)) if each.key == "head-map")
+    numbers, layout = drawn.spec["data"][-1], drawn.spec["layout"]
+    expected = ["1: le", "2: chat", "3: dort", "4: ."]
+    assert numbers["x"] == layout["xaxis"]["categoryarray"] == expected
+    assert [name.partition(" → ")[0] for name in numbers["y"]] == expected
+    assert layout["yaxis"]["categoryarray"] == numbers["y"]
+    rows = re.findall(r"row (\d+): (\w+|\.)", drawn.alt)
+    assert rows
+    assert {f"{row}: {token}" for row, token in rows} <= {*expected}
 
 
 def test_an_unknown_word_stays_if_special_tokens_are_hidden() -> None:
