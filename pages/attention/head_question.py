@@ -21,7 +21,8 @@ from transformer.analysis.prediction_scores import CaughtAttention, caught_atten
 from transformer.analysis.query_to_show import query_to_show
 from transformer.tracing.paths import Kind, Side
 
-# The first question is where a head looks. After it is answered, the second asks whether the answer depends on the head.
+# The first question is where a head looks. After it is answered, the page offers the second: whether the answer depends on the
+# head (silence.py).
 MAP, SILENCE, PICKED_ROW = "map", "silence", "predict-row"
 MOST_MAP_CELLS = 400  # a larger map is too much to mark
 # FOUND: a prediction that catches at least this part of the largest possible share has found where the head looks. FLAT: if the
@@ -68,7 +69,7 @@ def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) ->
     if prediction is not None:
         return Question(MAP, prediction, tuple(range(len(queries))), weights, allowed, queries, keys)
     words = text("prediction")["attention"]
-    offer(ROW, words["offer"], words["offer_help"], also=[SILENCE])
+    offer(ROW, words["offer"], words["offer_help"])
     return None
 
 

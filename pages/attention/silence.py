@@ -4,14 +4,15 @@ on it."""
 import numpy as np
 import streamlit as st
 
-from pages.attention.head_question import SILENCE
+from pages.attention.head_question import MAP, SILENCE
 from pages.lessons import withheld
+from pages.shell.view.head_links import ROW
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick_or_none
-from pages.ui.prediction import asked, pick_yes_or_no, show_buttons, verdict
+from pages.ui.prediction import asked, is_open, offer, pick_yes_or_no, show_buttons, verdict
 from pages.ui.text import text
 from transformer import Trace, silence
 from transformer.analysis.query_to_show import cell_to_show
@@ -25,18 +26,22 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
     Returns whether the page must still hide what happens without the head.
 
-    If the question about the silenced head is open, draw the question instead. Draw nothing while a lesson asks this question,
-    and for a model that writes no answer or is not trained.
+    If the question about the silenced head is open, draw the question instead; if the learner has answered where the head
+    looks, a button that opens it. Draw nothing while a lesson asks this question, and for a model that writes no answer or is
+    not trained.
     """
     if not view.pipeline.trained or not view.writes:
         return False
     if withheld("silence-changes-answer"):
         return True
-    question = None
+    words, question = text("prediction")["silence"], None
     if view.target is None:
         question = asked(SILENCE, (view.key, view.source, kind, layer, head), 2)
+        if question is None and (is_open(ROW) or is_open(MAP)):
+            offer(SILENCE, words["offer"], words["offer_help"])
+            return True
     if question is not None and not question.shown:
-        st.markdown(text("prediction")["silence"]["ask"])
+        st.markdown(words["ask"])
         pick_yes_or_no(SILENCE, question)
         show_buttons(SILENCE, question)
         return True

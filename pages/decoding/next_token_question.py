@@ -6,7 +6,7 @@ from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run
 from pages.shell.view.view import View
 from pages.ui.escaping import literal, quoted, quoted_tokens
-from pages.ui.prediction import asked, offer, on_each_answer, open_all, pick_answer, show_buttons
+from pages.ui.prediction import asked, offer, on_each_answer, open_question, pick_answer, show_buttons
 from pages.ui.prediction_codec import Cells
 from pages.ui.text import text
 from transformer.analysis.prediction_scores import guessed_token
@@ -47,7 +47,7 @@ def show_guess(view: View, run: Run, step: int) -> bool | None:
 
 def _guess_next(step: int) -> None:
     st.session_state[STEP] = step
-    open_all(NEXT)
+    open_question(NEXT)
 
 
 def _sentence(run: Run, step: int, answer: Cells) -> str:

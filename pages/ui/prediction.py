@@ -13,7 +13,7 @@ The state of all questions is in the address (`prediction_codec`). Nothing is st
 model computes.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -55,14 +55,13 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
     return prediction
 
 
-def offer(what: str, label: str, help: str | None = None, also: Sequence[str] = (), main: bool = True) -> None:
-    """Draw the button that opens a question, and the questions `also`. `main`: whether it is the one main action of the
-    page."""
+def offer(what: str, label: str, help: str | None = None, main: bool = True) -> None:
+    """Draw the button that opens a question. `main`: whether it is the one main action of the page."""
     st.button(
         label,
         key=f"predict {what}",
-        on_click=open_all,
-        args=(what, *also),
+        on_click=open_question,
+        args=(what,),
         help=help,
         type="primary" if main else "secondary",
         icon=":material/psychology_alt:",
@@ -183,10 +182,9 @@ def is_open(what: str) -> bool:
     return what in open_questions()
 
 
-def open_all(*names: str) -> None:
-    """Open several questions without answers; for use in a callback."""
-    for name in names:
-        _put(name, Prediction())
+def open_question(what: str) -> None:
+    """Open a question without an answer; for use in a callback."""
+    _put(what, Prediction())
     st.rerun()  # the whole app, because the sidebar has a hint that would tell the answer
 
 

@@ -64,7 +64,7 @@ def test_a_link_opens_the_question_and_the_page_shows_nothing_of_the_head() -> N
 def test_a_row_can_be_marked_answered_twice_shown_and_asked_again() -> None:
     app = opened()
     app = press(app, "Where will it look? Predict first")
-    assert app.query_params["predict"] == "attention:,silence:"
+    assert app.query_params["predict"] == "attention:"  # one question at a time
     app.session_state["predict"] = "attention.2:0.3"  # clicks on two cells set this
     app = press(app.run(), "Answer once more")
     assert app.query_params["predict"] == "attention.2:0.3~0.3"

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.runs import runs
+from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown
 from transformer.tracing.interventions import Ablate
 
@@ -78,6 +79,19 @@ def test_the_learner_can_predict_whether_the_answer_changes() -> None:
     (sentence,) = [markdown.value for markdown in app.markdown if "**Silenced**" in markdown.value]
     yes, no = ("right", "it is the other way round") if clean != edited else ("it is the other way round", "right")
     assert f"First answer: **You said Yes: {yes}.**\n\nSecond answer: **You said No: {no}.**" in sentence
+
+
+@pytest.mark.parametrize("first", ["attention", "map"])
+def test_the_question_is_offered_after_the_learner_has_answered_where_the_head_looks(first: str) -> None:
+    query = {"model": "reverse", "source": "abcde", "kind": "cross", "layer": "1", "head": "1"}
+    assert not [each for each in on_page(ATTENTION, **query).button if each.key == "predict silence"]
+    app = on_page(ATTENTION, **query, predict=f"{first}:1~shown")
+    assert not any("**Silenced**" in markdown.value for markdown in app.markdown)
+    app.button(key="predict silence").click().run()
+    assert app.query_params["predict"].endswith(",silence:")
+    assert any(markdown.value == text("prediction")["silence"]["ask"] for markdown in app.markdown)
+    app.button(key="predict silence show_without").click().run()
+    assert any("**Silenced**" in markdown.value for markdown in app.markdown)
 
 
 def test_the_page_does_not_reveal_the_answer_while_the_question_is_open() -> None:
