@@ -36,17 +36,13 @@ def show_sum(view: View, trace: Trace, shown: Trace) -> None:
         return
     side = pick(words["side"], trace.sides, "side")
     tokens, pieces = shown.tokens_of(side)[0], _pieces(trace, shown, side)
-    names = {
-        "token": "scaled" if config.scale_embedding else "token",
-        "position": "position",
-        "type": "token_type",
-        "input": "sum",
-    }
+    factor, scaled = math.sqrt(config.d_model), config.scale_embedding
+    recorded = f"{side}_embedding.scaled" in trace
+    names = {"token": "scaled" if recorded else "token", "position": "position", "type": "token_type", "input": "sum"}
     paths = {name: f"{side}_embedding.{last}" for name, last in names.items()}
     parts = {name: _rows(trace, path) for name, path in paths.items() if path in trace}
-    factor, scaled = math.sqrt(config.d_model), config.scale_embedding
-    if not scaled and _adds_up(scaled_parts := parts | {"token": parts["token"] * np.float32(factor)}):
-        parts, scaled = scaled_parts, True  # Marian multiplies outside of all modules, so the product is not recorded
+    if scaled and not recorded:  # Marian multiplies outside of all modules
+        parts["token"] = parts["token"] * np.float32(factor)
     vectors = {name: word_means(values, pieces) for name, values in parts.items()}
     st.markdown(words[f"sum_{config.position}"].format(max_len=config.max_len))
     if "type" in parts:
@@ -69,12 +65,6 @@ def show_sum(view: View, trace: Trace, shown: Trace) -> None:
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         with table:
             _show_vectors(vectors, numbered_tokens(tokens))
-
-
-def _adds_up(parts: Mapping[str, np.ndarray]) -> bool:
-    """Whether the parts of a sum add up to its `input`, apart from rounding."""
-    total = sum(values for name, values in parts.items() if name != "input")
-    return np.allclose(total, parts["input"], atol=1e-4)
 
 
 def _pieces(trace: Trace, shown: Trace, side: Side) -> tuple[Group, ...]:

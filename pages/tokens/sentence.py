@@ -170,7 +170,7 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
     position = {}
     if path_of_position in trace:
         position["length_position"] = _mean_length(trace[path_of_position].numpy())
-    if not trace.config.scale_embedding:
+    if f"{path}.scaled" not in trace:
         st.markdown(words["unscaled" if view.pipeline.model else "unscaled_recorded"])
         _show_lengths({"length_token": _mean_length(before)} | position)
         return

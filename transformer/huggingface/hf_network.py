@@ -389,8 +389,15 @@ class Network:
             position=self._position(points),
             norm_first=_norm_first(self.stacks[last]),
             final_norm=any(final_norm(self.model, stack) is not None for stack in self.stacks.values()),
-            scale_embedding=any(path.endswith("_embedding.scaled") for path in points),
+            scale_embedding=self._scale_embedding(points),
         )
+
+    def _scale_embedding(self, points: Mapping[str, object]) -> bool:
+        """Whether the rows of the token table are multiplied by a factor: in the module of the table, which is recorded, or, as
+        in Marian, outside of it."""
+        outside = (find_module(self.model, stack.module) for stack in self.stacks.values())
+        factors = (float(getattr(module, "embed_scale", 1)) for module in outside)
+        return any(path.endswith("_embedding.scaled") for path in points) or any(factor != 1 for factor in factors)
 
     def _tokens_of_a_trace(self, heads: int) -> int:
         """The most tokens whose attention weights fit into `TRACE_MEGABYTES`."""

@@ -18,6 +18,7 @@ from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
 from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OPEN, OpenLesson
 from pages.shell.frame.navigation import page_files, tour
+from pages.shell.models import folders
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.format import share
@@ -110,6 +111,17 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 
 
 # --- the map -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["marian", "mbart", "bart"])
+def test_the_map_says_of_an_imported_model_whether_rows_of_its_token_table_are_scaled(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+    monkeypatch.setenv(folders.VARIABLE, str(tiny.folder_of(name)))
+    encoder, decoder = columns_of(sent(opened(model=name, source="the cat sleeps ."), "elements"))
+    note = WORDS["map"]["table" if name == "bart" else "scaled"].format(vocabulary=tiny.VOCAB, width=16)
+    assert (told(encoder, "note")[0], told(decoder, "note")[0]) == (note, note)
 
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])

@@ -103,6 +103,13 @@ def test_the_trace_has_every_point_of_a_layer_with_its_axes(name: str) -> None:
     assert trace.probabilities.sum(-1).allclose(torch.ones(1))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_configuration_says_whether_rows_of_the_token_table_are_scaled(name: str) -> None:
+    """Marian and Pegasus scale them outside of all modules, Gemma without a setting."""
+    scaled = getattr(reference(name).config, "scale_embedding", False) or name.startswith("gemma")
+    assert opened(name).config.scale_embedding == scaled
+
+
 def test_equal_widths_get_the_right_names(tmp_path: Path) -> None:
     """The joined heads of this Llama are as wide as its hidden layer. The rows of the OPT's table are half as wide as its
     residual stream."""
