@@ -29,7 +29,8 @@ def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0,
     if not probabilities[top[column]]:
         # A token that one stage has cut off stays cut off in all later ones.
         says, named = words["explain_cut"], int((distributions[:, top[column]] == 0).argmax())
-    st.markdown(says.format(token=literal(token), stage=titles[named], count=len(probabilities)))
+    values = {"stage": titles[named], "count": len(probabilities), "rule": text("common")["softmax_rule"]}
+    st.markdown(says.format(token=literal(token), **values))
     show_softmax(run.step(made).stages[stage].logits[made.row].double().numpy(), top[column])
 
 

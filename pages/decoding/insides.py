@@ -65,7 +65,7 @@ def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
     """Draw how the most probable token at a point of the stream, and the rank of the written token, were computed."""
     words, found = text("decoding"), lens_number(readout, run.generation, cell.row, cell.column)
     token, written = (literal(name) for name in run.tokens_of([found.token, run.chain[cell.column].token]))
-    share = words["lens_share"].format(count=len(found.share.terms))
+    share = words["lens_share"].format(count=len(found.share.terms), rule=text("common")["softmax_rule"])
     capped = words["lens_capped"].format(cap=number(found.cap)) if found.cap else ""
     values = {"place": place, "step": cell.column + 1, "token": token, "logit": number(found.logit.result)}
     st.markdown(words["lens_logit"].format(**values, bias=words["lens_bias"] if dict(found.logit.extra) else ""))

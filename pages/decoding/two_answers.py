@@ -68,7 +68,8 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
             st.latex(difference_formula(second, first))
             return
         each, made = runs[bar.row]
-        st.markdown(words["explained_share"].format(token=literal(token), run="AB"[bar.row]))
+        rule = text("common")["softmax_rule"]
+        st.markdown(words["explained_share"].format(token=literal(token), run="AB"[bar.row], rule=rule))
         index = each.pipeline.vocabulary("target").tokens.index(token)
         show_softmax(each.step(made).own.logits[made.row].double().numpy(), index)
 

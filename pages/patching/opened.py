@@ -43,7 +43,8 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
 
     def explain(bar: Cell) -> None:
         """Draw how the probability of a token in a run was computed."""
-        st.markdown(words["explained_share"].format(token=literal(tokens[bar.column]), run=names[bar.row]))
+        rule = text("common")["softmax_rule"]
+        st.markdown(words["explained_share"].format(token=literal(tokens[bar.column]), run=names[bar.row], rule=rule))
         show_softmax((*rows, logits[0])[bar.row], ids[bar.column])
 
     show_explained(

@@ -245,6 +245,13 @@ def at_import(tree: ast.AST) -> Iterator[ast.Call]:
             yield from at_import(node)
 
 
+def test_the_rule_of_softmax_is_written_once_for_all_pages() -> None:
+    written = {
+        file.stem: file.read_text(encoding="utf-8").count("divided by the sum over all tokens") for file in ENGLISH.iterdir()
+    }
+    assert {name: count for name, count in written.items() if count} == {"common": 1}
+
+
 def test_no_module_reads_a_text_on_import() -> None:
     """A text read on import would stay in the server's language. Page scripts are exempt, because they run again each time."""
     readers = {"text", "figure_labels", "choice_label", "language", "default_language", "description", "accepts"}
