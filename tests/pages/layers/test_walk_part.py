@@ -138,15 +138,24 @@ def test_events_that_no_chart_sends_open_no_columns_or_valid_ones(sent: object) 
     assert 0 <= columns[0] <= columns[1] < 1024
 
 
+def take_pick(view: object, zooms: bool) -> None:
+    """A page that has a picture of one tensor, and keeps the number that a click picks."""
+    import streamlit as st
+
+    from pages.layers import tensors
+
+    tensors.take_click("key", [view], 720, zooms, lambda *number: st.session_state.update(picked=number))
+
+
 @pytest.mark.parametrize("zooms", [False, True])
-def test_a_click_on_a_cell_for_several_numbers_picks_the_strongest(zooms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_on_a_cell_for_several_numbers_picks_the_strongest(zooms: bool) -> None:
     values = np.zeros((3, 1024), np.float32)
     values[1, 402] = -2
-    view, state, picked = tensor_view("b", values, ("source", "d_ff")), {"key": {"click": {"axis": 1, "x": 100, "y": 1}}}, []
-    monkeypatch.setattr(tensors.st, "session_state", state)
-    tensors.take_click("key", [view], 720, zooms, lambda *number: picked.append(number))
-    assert picked == [(view, (0, 1, 402))]
-    assert state.get(tensors.OPENED) == ((("key", "b"), (368, 436)) if zooms else None)
+    app = AppTest.from_function(take_pick, args=(tensor_view("b", values, ("source", "d_ff")), zooms))
+    app.session_state["key"] = {"click": {"axis": 1, "x": 100, "y": 1}}
+    app.run()
+    assert app.session_state["picked"][1] == (0, 1, 402)
+    assert app.session_state.get(OPENED, None) == ((("key", "b"), (368, 436)) if zooms else None)
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------
