@@ -2,11 +2,11 @@
 // lines between the blocks are drawn after the page is laid out.
 
 import { acrossPoints, aroundPoints, arrowPaths, flowPoints, SVG, svgPath } from "../ui/arrow_lines.js";
+import { unpack } from "../ui/chart/unpack.js";
 import { pixelsOfScale, ramp } from "../ui/colors.js";
 import { clamp, closest, decodeBase64, grown, make, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn } from "../ui/format.js";
 import { paintLevels } from "../ui/paint.js";
-import { unpackParcel } from "../ui/parcel.js";
 import { saidRows } from "../ui/strongest.js";
 import { followLinks, whenReleased } from "./links.js";
 
@@ -37,7 +37,7 @@ const GAP = 6; // px between a block and its explanation
 export default function map({ data: parcel, parentElement }) {
   const root = rootOf(parentElement, "map");
   /** @type {[Data, unknown]} */
-  const [data] = unpackParcel(parcel);
+  const [data] = unpack(parcel);
   return viewOf(root, () => new View(root)).update(data);
 }
 

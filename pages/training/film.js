@@ -3,11 +3,11 @@
 // moving between frames needs no request. When the slider stops, the film sends the frame to the server.
 
 import { barOf, chipOf, drawBars } from "../ui/bars.js";
+import { unpack } from "../ui/chart/unpack.js";
 import { elementWithKey, themeColor } from "../ui/compat.js";
 import { clamp, make, rootOf, unchanged, viewOf } from "../ui/component.js";
 import { fillIn, tokenText } from "../ui/format.js";
 import { HeadGrid } from "../ui/head_grid_view.js";
-import { unpackParcel } from "../ui/parcel.js";
 import { Sheet, answerWithPicture } from "../ui/picture.js";
 import { Playback } from "../ui/playback.js";
 import { PlaybackRow } from "../ui/playback_row.js";
@@ -27,7 +27,7 @@ const PACE = 900; // ms between two frames
 
 /** @param {import("../ui/component.js").Mount<Uint8Array>} mount */
 export default function film({ data: parcel, parentElement, setStateValue, setTriggerValue }) {
-  const [data, levels] = unpackParcel(parcel);
+  const [data, levels] = unpack(parcel);
   const root = rootOf(parentElement, "film");
   const view = viewOf(root, () => new Film(root, data.grid.text));
   view.send = setStateValue;

@@ -64,8 +64,8 @@ def packed(values: np.ndarray) -> str:
 
 
 def parcel(data: dict[str, Any], values: np.ndarray | None = None) -> bytes:
-    """Data and, optionally, one large array as bytes. In the browser, `unpackParcel` (parcel.js) reads them. They are a quarter
-    smaller than base64."""
+    """Data and, optionally, one large array as bytes. In the browser, `unpack` (chart/unpack.js) reads them. They are a
+    quarter smaller than base64."""
     header = json.dumps(data).encode()
     return len(header).to_bytes(4, "little") + header + (b"" if values is None else _little_endian(values))
 

@@ -1,12 +1,12 @@
 // The grid of all heads as a component.
 
+import { unpack } from "./chart/unpack.js";
 import { rootOf, viewOf } from "./component.js";
 import { HeadGrid } from "./head_grid_view.js";
-import { unpackParcel } from "./parcel.js";
 
 /** @param {import("./component.js").Mount<Uint8Array>} mount */
 export default function headGrid({ data: parcel, parentElement, setTriggerValue }) {
-  const [data, levels] = unpackParcel(parcel);
+  const [data, levels] = unpack(parcel);
   const root = rootOf(parentElement, "head_grid");
   return viewOf(root, () => new HeadGrid(root, data.text)).update(data, levels, setTriggerValue);
 }

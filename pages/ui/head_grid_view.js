@@ -2,11 +2,11 @@
 // each tile, Chromium needs 110 ms more for each frame of 32 × 32 tiles.
 
 import { cellAfterKey, cellsUnder, columnsOfCaptions, shrunk } from "./cells.js";
+import { equalBytes } from "./chart/unpack.js";
 import { MASKED_LEVEL, pixelsOfScale, ramp, svgRamp, TOP_LEVEL } from "./colors.js";
 import { clamp, closest, make, penOf, range, textScale, unchanged } from "./component.js";
 import { fillIn, tokenText } from "./format.js";
 import { paintLevels } from "./paint.js";
-import { equalBytes } from "./parcel.js";
 import { Sheet, answerWithPicture } from "./picture.js";
 import { saidRows, strongestCell } from "./strongest.js";
 

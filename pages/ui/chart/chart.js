@@ -7,7 +7,7 @@ import { Cursor } from "./cursor.js";
 import { moveFrom, placesOf } from "./moves.js";
 import { hoverPoints, pointOf, subplotsOf } from "./points.js";
 import { themed, themeOf } from "./theme.js";
-import { unpack } from "./unpack.js";
+import { equalBytes, unpack } from "./unpack.js";
 
 /**
  * The functions of Plotly that are used here. All are documented.
@@ -106,11 +106,10 @@ class Chart {
    */
   show(bytes) {
     const theme = JSON.stringify(themeOf(this.root));
-    if (this.theme === theme && this.bytes?.length === bytes.length && this.bytes.every((byte, at) => byte === bytes[at]))
-      return;
+    if (this.theme === theme && equalBytes(this.bytes, bytes)) return;
     this.bytes = bytes;
     this.theme = theme;
-    this.figure = unpack(bytes);
+    [this.figure] = unpack(bytes);
     const { alt, width } = this.figure;
     const { root, plot } = this;
     root.dataset.name = this.figure.name;

@@ -1,4 +1,4 @@
-// Reads a figure that `packed` of __init__.py has packed into bytes.
+// Reads the bytes that `message` of __init__.py writes: the length of a JSON text in 4 bytes, the text, and numbers.
 
 /** @type {Record<string, (bytes: ArrayBuffer) => any>} */
 const ARRAYS = {
@@ -13,26 +13,37 @@ const ARRAYS = {
 };
 
 /**
- * The figure: JSON in which each array of numbers is a typed array, or a list of typed arrays if it has rows.
+ * The data of the JSON text, and the bytes of the numbers. Where the text names the place of an array, the data have a typed array, or
+ * a list of typed arrays if it has rows.
  *
- * @param {Uint8Array} bytes
- * @returns {any}
+ * @param {ArrayBuffer | Uint8Array} message
+ * @returns {[any, Uint8Array<ArrayBuffer>]}
  */
-export function unpack(bytes) {
-  const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  return JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)), (_, value) =>
-    value?.packed ? arrayAt(bytes, start, value) : value,
-  );
+export function unpack(message) {
+  const sent = message instanceof ArrayBuffer ? new Uint8Array(message) : message;
+  const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (sent);
+  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const [text, numbers] = [new TextDecoder().decode(bytes.subarray(4, end)), bytes.subarray(end)];
+  return [JSON.parse(text, (_, value) => (value?.packed ? arrayAt(numbers, value) : value)), numbers];
 }
 
 /**
  * @param {Uint8Array} bytes
- * @param {number} start where the arrays begin
  * @param {{ packed: [first: number, end: number], dtype: string, shape: number[] }} place
  */
-function arrayAt(bytes, start, { packed: [first, end], dtype, shape }) {
-  const numbers = ARRAYS[dtype](bytes.slice(start + first, start + end).buffer);
+function arrayAt(bytes, { packed: [first, end], dtype, shape }) {
+  const numbers = ARRAYS[dtype](bytes.slice(first, end).buffer);
   if (shape.length === 1) return numbers;
   const [rows, columns] = shape;
   return Array.from({ length: rows }, (_, row) => numbers.subarray(row * columns, (row + 1) * columns));
+}
+
+/**
+ * Whether two arrays of bytes are equal.
+ *
+ * @param {Uint8Array | undefined} bytes
+ * @param {Uint8Array} others
+ */
+export function equalBytes(bytes, others) {
+  return bytes?.length === others.length && bytes.every((byte, index) => byte === others[index]);
 }
