@@ -21,6 +21,7 @@ from pages.shell.view.view import View, sizes_of
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
+from pages.ui.export_menu import download
 from pages.ui.format import byte_size, linked_token, numbered_tokens
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
@@ -115,14 +116,7 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
         most = byte_size(TRACE_FILE_MEGABYTES * 1_000_000)
         st.caption(words["trace_too_large"].format(size=byte_size(size), most=most))
         return
-    st.download_button(
-        words["trace"],
-        lambda: trace_file(view.trace()),  # kept for each visitor until the next click, so it must not contain the trace
-        f"{view.model}-trace.safetensors",
-        "application/octet-stream",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    download(words["trace"], lambda: trace_file(view.trace()), f"{view.model}-trace.safetensors")
 
 
 def _open_weight() -> None:

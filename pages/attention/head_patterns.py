@@ -8,6 +8,7 @@ from jaxtyping import Bool
 from pages.shell.view.card_heads import CardHead
 from pages.shell.view.view import View
 from pages.ui.caches import cached
+from pages.ui.export_menu import download
 from pages.ui.format import fixed, share
 from pages.ui.text import text
 from transformer import Trace
@@ -101,14 +102,7 @@ def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> 
     frame = table(measures)
     st.dataframe(frame, hide_index=True, width="stretch")
     st.caption(words["table_help"])
-    st.download_button(
-        words["download"],
-        frame.to_csv(index=False),
-        f"heads-{view.model}-{kind}.csv",
-        "text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    download(words["download"], frame.to_csv(index=False), f"heads-{view.model}-{kind}.csv")
 
 
 def induction_head(view: View, trace: Trace) -> CardHead | None:

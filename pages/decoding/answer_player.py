@@ -18,7 +18,7 @@ from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, sent
-from pages.ui.export_menu import saving
+from pages.ui.export_menu import download, saving
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import pick, read_number
@@ -125,26 +125,20 @@ def _save(view: View, run: Run) -> None:
     """Draw the menus that save the picture, the steps, and the tensors of the step that is shown."""
     words, name, settings = text("decoding"), f"{view.model}-steps", run.settings
     saving(KEY, name, lambda: table(run))
-    # The function of a button is kept for each visitor until the next click, so it must not contain the run with its model.
-    st.download_button(
+    download(
         words["json"],
         lambda: as_json(run_of(view, settings), view.source),
         f"{name}.json",
-        "application/json",
-        icon=":material/data_object:",
+        ":material/data_object:",
         type="tertiary",
-        on_click="ignore",
     )
-    made = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1]
-    st.download_button(
+    step = run.chain[min(st.session_state.get(STEP, 1), len(run.chain)) - 1].step
+    download(
         words["step_trace"],
-        lambda: _step_file(view, settings, made.step),
-        f"{view.model}-step-{made.step + 1}.safetensors",
-        "application/octet-stream",
-        icon=":material/download:",
+        lambda: _step_file(view, settings, step),
+        f"{view.model}-step-{step + 1}.safetensors",
         type="tertiary",
         help=words["step_trace_help"],
-        on_click="ignore",
     )
 
 

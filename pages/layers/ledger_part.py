@@ -11,6 +11,7 @@ from pages.shell.view.runs import Key, as_batches, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
+from pages.ui.export_menu import download
 from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
 from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
@@ -134,11 +135,8 @@ def _table(view: View, rows: tuple[Row, ...]) -> None:
     )
     name = f"{view.model}-ledger".replace(" ", "-")
     with st.container(horizontal=True):
-        for label, make, ending, kind in (
-            (words["csv"], lambda: frame.to_csv(index=False), "csv", "text/csv"),
-            (words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), "md", "text/markdown"),
-        ):
-            st.download_button(label, make, f"{name}.{ending}", kind, icon=":material/download:", on_click="ignore")
+        download(words["csv"], lambda: frame.to_csv(index=False), f"{name}.csv")
+        download(words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), f"{name}.md")
 
 
 def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:

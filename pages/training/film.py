@@ -25,7 +25,7 @@ from pages.ui import head_grid
 from pages.ui.compat import key_class
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel, sent
 from pages.ui.escaping import quoted
-from pages.ui.export_menu import saving
+from pages.ui.export_menu import download, saving
 from pages.ui.format import fixed, whole
 from pages.ui.link_values import publish, seed
 from pages.ui.pickers import read_number
@@ -55,15 +55,13 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
         st.caption(f":material/join: {words['film_joined']}")
     with st.container(horizontal=True):
         saving(KEY, f"{frames.model}-{frames.steps[frame]:06d}-{kind}", lambda: _weights(view, film.shown(frame, joined), kind))
-        st.download_button(
+        download(
             words["card"],
             lambda: json.dumps(json.loads(frames.pipeline(-1).card.to_json()), ensure_ascii=False, indent=1),
             f"{frames.model}-card.json",
-            "application/json",
-            icon=":material/data_object:",
+            ":material/data_object:",
             type="tertiary",
             help=words["card_help"],
-            on_click="ignore",
         )
     st.caption(_caption(film))
 

@@ -8,6 +8,7 @@ from pages.shell.models.own_models import add_own, own_name
 from pages.shell.view.turns import aside
 from pages.training.live_desk import desk
 from pages.ui.escaping import literal
+from pages.ui.export_menu import download
 from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
@@ -55,26 +56,11 @@ def _show_downloads(training: LiveTraining) -> None:
         copy = training.copy()  # a copy of the model at the moment of the click
         return b"" if copy is None else copy.data
 
-    st.download_button(
-        words["download"],
-        data,
-        f"{file}.safetensors",
-        "application/octet-stream",
-        key="live_download",
-        icon=":material/download:",
-        help=words["download_help"],
-        on_click="ignore",
-    )
-    st.download_button(
-        words["card"],
-        lambda: Pipeline.from_bytes(data(), file).card.to_json(),
-        f"{file}-card.json",
-        "application/json",
-        key="live_card",
-        icon=":material/description:",
-        help=words["card_help"],
-        on_click="ignore",
-    )
+    def card() -> str:
+        return Pipeline.from_bytes(data(), file).card.to_json()
+
+    download(words["download"], data, f"{file}.safetensors", key="live_download", help=words["download_help"])
+    download(words["card"], card, f"{file}-card.json", ":material/description:", key="live_card", help=words["card_help"])
 
 
 def _take_upload(key: str) -> None:

@@ -1,7 +1,9 @@
-"""The menu that saves a figure as PNG or SVG (made by the browser), its numbers as CSV, or a page for offline use."""
+"""A button that saves a file, and the menu of a figure: PNG or SVG (made by the browser), numbers as CSV, an offline page."""
 
+import mimetypes
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +17,15 @@ FORMATS = ("png", "svg")
 NOTHING = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 _mount = mounted(Path(__file__).with_suffix(""))
+
+
+def download(
+    label: str, data: str | Callable[[], str | bytes], name: str, icon: str | None = ":material/download:", **more: Any
+) -> None:
+    """Draw a button that saves a file named `name`. `data` is its content, or a function that returns it, called on a click.
+    This function is kept for each visitor until the next click, so it must not contain a trace or a model. `more` is as for
+    `st.download_button`."""
+    st.download_button(label, data, name, mimetypes.guess_type(name)[0], icon=icon, on_click="ignore", **more)
 
 
 # Not a fragment: a fragment costs every click 0.6 ms for each figure. Without a fragment, opening the menu draws the page
@@ -55,12 +66,12 @@ def saving(
         )
         if numbers is not None:
             frame = numbers
-            _button(words["csv"], lambda: frame().to_csv(), f"{name}.csv", "text/csv")
+            _button(words["csv"], lambda: frame().to_csv(), f"{name}.csv")
         if page is not None:
-            _button(words["html"], page, f"{name}.html", "text/html")
+            _button(words["html"], page, f"{name}.html")
         if view is not None:
-            _button(words["view"], view, f"{name}-view.html", "text/html")
+            _button(words["view"], view, f"{name}-view.html")
 
 
-def _button(label: str, content: Callable[[], str], name: str, kind: str) -> None:
-    st.download_button(label, content, name, kind, key=f"save {label} {name}", on_click="ignore", width="stretch")
+def _button(label: str, content: Callable[[], str], name: str) -> None:
+    download(label, content, name, None, key=f"save {label} {name}", width="stretch")

@@ -19,6 +19,7 @@ from pages.lessons.playing.open_lesson import NAME, start_lesson
 from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import is_only_here
 from pages.ui.escaping import literal
+from pages.ui.export_menu import download
 from pages.ui.limits import LESSON_BYTES, LESSON_LINK, LESSON_OPTIONS, LESSON_STOPS
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -214,9 +215,7 @@ def _share(lesson: Lesson) -> None:
     words = text("lessons")
     with st.container(horizontal=True):
         st.button(words["play"], key="play_own", on_click=_play, args=(lesson,), icon=":material/play_arrow:")
-        st.download_button(
-            words["save"], as_toml(lesson), "lesson.toml", "application/toml", icon=":material/download:", on_click="ignore"
-        )
+        download(words["save"], as_toml(lesson), "lesson.toml")
     apart = [str(place) for place, stop in enumerate(lesson.stops, 1) if is_only_here(dict(stop.view).get("model", ""))]
     if apart:
         st.info(words["only_here"].format(stops=", ".join(apart)), icon=":material/folder_shared:")

@@ -22,6 +22,7 @@ from pages.lessons.playing.open_lesson import follow, open_lesson, publish
 from pages.shell.error_boundary import sentence
 from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
+from pages.ui.export_menu import download
 from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
@@ -163,14 +164,12 @@ def _show_teacher(place: Seat, lesson: Lesson, stop: Stop | None, tally: Tally) 
         with st.popover(words["more"], key="class_more", icon=":material/more_vert:") if small else nullcontext():
             if small:
                 st.caption(words["teacher_elsewhere"])
-            st.download_button(  # a row for each seat, without names
+            # A row for each seat, without names.
+            download(
                 words["table"],
                 lambda: answers_table(lesson, classes().seats(place.code, place.secret)),
                 f"{place.code}.csv",
-                "text/csv",
                 key="class_table",
-                icon=":material/download:",
-                on_click="ignore",
             )
             st.button(words["close"], key="class_close", on_click=_close, args=(place,), icon=":material/logout:")
     if not tally.joined and not warn_local(short=small):
