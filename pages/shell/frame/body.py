@@ -11,10 +11,10 @@ import streamlit as st
 from pages.shell.frame.history import counting_choices
 from pages.shell.frame.navigation import here
 from pages.shell.frame.parts import ALL, start_parts, watch_parts
+from pages.shell.view.run_banner import AGREEMENT, fill_agreement
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
 from pages.ui.escaping import quoted
-from pages.ui.later import drawing_later
 from pages.ui.link_values import end_page, start_page, take_refused
 from pages.ui.text import text
 
@@ -53,9 +53,12 @@ def _draw(page: NavigationPage) -> None:
     with turn(), counting_choices():
         start_page()
         start_parts()
-        # If the page stops early, the parts that it left for later are still drawn, and the code below still runs.
-        with suppress(PageEnd), drawing_later(), suppress(PageEnd):
+        st.session_state.pop(AGREEMENT, None)  # of a run that was interrupted
+        # If the page stops early, the code below still runs.
+        with suppress(PageEnd):
             run_page(page)
+        with suppress(PageEnd):
+            fill_agreement()
         watch_parts()
         end_page()
         _say_refused()

@@ -19,11 +19,13 @@ from pages.shell.view.view import View
 from pages.ui.compat import PageEnd
 from pages.ui.escaping import filled, literal, quoted
 from pages.ui.format import number, whole
-from pages.ui.later import draw_later
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer
 from transformer.pipeline.untrained import Untrained
+
+# Session key: the place for the result of a comparison, and the arguments of `_say_agreement`.
+AGREEMENT = "agreement_place"
 
 Result = TypeVar("Result")
 
@@ -130,9 +132,17 @@ def _note_untrained(view: View) -> None:
 
 def show_agreement(view: View) -> None:
     """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. For
-    this comparison the untraced model runs once more, so the result is drawn after the pictures."""
+    this comparison the untraced model runs once more, so `fill_agreement` draws the result after the pictures."""
     if isinstance(view.key, FolderModel):
-        draw_later("agreement", partial(_say_agreement, view, view.key.own_network))
+        st.session_state[AGREEMENT] = st.container(key="agreement"), view, view.key.own_network
+
+
+def fill_agreement() -> None:
+    """Draw the result at the place that `show_agreement` has left for it, if it has. Call it at the end of a page."""
+    place, *compared = st.session_state.pop(AGREEMENT, (None,))
+    if place is not None:
+        with place:
+            _say_agreement(*compared)
 
 
 @explained()
