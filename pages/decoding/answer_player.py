@@ -17,7 +17,7 @@ from pages.shell.view.run_banner import show_answer
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, sent
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, is_index, mounted, sent
 from pages.ui.export_menu import download, saving
 from pages.ui.head_grid import row_words, weight_colors
 from pages.ui.link_values import publish, seed
@@ -104,20 +104,15 @@ def _moved() -> None:
     if not isinstance(reported, Sequence) or isinstance(reported, str) or not reported:
         return
     step, *below = reported
-    if _is_step(step):
+    if is_index(step):
         st.session_state[STEP] = step
         put_away(part for part in PARTS_OF_STEP if part in below)
-
-
-def _is_step(value: object) -> bool:
-    """Whether a value from a browser can be the number of a step."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10_000
 
 
 def _forced() -> None:
     """Force the token that was clicked. Data from a browser are untrusted."""
     place = sent(KEY, "force")
-    if isinstance(place, Sequence) and len(place) == 2 and _is_step(place[0]) and isinstance(place[1], str):
+    if isinstance(place, Sequence) and len(place) == 2 and is_index(place[0]) and isinstance(place[1], str):
         force(place[0], place[1])
 
 

@@ -23,7 +23,7 @@ from pages.training.films import Film, maps, sent_frames, tests
 from pages.training.frames import SNAPSHOT, pick_frame
 from pages.ui import head_grid
 from pages.ui.compat import key_class
-from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, mounted, parcel, sent
+from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, is_index, mounted, parcel, sent
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import download, saving
 from pages.ui.format import fixed, whole
@@ -158,7 +158,7 @@ def _picked_row() -> None:
 def _take(name: str, key: str) -> None:
     """Store an index from the browser in the session. `seed` limits it to the valid range."""
     index = sent(KEY, name)
-    if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < 10_000:
+    if is_index(index, 10_000):
         st.session_state[key] = index
 
 

@@ -2,9 +2,10 @@
 
 import base64
 import json
+import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import streamlit as st
@@ -50,6 +51,11 @@ def sent(key: str, name: str) -> Any:
     check the value."""
     values = st.session_state.get(key)
     return values.get(name) if isinstance(values, Mapping) else None
+
+
+def is_index(value: object, count: float = math.inf) -> TypeGuard[int]:
+    """Whether a value that a browser sent is a whole number from 0 to below `count`; True and False are not."""
+    return type(value) is int and 0 <= value < count
 
 
 def picked(key: str, names: Collection[str]) -> str | None:

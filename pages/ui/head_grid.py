@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from pages.ui.compat import no_callback
-from pages.ui.component import mounted, packed, parcel, sent
+from pages.ui.component import is_index, mounted, packed, parcel, sent
 from pages.ui.format import fixed, linked_tokens
 from pages.ui.text import text
 from transformer.figures.attention_figures import quantized
@@ -119,11 +119,8 @@ def picked(key: str) -> Tile | None:
 
 def _tile(pair: Any) -> Tile | None:
     """The (layer, head) if the pair is valid, otherwise None. Values from the browser are untrusted."""
-    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        return None
-    if any(isinstance(index, bool) or not isinstance(index, int) or index < 0 for index in pair):
-        return None
-    return int(pair[0]), int(pair[1])
+    valid = isinstance(pair, (list, tuple)) and len(pair) == 2 and all(map(is_index, pair))
+    return (pair[0], pair[1]) if valid else None
 
 
 @cache

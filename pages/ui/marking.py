@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pages.ui.component import mounted, sent
+from pages.ui.component import is_index, mounted, sent
 from pages.ui.format import fixed
 from pages.ui.prediction import answer
 from pages.ui.prediction_codec import Cells, Prediction
@@ -107,6 +107,6 @@ def cells_sent(cells: Any, count: int, closed: frozenset[int] = frozenset()) -> 
     """The cells that a browser sent, ascending; None if they are not a list of cells that can be marked."""
     if not isinstance(cells, (list, tuple)) or len(cells) > MOST_CELLS:
         return None
-    if any(isinstance(cell, bool) or not isinstance(cell, int) or not 0 <= cell < count or cell in closed for cell in cells):
+    if any(not is_index(cell, count) or cell in closed for cell in cells):
         return None
     return tuple(sorted(set(cells)))

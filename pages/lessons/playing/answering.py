@@ -16,17 +16,12 @@ from pages.lessons.content.truths import truth_of
 from pages.lessons.playing.asked import ROW
 from pages.lessons.playing.open_lesson import OPEN, OpenLesson, lesson_in_class, open_lesson, publish
 from pages.shell.frame.body import BODY, draw_alone
-from pages.ui.limits import LESSON_STOPS
+from pages.ui.component import is_index, sent
 from pages.ui.prediction_codec import Cells
 from transformer import HeadlightError
 
 # Keys of two fragments: the bar, and below it the picture on which tokens are marked.
 KEY, PICTURE = "lesson_bar", "lesson_picture"
-
-
-def _sent(name: str) -> Any:
-    sent = st.session_state.get(KEY)
-    return sent.get(name) if isinstance(sent, Mapping) else None
 
 
 def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
@@ -36,13 +31,12 @@ def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
         return None
     stop = value.get("stop")
     lesson = lesson_in_class(opened)
-    index = stop - 1 if isinstance(stop, int) and not isinstance(stop, bool) and 0 < stop <= LESSON_STOPS else -1
-    return (opened, lesson, index) if index in lesson.questions else None
+    return (opened, lesson, stop - 1) if is_index(stop) and stop - 1 in lesson.questions else None
 
 
 def take_answer() -> None:
     """Check and store an answer that the bar sent: the first, the second, or the one at the end of the lesson."""
-    value = _sent("answer")
+    value = sent(KEY, "answer")
     asked = _asked(value)
     if asked is not None:
         _answer(*asked, value.get("value"))
@@ -97,7 +91,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
 
 def advance_class() -> None:
     """Begin the next phase of the question for the class of this session, if it teaches one."""
-    value, place = _sent("advance"), seat()
+    value, place = sent(KEY, "advance"), seat()
     asked = _asked(value)
     to = value.get("to") if isinstance(value, Mapping) else None
     if asked is not None and place is not None and to in [int(phase) for phase in Phase]:
@@ -107,7 +101,7 @@ def advance_class() -> None:
 
 def keep_answer() -> None:
     """Decide not to change the first answer, so that the bar shows whether it is right."""
-    asked = _asked(_sent("keep"))
+    asked = _asked(sent(KEY, "keep"))
     if asked is None:
         return
     opened, _, index = asked
