@@ -30,11 +30,13 @@ class Translated(NamedTuple):
 
     Attributes:
         greedy, beam: the answers of greedy decoding, and of beam search of width 4.
+        small_letters: the answers of greedy decoding to the sentences in small letters, without the marks at their ends.
         confidence: for each greedy answer, the mean log-probability of its tokens, `<eos>` included, in nats.
     """
 
     greedy: tuple[str, ...]
     beam: tuple[str, ...]
+    small_letters: tuple[str, ...]
     confidence: Float[np.ndarray, " sentence"]
 
 
@@ -45,12 +47,15 @@ def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callab
         report: called after each sentence of beam search with the number of sentences done.
     """
     by_length = sorted(range(len(sentences)), key=lambda place: len(sentences[place].source))
-    greedy, beam, confidence = [""] * len(sentences), list[str](), np.zeros(len(sentences))
+    greedy, small_letters = [""] * len(sentences), [""] * len(sentences)
+    beam, confidence = list[str](), np.zeros(len(sentences))
     for places in batched(by_length, BATCH):
         texts = [sentences[place].source for place in places]
         answers = pipeline.answers(texts)
         for place, answer, value in zip(places, answers, _confidence(pipeline, texts, answers), strict=True):
             greedy[place], confidence[place] = answer.text, value
+        for place, answer in zip(places, pipeline.answers([in_small_letters(text) for text in texts]), strict=True):
+            small_letters[place] = answer.text
     vocabulary = pipeline.target_vocabulary
     for done, sentence in enumerate(sentences, 1):
         ids = pipeline.encode(sentence.source).ids
@@ -59,7 +64,12 @@ def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callab
         generation = Generation.of(steps)
         beam.append(vocabulary.text_of(made.token for made in generation.chain(generation.best)))
         report(done)
-    return Translated(tuple(greedy), tuple(beam), confidence)
+    return Translated(tuple(greedy), tuple(beam), tuple(small_letters), confidence)
+
+
+def in_small_letters(text: str) -> str:
+    """A sentence in small letters, without the marks at its end; a text of marks alone keeps them."""
+    return text.lower().rstrip(".!?").rstrip() or text
 
 
 @torch.inference_mode()
@@ -118,6 +128,7 @@ def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dic
             "sentences": len(sentences),
             "greedy": scores(done.greedy, sentences),
             "beam": scores(done.beam, sentences) | {"width": BEAM.width},
+            "small_letters": scores(done.small_letters, sentences),
             "by_length": by_length,
         },
         "doubt": doubt(done.confidence, poor),

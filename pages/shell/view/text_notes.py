@@ -18,12 +18,11 @@ from transformer.errors import Remark
 from transformer.pipeline.pipeline import Encoding, Side
 from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS, find_task
-from transformer.text.sentence_case import sentence_case
 from transformer.text.vocabulary import Unknown
 
 # Session key: whether the notes could be computed, so that the page need not say again what cannot be read.
 NOTED = "noted"
-# The shipped model, and its snapshots, that learned from English sentences, nearly all with a capital at the start.
+# The shipped model, and its snapshots, that learned from English sentences, hardly any of them in capitals.
 FROM_SENTENCES = "everyday"
 # So many unknown tokens are named one by one. Of the others, only the number is shown.
 MOST_UNKNOWN = 4
@@ -94,14 +93,11 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
     if remark:
         says = literal(sentence(remark))
         notes.append(Note(says, says, ":material/do_not_disturb_on:", strange=item == 0 and bool(source.unknown)))
-    from_sentences = view.model.partition("@")[0] == FROM_SENTENCES
-    written = sentence_case(view.sources[item]) if from_sentences else view.sources[item]
-    if written != view.sources[item]:
-        capitals = view.sources[item].isupper()
-        begins = next(sign for sign in view.sources[item] if sign.isalnum()).islower()
-        short = words["only_capitals" if capitals else "small_letters" if begins else "small_i"]
-        full = words["small_letters_full"].format(model=literal(view.model))
-        notes.append(Note(short, full, ":material/match_case:", instead=written if item == 0 else None))
+    typed = view.sources[item]
+    if view.model.partition("@")[0] == FROM_SENTENCES and typed.isupper() and len(typed.split()) > 1:
+        full = words["only_capitals_full"].format(model=literal(view.model))
+        written = typed.capitalize() if item == 0 else None
+        notes.append(Note(words["only_capitals"], full, ":material/match_case:", instead=written))
     length = len(source.typed)
     if pipeline.trained and length > pipeline.card.longest:
         which = words["this_text"] if number is None else words["text_number"].format(number=number)

@@ -162,6 +162,7 @@ def test_the_command_trains_tests_and_resumes(
     assert main(["everyday", "--data", str(file), *out]) == 0
     pipeline = Pipeline.load(tmp_path / "out" / "everyday.safetensors")
     assert {"translation", "doubt", "alignment", "strongest"} == pipeline.card.measures.keys()
+    assert {"bleu", "chrf"} == pipeline.card.measures["translation"]["small_letters"].keys()
     assert [each["step"] for each in pipeline.card.measures["alignment"]["snapshots"]] == [2]
     assert pipeline.card.tested_on == len(open_corpus("tiny", file, tiny.pieces).held_out)
     assert main(["everyday", "--data", str(file), "--test", *out]) == 0

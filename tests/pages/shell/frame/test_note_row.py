@@ -64,25 +64,15 @@ def test_the_model_that_reads_any_words_is_offered_only_if_a_word_is_unknown(sou
     assert ("reads_any" in {button.key for button in app.button}) == offered
 
 
-def test_one_click_writes_a_text_as_the_sentences_that_the_model_learned_from() -> None:
-    app = on_page("pages/attention/page.py", model="everyday", source="i don't feel well")
-    assert any("learned from sentences that begin with a capital letter" in note for note in notes(app))
+def test_one_click_writes_a_text_in_capitals_as_a_sentence() -> None:
+    app = on_page("pages/attention/page.py", model="everyday", source="WHO IS IT?")
+    assert any("learned from sentences in small letters" in note for note in notes(app))
     app.button(key="write_instead").click().run()
-    assert app.text_area(key="source").value == "I don't feel well"
+    assert app.text_area(key="source").value == "Who is it?"
     assert not notes(app)
-    # The translator of few words reads small letters alone.
-    assert not notes(on_page("pages/attention/page.py", model="english-french", source="the cat is big"))
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("“good morning.”", "No capital at the start"),
-        ("Am i late?", "“I” has a small letter"),
-        ("WHO IS IT", "Only capital letters"),
-    ],
-)
-def test_the_note_about_capitals_names_what_is_wrong(source: str, says: str) -> None:
-    app = on_page("pages/attention/page.py", model="everyday", source=source)
-    labels = [block.proto.popover.label for block in app.main.get("popover")]
-    assert any(says in label for label in labels)
+@pytest.mark.parametrize(("model", "source"), [("everyday", "who is it"), ("everyday", "NASA"), ("english-french", "THE CAT")])
+def test_only_several_words_in_capitals_are_offered_as_a_sentence(model: str, source: str) -> None:
+    app = on_page("pages/attention/page.py", model=model, source=source)
+    assert "write_instead" not in {button.key for button in app.button}
