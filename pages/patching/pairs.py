@@ -1,7 +1,7 @@
 """Needed against enough over many pairs of texts of the model's task, computed in the background; and what silencing heads does
 to pronouns, from the cards of models."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,13 +48,14 @@ def _examples(task: str) -> list[tuple[str, str]]:
     return pairs_of_task(task, 3, SEED)
 
 
-def show_pairs(runs_to_patch: Runs) -> None:
-    """Draw the averages over many pairs of texts, and what silencing does to pronouns."""
-    _show_averages(runs_to_patch)
+def show_pairs(runs_to_patch: Runs, counts: Sequence[int] = COUNTS) -> None:
+    """Draw the averages over many pairs of texts, and what silencing does to pronouns. `counts` are the numbers of pairs that a
+    person can choose from."""
+    _show_averages(runs_to_patch, counts)
     _show_silenced(runs_to_patch.clean.model)
 
 
-def _show_averages(view_runs: Runs) -> None:
+def _show_averages(view_runs: Runs, counts: Sequence[int]) -> None:
     """Draw the averages over many pairs of texts, or the button that computes them."""
     words, view = text("patching"), view_runs.clean
     task = view.pipeline.card.task
@@ -63,7 +64,7 @@ def _show_averages(view_runs: Runs) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
-        count = pick(words["pairs"], COUNTS, "pairs", words["pairs_help"])
+        count = pick(words["pairs"], counts, "pairs", words["pairs_help"])
     examples = _examples(task)
     st.caption(words["pairs_says"].format(examples="; ".join(f"“{one}” / “{other}”" for one, other in examples)))
     found = RESULTS.kept(_averages, view.key, task, count, what)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.patching import pairs
+from pages.patching.pairs import SEED
 from pages.shell.view.background import BACKGROUND
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
@@ -144,17 +144,28 @@ def test_two_texts_with_almost_the_same_answer_have_no_shares() -> None:
     assert text("patching")["barely"].partition("(")[0] in lines(app)
 
 
-def test_averages_are_measured_in_the_background_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_pairs(count: int) -> None:
+    """The averages on the page, over so few pairs that they are soon measured."""
+    from pages.patching.pairs import show_pairs
+    from pages.shell.view.patched_runs import Runs
+    from pages.shell.view.view import View
+
+    view = View("english-french-static", ("the cat sleeps .",), (None,), "english-french-static")
+    show_pairs(Runs(view, view), (count,))
+
+
+def test_averages_are_measured_in_the_background_and_kept() -> None:
+    assert list(page(part="pairs").segmented_control(key="pairs").options) == ["100", "300"]
     count = 6
-    monkeypatch.setattr(pairs, "COUNTS", (count,))
-    app = page(model="english-french-static", part="pairs")
+    app = AppTest.from_function(few_pairs, args=(count,), default_timeout=90).run()
+    assert not app.exception
     assert not charts(app)
     app.button(key="patch-pairs").click().run()
     assert app.session_state[BACKGROUND]["patch-pairs"].join(60)
     app.run()
     assert shown_errors(app) == ""
     (chart,) = charts(app)
-    listed = pairs_of_task("english-french-static", count, pairs.SEED)
+    listed = pairs_of_task("english-french-static", count, SEED)
     *_, found = average_needs(Pipeline.load("english-french-static"), listed)
     dots = {
         name: (x, y)
@@ -165,7 +176,7 @@ def test_averages_are_measured_in_the_background_and_kept(monkeypatch: pytest.Mo
     assert dots["cross L1 H3"] == pytest.approx(mean)
     assert all(each["error_x"]["array"] for each in chart.spec["data"])
     # The averages are in the cache now, so they are drawn without a click.
-    assert charts(page(model="english-french-static", part="pairs"))
+    assert charts(AppTest.from_function(few_pairs, args=(count,), default_timeout=90).run())
 
 
 def test_what_silencing_does_has_the_numbers_of_the_cards() -> None:

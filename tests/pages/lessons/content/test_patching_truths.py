@@ -1,5 +1,6 @@
 """Truths about patching, beside the library called directly; and what the lesson *Needed or enough?* says of its models."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,6 @@ from pages.lessons.content.lesson import Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.content.patching_truths import ROLES, share_of
 from pages.lessons.content.truths import filled, truth_of
-from pages.shell.view import patched_runs
 from pages.shell.view.runs import runs
 from pages.ui.caches import RESULTS
 from tests.pages.apps import charts, on_page
@@ -170,18 +170,37 @@ def test_shares_are_filled_into_the_words_and_wrong_ones_stay() -> None:
         assert filled(stop(), words) == words
 
 
-def test_the_page_takes_what_the_truth_has_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def passes(*works: Callable[[], object]) -> list[int]:
+    """How many forward passes of the model each of these takes, after another, when nothing is in the cache before."""
     RESULTS.clear()
+    counts: list[int] = []
+    for work in works:
+        counts.append(0)
+
+        def count(*_: object) -> None:
+            counts[-1] += 1
+
+        counting = runs().own_network(FIRST).register_forward_pre_hook(count)
+        work()
+        counting.remove()
+    return counts
+
+
+def test_the_page_takes_what_the_truth_has_computed() -> None:
     of = stop(part="need")
-    number_of(of, "lost-share", **HEAD)
 
-    def fails(*given: Any) -> None:
-        raise AssertionError("computed again")
+    def truth() -> None:
+        number_of(of, "lost-share", **HEAD)
 
-    monkeypatch.setattr(patched_runs, "patch_everywhere", fails)
-    app = on_page("pages/patching/page.py", **dict(of.view))
-    assert not app.exception
-    assert "need-map" in [chart.key for chart in charts(app)]
+    def page() -> None:
+        app = on_page("pages/patching/page.py", **dict(of.view))
+        assert not app.exception
+        assert "need-map" in [chart.key for chart in charts(app)]
+
+    (alone,) = passes(page)
+    before, after = passes(truth, page)
+    assert before > 2
+    assert before + after == alone
 
 
 # --- what the lesson says ------------------------------------------------------------------------------------------------
