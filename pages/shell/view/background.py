@@ -165,13 +165,18 @@ def show_background(name: str, label: str, jobs: Sequence[Job], steps: int, of: 
 
 
 def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
-    """Start the jobs, unless they run: a second click can arrive before the button is gone."""
-    running = computations().get(name)
+    start(computations(), name, jobs, steps, of)
+
+
+def start(computations: dict[str, Background], name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
+    """Start jobs among the computations of a session, unless they run: a second click can arrive before the button is gone.
+    Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
+    running = computations.get(name)
     if running and running.alive and running.of == of:
         return
     if running:
         running.stop()
-    computations()[name] = Background(jobs, steps, of)
+    computations[name] = Background(jobs, steps, of)
 
 
 def _show_progress(name: str, computation: Background) -> None:

@@ -35,21 +35,27 @@ _LINE = threading.Lock()
 RETURN_SECONDS = 2.0
 
 
-class _Returns:
-    """Gives freed memory back to the system, but not too often."""
+class NowAndThen:
+    """A function that is called often and acts only now and then.
 
-    def __init__(self) -> None:
-        self._last = time.monotonic()
+    Args:
+        act: what it does.
+        seconds: the least time between two acts, and before the first one.
+        clock: the time in seconds.
+    """
 
-    def give_back(self) -> None:
-        """Give the memory back, unless that was done less than `RETURN_SECONDS` ago."""
-        now = time.monotonic()
-        if now - self._last >= RETURN_SECONDS:
+    def __init__(self, act: Callable[[], None], seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._act, self._seconds, self._clock = act, seconds, clock
+        self._last = clock()
+
+    def __call__(self) -> None:
+        now = self._clock()
+        if now - self._last >= self._seconds:
             self._last = now
-            return_freed_memory()
+            self._act()
 
 
-_RETURNS = _Returns()
+_give_memory_back = NowAndThen(return_freed_memory, RETURN_SECONDS)
 
 
 class _OfThread(threading.local):
@@ -77,7 +83,7 @@ def turn() -> Iterator[None]:
         if _OF_THREAD.line:
             _OF_THREAD.line = False
             _LINE.release()
-    _RETURNS.give_back()
+    _give_memory_back()
 
 
 def enter_line(label: str) -> None:

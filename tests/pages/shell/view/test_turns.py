@@ -1,25 +1,23 @@
 """Turns: the number of runs at a time is limited, and every turn is released in the end."""
 
 import contextlib
-import functools
 import threading
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from pages.shell.view import turns
-from pages.shell.view import view as view_module
 from pages.shell.view.runs import Runs
-from pages.shell.view.turns import aside, enter_line, turn, waited_aside
+from pages.shell.view.turns import NowAndThen, aside, enter_line, turn, waited_aside
 from pages.shell.view.view import View
 from pages.ui.caches import RESULTS, Store, cached
-from pages.ui.limits import RUNS
+from pages.ui.limits import HEAVY_PARAMETERS, RUNS
 from tests.pages.apps import notes, on_page
 from tests.pages.shell.view.taken_turns import any_turn_is_taken
 from tests.waiting import SECONDS
-from transformer.pipeline.untrained import Untrained
+from transformer.pipeline.pipeline import Pipeline
+from transformer.pipeline.untrained import Untrained, Weights
 
 
 def test_the_number_of_runs_at_a_time_is_limited() -> None:
@@ -59,15 +57,12 @@ def test_a_turn_within_a_turn_takes_no_second_turn() -> None:
         assert not others.is_alive() or RUNS == 1
 
 
-def test_freed_memory_is_returned_to_the_system_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_acts_now_and_then_does_not_act_at_each_call() -> None:
     times, given = iter([0.0, 0.5, 2.0, 2.5, 3.9, 4.0]), []
-    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    monkeypatch.setattr(turns, "return_freed_memory", lambda: given.append(1))
-    monkeypatch.setattr(turns, "_RETURNS", turns._Returns())
+    give_back = NowAndThen(lambda: given.append(1), 2.0, lambda: next(times))
     counts = []
     for _ in range(5):
-        with turn():
-            pass
+        give_back()
         counts.append(len(given))
     assert counts == [0, 1, 1, 1, 2]
 
@@ -123,27 +118,30 @@ def test_a_large_model_is_heavy_work_and_a_shipped_one_is_not() -> None:
         assert not shipped.run(turns_for_others, "reverse")
 
 
-def test_a_large_model_is_built_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[bool] = []
+class Observed(Untrained):
+    """A small model that passes for a large one, and notes whether a turn is taken when it is built."""
 
-    class Model:
-        """Stands in for a network."""
+    taken: ClassVar[list[bool]] = []
 
-    def built(*_: object) -> SimpleNamespace:
-        taken.append(any_turn_is_taken())
-        encoding = SimpleNamespace(tokens=("a",))
-        return SimpleNamespace(model=Model(), encode=lambda *_: encoding, answers=lambda *_: [encoding], nbytes=1)
+    @property
+    def parameters(self) -> int:
+        return HEAVY_PARAMETERS
 
-    monkeypatch.setattr(Untrained, "build", built)
-    view = View("vanilla", ("a b",), (None,), Untrained.of("vanilla", ("a b",)))
-    for work in (lambda: view.pipeline, lambda: view.encoding("source"), view.answer):
-        monkeypatch.setattr("pages.shell.view.view.runs", functools.partial(lambda shared: shared, Runs(Store(10_000))))
-        monkeypatch.setattr("pages.shell.view.turns.RESULTS", Store(10_000))
-        with turn():
-            work()
-            assert any_turn_is_taken()  # the run has taken its turn again
-    assert len(taken) >= 3
-    assert not any(taken)
+    def build(self, weights: Weights | None = None) -> Pipeline:
+        self.taken.append(any_turn_is_taken())
+        return super().build(weights)
+
+
+@pytest.mark.parametrize("work", [lambda view: view.pipeline, lambda view: view.encoding("source"), lambda view: view.answer()])
+def test_a_large_model_is_built_without_a_turn(work: Callable[[View], object]) -> None:
+    RESULTS.clear()
+    Observed.taken.clear()
+    view = View("vanilla", ("a b",), (None,), Observed.of("vanilla", ("a b",), sizes={"d_model": 8, "d_ff": 8, "heads": 1}))
+    assert view.heavy
+    with turn():
+        work(view)
+        assert any_turn_is_taken()  # the run has taken its turn again
+    assert Observed.taken == [False]
 
 
 def test_a_large_model_that_is_built_stays_in_memory() -> None:
@@ -223,14 +221,21 @@ def test_only_one_run_at_a_time_draws_a_large_model_and_the_others_wait_without_
     with turn():
         enter_line("waiting")
     enter_line("waiting")  # without a turn it must not take the line, because nothing would release it
-    assert not turns._LINE.locked()
+    last = threading.Thread(target=draw)
+    last.start()
+    last.join(SECONDS)
+    assert not last.is_alive()
 
 
-def test_a_kept_result_with_progress_does_not_wait_for_heavy_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_result_with_progress_does_not_wait_for_heavy_work() -> None:
     key = Untrained.of("vanilla", ["a"], sizes={"d_model": 512})
     view = View("own-sizes", ("a",), (None,), key)
     assert view.heavy
     doubled = RESULTS.cached(lambda number, _: 2 * number, ignored=1)
     view.run(doubled, 21, report=lambda *_: None)
-    monkeypatch.setattr(view_module, "aside", lambda: pytest.fail("waited"))
-    assert view.run(doubled, 21, report=lambda *_: None) == 42
+    results: list[int] = []
+    with aside():  # the heavy work of another run
+        reader = threading.Thread(target=lambda: results.append(view.run(doubled, 21, report=lambda *_: None)))
+        reader.start()
+        reader.join(SECONDS)
+        assert results == [42]
