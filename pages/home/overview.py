@@ -104,7 +104,7 @@ def show_first_lesson() -> None:
     first = first_lesson()
     if first and not presenting():
         lesson, stop, start = first
-        count, minutes = _counted(len(lesson.stops)).lower(), round(lesson.minutes)
+        count, minutes = counted(len(lesson.stops)).lower(), round(lesson.minutes)
         label = text("home")["continue_lesson" if stop else "first_lesson"]
         label = label.format(title=literal(lesson.title), count=count, minutes=minutes, stop=stop + 1)
         with st.container(horizontal=True, vertical_alignment="center", key="first_lesson"):
@@ -115,13 +115,13 @@ def show_first_lesson() -> None:
 def show_tour() -> None:
     """Draw a card for each page of the tour but the first, which is this page."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
-    heading = words["tour_heading"].format(count=_counted(len(stops)))
+    heading = words["tour_heading"].format(count=counted(len(stops)))
     st.header(heading, anchor="tour")
     cards = [Card(text(name)["title"], text(name)["tour_sentence"], "", Link(name, {})) for name in stops[1:]]
     show_cards(cards, "tour", heading, base=sidebar_query(), first=2)
 
 
-def _counted(count: int) -> str:
+def counted(count: int) -> str:
     """A number as a word if it is small, otherwise in digits."""
     names = text("home")["counts"]
     return names[count] if count < len(names) else str(count)

@@ -1,5 +1,6 @@
 """The picker of the model in the sidebar, and what the sidebar says about the picked model."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 
 import streamlit as st
@@ -116,19 +117,19 @@ def show_folders() -> None:
                 st.markdown(f"**{literal(name)}**  \n{says}")
 
 
-def show_sizes() -> None:
-    """Draw the boxes for a model of own sizes."""
+def show_sizes(sizes: Mapping[str, int] = SIZES) -> None:
+    """Draw the boxes for a model of own sizes. `sizes`: name of a box → its largest number."""
     words = text("sidebar")
     linked = {name: asked for name, asked in st.query_params.items() if name not in st.session_state}
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])
     columns = st.columns(2)
-    for index, (name, most) in enumerate(SIZES.items()):
+    for index, (name, most) in enumerate(sizes.items()):
         forget_infinite(name)
         first = min(FIRST_SIZES[name], most)
         columns[index % 2].number_input(
             words[name], 1, most, first, key=name, bind="query-params", help=words[f"{name}_help"].format(most=most)
         )
-    for name in ("variant", *SIZES):
+    for name in ("variant", *sizes):
         if linked.get(name, str(st.session_state[name])) != str(st.session_state[name]):
             refuse(name, linked[name])
 

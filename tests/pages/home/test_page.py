@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.home import overview
-from pages.home import part_links as links
-from pages.home.part_links import Link
+from pages.home.map_elements import MapElements
+from pages.home.overview import counted
+from pages.home.part_links import Link, packed
 from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
 from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OPEN, OpenLesson
@@ -243,13 +243,26 @@ def test_every_block_links_to_a_page_and_a_place_that_exist(query: dict[str, str
             assert str(link["base"][name]) == value
 
 
-def test_a_missing_page_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        links, "page_files", lambda: [file for file in page_files() if file.parent.name in ("home", "attention")]
-    )
-    app = opened(model="reverse", source="missing")  # a text that no other test uses, because the map of a text is cached
-    assert {link["page"] for each in ("elements", "list") for link in every_link(sent(app, each))} <= {"home", "attention"}
-    assert any(name[0] == "span" for name in elements(sent(app, "elements")["elements"], "name"))
+def test_a_block_of_a_missing_page_is_not_linked() -> None:
+    made = MapElements({"encoder": 1}, None, {}, numbered=False)
+    blocks = [made.block(page, "", Link(page, {}), []) for page in ("nowhere", "attention")]
+    (missing, linked) = elements(blocks, "name")
+    assert (missing[0], "data-link" in missing[1]) == ("span", False)
+    assert (linked[0], linked[1]["data-link"]) == ("a", 0)
+    assert [link["page"] for link in made.links] == ["attention"]
+
+
+def two_cards() -> None:
+    from pages.home.part_links import Link
+    from pages.home.tour_cards import Card, show_cards
+
+    show_cards([Card(page, page, "", Link(page, {})) for page in ("nowhere", "attention")], "cards", "two", {})
+
+
+def test_a_card_of_a_missing_page_is_left_out() -> None:
+    data = sent(AppTest.from_function(two_cards).run(), "list")
+    assert told(data["list"], "title") == ["attention"]
+    assert [link["page"] for link in data["links"]] == ["attention"]
 
 
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
@@ -351,8 +364,8 @@ def test_without_a_text_the_examples_are_still_drawn(source: str) -> None:
 
 
 def test_a_link_exists_if_its_page_does() -> None:
-    assert links.packed(Link("nowhere", {}), {}) is None
-    assert links.packed(Link("home", {}), {"source": "a b&c"}) == {
+    assert packed(Link("nowhere", {}), {}) is None
+    assert packed(Link("home", {}), {"source": "a b&c"}) == {
         "page": "home",
         "query": {},
         "part": "",
@@ -487,14 +500,9 @@ def test_a_button_opens_the_first_lesson_or_continues_the_one_that_was_left() ->
 
 
 @pytest.mark.parametrize("count", [2, 11, 12])
-def test_the_heading_counts_the_stops_of_a_tour_of_any_length(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    headings: list[str] = []
-    monkeypatch.setattr(overview, "tour", lambda: [tour()[0]] * count)
-    monkeypatch.setattr(overview.st, "header", lambda title, **_: headings.append(title))
-    monkeypatch.setattr(overview, "show_cards", lambda *_, **__: None)
-    monkeypatch.setattr(overview, "sidebar_query", dict)
-    overview.show_tour()
-    assert headings == [f"{'Two' if count == 2 else count} pages, from your text to the answer"]
+def test_a_tour_of_any_length_can_be_counted(count: int) -> None:
+    """The heading of the tour has the number (`test_the_cards_of_the_tour_are_its_stops`)."""
+    assert counted(count) == ("Two" if count == 2 else str(count))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """The arithmetic view of the Layers page."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from pages.ui.caches import RESULTS
+from pages.shell.models.folders import own_network_name
 from tests.pages.apps import charts, unfold
 from tests.pages.layers.opened import opened
-from transformer import PRESETS, Pipeline
+from transformer import Pipeline
 
 
 @pytest.mark.parametrize("position", [0, 3])
@@ -32,10 +35,12 @@ def test_tables_contain_the_vectors_and_name_the_meaning_of_a_row() -> None:
     assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
 
 
-def test_the_page_names_an_activation_other_than_relu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PRESETS, "shared_heads", PRESETS["shared_heads"] | {"activation": "gelu"})
-    app = opened(model="shared_heads", source="1 5 137", target="1 139", part="arithmetic", sublayer="feed_forward")
-    RESULTS.clear()  # so that no other test gets this model from the cache
+def test_the_page_names_an_activation_other_than_relu(tmp_path: Path, name_folders: Callable[..., None]) -> None:
+    tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+    tiny.save_model("marian", tmp_path / "gelu", decoder_attention_heads=2, activation_function="gelu")
+    tiny.save_tokenizer(tmp_path / "gelu")
+    name_folders(tmp_path / "gelu")
+    app = opened(model=own_network_name("gelu"), source="the cat sleeps .", part="arithmetic", sublayer="feed_forward")
     assert not app.exception
     assert any(r"\operatorname{gelu}(H)" in formula.value for formula in app.latex)
     assert not [markdown for markdown in app.main.markdown if "ReLU sets" in markdown.value]

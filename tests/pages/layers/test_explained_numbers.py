@@ -1,16 +1,15 @@
 """A clicked number of the page Layers is explained by a formula whose result is the number that is drawn."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
 
-import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
-from pages.layers import residual_part
 from pages.ui.text import text
 from tests.pages.explained import explained
 from transformer.analysis.provenance import ACTIVATIONS
-from transformer.analysis.residual import Stream, residual_stream
+from transformer.huggingface.files import WEIGHTS
 from transformer.pipeline.untrained import Untrained
 
 PAGE = "pages/layers/page.py"
@@ -24,18 +23,25 @@ def test_a_point_of_the_residual_stream_is_a_length_or_a_cosine(cell: str, measu
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize(("measure", "zero", "vector"), [("cosine", "outputs", "a"), ("similarity", "vectors", "b")])
-def test_a_vector_of_zeros_has_no_cosine(measure: str, zero: str, vector: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_zeros(*arguments: Any) -> Stream:
-        """The stream, with zeros as the first output or at the start."""
-        stream = residual_stream(*arguments)
-        values = getattr(stream, zero).copy()
-        values[0] = 0
-        return replace(stream, **{zero: values, measure: np.zeros_like(getattr(stream, measure))})
-
-    monkeypatch.setattr(residual_part, "residual_stream", with_zeros)
-    column = 0 if measure == "cosine" else 2
-    found = explained(PAGE, f"stream.1.1.{column}", part="residual-stream", measure=measure, **VIEW)
+@pytest.mark.parametrize(
+    ("measure", "zero", "vector", "column"),
+    [("cosine", "encoder.layer.0.attention.output.dense", "a", 0), ("similarity", "embeddings.LayerNorm", "b", 2)],
+)
+def test_a_vector_of_zeros_has_no_cosine(
+    measure: str, zero: str, vector: str, column: int, tmp_path: Path, name_folders: Callable[..., None]
+) -> None:
+    """In a model whose first output, or whose vectors at the start, are zeros."""
+    tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+    folder = tmp_path / "zeros"
+    tiny.save_model("bert", folder)
+    tiny.save_tokenizer(folder)
+    weights = load_file(folder / WEIGHTS)
+    for name in weights:
+        if f".{zero}." in name:
+            weights[name].zero_()
+    save_file(weights, folder / WEIGHTS, {"format": "pt"})
+    name_folders(folder)
+    found = explained(PAGE, f"stream.1.1.{column}", part="residual-stream", measure=measure, model="zeros", source="the cat .")
     assert found.drawn == 0
     assert found.formula == ""
     assert text("residual")["explained"]["no_cosine"].format(vector=vector) in found.says

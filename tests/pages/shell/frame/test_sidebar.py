@@ -169,11 +169,17 @@ def test_sizes_in_a_link_above_the_limits_are_ignored() -> None:
     assert all(getattr(config, field) <= SIZES[name] for name, fields in FIELDS.items() for field in fields)
 
 
-def test_a_model_of_own_sizes_starts_within_small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in SIZES:
-        monkeypatch.setitem(SIZES, name, 2)
-    config = view_of(opened(model="own-sizes")).pipeline.config
-    assert (config.d_model, config.heads, config.d_ff) == (2, 2, 2)
+def small_sizes() -> None:
+    from pages.shell.frame.model_picker import show_sizes
+    from pages.ui.limits import SIZES
+
+    show_sizes(dict.fromkeys(SIZES, 2))
+
+
+def test_a_model_of_own_sizes_starts_within_small_limits() -> None:
+    app = AppTest.from_function(small_sizes).run()
+    assert not app.exception
+    assert {box.key: (box.value, box.max) for box in app.number_input} == dict.fromkeys(SIZES, (2, 2))
 
 
 @pytest.mark.parametrize("number", ["inf", "-inf", "1e999", "nan", "a lot", ""])
