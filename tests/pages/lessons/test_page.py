@@ -12,13 +12,14 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
 from pages.lessons.content.library import OWN, shipped
 from pages.lessons.content.packing import unpack
-from pages.lessons.content.reading import as_toml
+from pages.lessons.content.reading import VIEW_CHARACTERS, as_toml
 from pages.lessons.content.truths import truth_of
-from pages.lessons.desk.before_after import test_sheet
+from pages.lessons.desk.before_after import test_sheet as sheet_of_tests
 from pages.lessons.desk.pictures import picture
 from pages.lessons.desk.score import FORMS, normalised_gain
 from pages.lessons.desk.sheet import sheet
 from pages.lessons.playing.keeping import KEPT
+from pages.shell.models.own_models import OWN as OWN_MODELS
 from pages.shell.view.runs import runs
 from pages.ui.format import share
 from pages.ui.limits import LESSON_STOPS, SENTENCES, TEXT_CHARACTERS
@@ -27,7 +28,6 @@ from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from tests.pages.visitor import Visitor
 
-test_sheet.__test__ = False  # type: ignore[attr-defined]
 PAGE, HOME, ATTENTION = "pages/lessons/page.py", "pages/home/page.py", "pages/attention/page.py"
 WORDS = text("lessons")
 TEACHING = Path(__file__).parents[3] / "docs" / "TEACHING.md"
@@ -157,8 +157,8 @@ def test_a_form_has_one_sound_item_for_each_question_of_the_documentation(form: 
         assert len(item["options"]) == len({*item["options"]}) == 4
         assert 1 <= item["answer"] <= 4
         assert item["reason"]
-    assert str(test_sheet(form, solutions=True)).count('class="solution"') == 12
-    assert "solution" not in str(test_sheet(form, solutions=False))
+    assert str(sheet_of_tests(form, solutions=True)).count('class="solution"') == 12
+    assert "solution" not in str(sheet_of_tests(form, solutions=False))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -201,7 +201,7 @@ def test_a_link_opens_the_part_of_what_it_has(query: dict[str, str], part: str) 
     assert on_page(PAGE, **query).button_group(key="part").value == part
 
 
-def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", layer="2")
     app.button(key="keep_view").click().run()
     app.switch_page(HOME).run()
@@ -232,13 +232,11 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert question
     assert (question.options, question.answer) == (("this", "that"), 2)
     assert tomllib.loads(as_toml(lesson))["title"] == "Mine"
-    with monkeypatch.context() as patch:  # a note says that the link works only on this computer
-        patch.setattr("pages.lessons.desk.editor.app_address", lambda: "http://localhost:8501")
+    for address, is_local in (("http://localhost:8501", True), ("https://school.example/headlight", False)):
+        app.context["url"] = f"{address}/lessons"
         app.run()
-        assert app.code[0].value.startswith("http://localhost:8501/?lesson=")
-        assert any("on this computer alone" in caption.value for caption in app.caption)
-    app.run()
-    assert not any("on this computer alone" in caption.value for caption in app.caption)
+        assert app.code[0].value.startswith(f"{address}/?lesson=")
+        assert any("on this computer alone" in caption.value for caption in app.caption) is is_local
     app.button(key="play_own").click().run()
     assert not app.exception
     assert app.query_params["lesson"] in ("my-own", ["my-own"])
@@ -249,29 +247,39 @@ def test_views_become_a_lesson_that_can_be_played_saved_and_shared(monkeypatch: 
     assert "own_put_back" not in [button.key for button in app.button]
 
 
-def test_the_longest_batch_is_kept_and_a_longer_parameter_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_batch_is_kept_and_a_longer_parameter_gives_a_warning() -> None:
     batch = "\n".join(["a" * (TEXT_CHARACTERS - 1)] * (SENTENCES - 1))
     app = on_page("pages/masks/page.py", model="reverse", source="abc", batch=batch)
     app.button(key="keep_view").click().run()
     assert not app.exception
     assert dict(app.session_state[KEPT][0].stop.view)["batch"] == batch
     assert not any("Kept, but" in shown(warning.value) for warning in app.warning)
-    monkeypatch.setattr("pages.lessons.playing.keeping.VIEW_CHARACTERS", 100)
+    app.query_params["long"] = "a" * (VIEW_CHARACTERS + 1)
     app.button(key="keep_view").click().run()
-    assert "batch" not in dict(app.session_state[KEPT][1].stop.view)
-    assert any("Kept, but without batch" in shown(warning.value) for warning in app.warning)
+    assert "long" not in dict(app.session_state[KEPT][1].stop.view)
+    assert dict(app.session_state[KEPT][1].stop.view)["batch"] == batch
+    assert any("Kept, but without long" in shown(warning.value) for warning in app.warning)
     app.run()
     assert not any("Kept, but" in shown(warning.value) for warning in app.warning)
 
 
-def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_model() -> None:
+    from pages.shell.models.own_models import add_own
+    from transformer import Pipeline
+
+    add_own("my-model", Pipeline.load("reverse").to_bytes(), "trained here")
+
+
+def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it() -> None:
     app = on_page(ATTENTION, model="reverse", source="abc")
     app.button(key="keep_view").click().run()
-    to_editor(app)
-    assert not any("only here" in info.value for info in app.info)
-    monkeypatch.setattr("pages.shell.models.catalogue.own_models", lambda: {"reverse": None})
+    app.session_state[OWN_MODELS] = AppTest.from_function(own_model).run().session_state[OWN_MODELS]
     app.run()
-    assert WORDS["only_here"].format(stops="1") in [info.value for info in app.info]
+    app.query_params["model"] = "my-model"  # as the browser does
+    app.sidebar.selectbox(key="model").set_value("my-model").run()
+    app.button(key="keep_view").click().run()
+    to_editor(app)
+    assert WORDS["only_here"].format(stops="2") in [info.value for info in app.info]
 
 
 def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
