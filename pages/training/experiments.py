@@ -16,7 +16,6 @@ from transformer.training.recipe import sizes
 from transformer.training.short_run import Point, ShortRun, short_run
 
 WARM = ShortRun("reverse", 6e-3, 60, 180, 32, config=sizes(64, 4, 2, 128, dropout=0.0))
-COLD = replace(WARM, warmup=0)
 FEW = ShortRun("reverse", 3e-3, 20, 150, 64, pairs=64)
 # Processor seconds that the two parts need on one core without other work.
 WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
@@ -24,12 +23,12 @@ WARMUP_SECONDS, OVERFIT_SECONDS = 15, 4
 _run = RESULTS.cached(short_run, ignored=1)
 
 
-def show_warmup() -> None:
-    """Draw two trainings that differ only in the warm-up."""
+def show_warmup(warm: ShortRun = WARM) -> None:
+    """Draw a training with warm-up, and the same training without it."""
     words = text("training")
-    values = {"steps": WARM.steps, "rate": number(WARM.learning_rate, 3), "warmup": WARM.warmup, "seconds": WARMUP_SECONDS}
+    values = {"steps": warm.steps, "rate": number(warm.learning_rate, 3), "warmup": warm.warmup, "seconds": WARMUP_SECONDS}
     st.markdown(words["warmup_text"].format(**values))
-    trained = _trained(words["run"], "run-warmup", WARM, COLD)
+    trained = _trained(words["run"], "run-warmup", warm, replace(warm, warmup=0))
     if trained is None:
         return
     names = (words["with_warmup"], words["without_warmup"])
@@ -39,17 +38,17 @@ def show_warmup() -> None:
     ]
     figure = chart(step_lines, lines, words["loss_axis"], words["steps"], None, None, False, False)
     show(figure, "warmup-runs", words["warmup_alt"])
-    warm, cold = (points[-1] for points in trained)
-    result = {"with_loss": fixed(warm.held_out_loss, 3), "without_loss": fixed(cold.held_out_loss, 3)}
-    result |= {"with_exact": share(warm.exact), "without_exact": share(cold.exact)}
-    st.markdown(words["warmup_result"].format(steps=warm.step, **result))
+    last, last_without = (points[-1] for points in trained)
+    result = {"with_loss": fixed(last.held_out_loss, 3), "without_loss": fixed(last_without.held_out_loss, 3)}
+    result |= {"with_exact": share(last.exact), "without_exact": share(last_without.exact)}
+    st.markdown(words["warmup_result"].format(steps=last.step, **result))
 
 
-def show_overfitting() -> None:
+def show_overfitting(few: ShortRun = FEW) -> None:
     """Draw a training on too few pairs: the loss on these pairs, and the loss on pairs that were not trained on."""
     words = text("training")
-    st.markdown(words["overfit_text"].format(pairs=FEW.pairs, steps=FEW.steps, seconds=OVERFIT_SECONDS))
-    trained = _trained(words["run_one"], "run-overfit", FEW)
+    st.markdown(words["overfit_text"].format(pairs=few.pairs, steps=few.steps, seconds=OVERFIT_SECONDS))
+    trained = _trained(words["run_one"], "run-overfit", few)
     if trained is None:
         return
     (points,) = trained

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -14,7 +15,7 @@ from pages.decoding.beam import tree_table
 from pages.decoding.decoding_settings import Settings, generated
 from pages.lessons.content.library import shipped
 from pages.shell.view.runs import runs
-from pages.shell.view.view import View
+from pages.ui.caches import RESULTS
 from pages.ui.escaping import quoted
 from pages.ui.format import fixed
 from pages.ui.text import text
@@ -181,17 +182,14 @@ def test_every_phrase_without_a_step_names_the_same_steps() -> None:
     assert [shown(warning.value) for warning in app.warning] == [says.format("0 c"), says.format("7 b")]
 
 
-def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[tuple[int, int], ...]] = []
-
-    def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
-        asked.append(tokens)
-        return run_of("reverse", "abcd", Settings(Greedy(), forced=tokens))
-
-    monkeypatch.setattr("pages.decoding.forced.with_forced", with_forced)
-    check(on_page(PAGE, model="reverse", source="abcd", force="1 x, 2 z, 4 y"))
-    assert len(set(asked)) == 1
-    assert [step for step, _ in asked[0]] == [0, 1, 3]
+def test_several_forced_tokens_need_only_one_answer_besides_the_plain_one() -> None:
+    source = "onlyhere"  # in no other test, so no answer to it is in the cache
+    check(on_page(PAGE, model="reverse", source=source, force="1 x, 2 z, 4 y"))
+    ids = Pipeline.load("reverse").target_vocabulary.ids("xzy")
+    forced = tuple(zip((0, 1, 3), ids, strict=True))
+    subsets = [subset for count in range(len(forced) + 1) for subset in combinations(forced, count)]
+    written = [subset for subset in subsets if RESULTS.has(generated, "reverse", source, Settings(Greedy(), forced=subset))]
+    assert written == [(), forced]
 
 
 def test_the_check_sum_of_the_contributions_is_the_logit() -> None:

@@ -18,7 +18,7 @@ from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.view.background import BACKGROUND, Background
-from pages.training import experiments, film_curves
+from pages.training import film_curves
 from pages.training.batches import PAIRS
 from pages.training.batches import batches as batches_of
 from pages.training.film import ASKED
@@ -273,11 +273,15 @@ def test_the_step_has_the_numbers_of_the_library() -> None:
     assert bars["y"][0] == batches_of(pipeline, 1)[0][0].target[0]
 
 
-def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
+def warmup(run: "ShortRun") -> None:
+    from pages.training.experiments import show_warmup
+
+    show_warmup(run)
+
+
+def test_a_button_runs_two_short_trainings() -> None:
     short = ShortRun("reverse", 3e-3, 5, 10, 4)
-    monkeypatch.setattr(experiments, "WARM", short)
-    monkeypatch.setattr(experiments, "COLD", replace(short, warmup=0))
-    app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
+    app = check(AppTest.from_function(warmup, args=(short,), default_timeout=240).run())
     assert not [each for each in app.markdown if "After 10 steps" in each.value]
     app.button(key="run-warmup").click().run()
     assert app.session_state[BACKGROUND]["run-warmup"].join(60)
@@ -286,28 +290,39 @@ def test_a_button_runs_two_short_trainings(monkeypatch: pytest.MonkeyPatch) -> N
     for settings in (short, replace(short, warmup=0)):
         assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
     # The curves are in the cache now, so they are drawn without a click.
-    assert [
-        each
-        for each in on_page(PAGE, 240, model="copy", source="abc", part="settings").markdown
-        if "After 10 steps" in each.value
-    ]
+    again = AppTest.from_function(warmup, args=(short,), default_timeout=240).run()
+    assert [each for each in again.markdown if "After 10 steps" in each.value]
 
 
-def test_clicks_work_during_a_short_training_and_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experiments, "FEW", ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8))
-    app = check(on_page(PAGE, 240, model="copy", source="abc", part="settings"))
+def test_the_page_offers_both_short_trainings() -> None:
+    keys = {button.key for button in check(on_page(PAGE, 240, model="copy", source="abc", part="settings")).button}
+    assert {"run-warmup", "run-overfit"} <= keys
+
+
+def overfitting(run: "ShortRun") -> None:
+    import streamlit as st
+
+    from pages.training.experiments import show_overfitting
+
+    st.toggle("another choice")
+    show_overfitting(run)
+
+
+def test_clicks_work_during_a_short_training_and_it_can_be_stopped() -> None:
+    long = ShortRun("reverse", 3e-3, 5, 1_000_000, 4, pairs=8)
+    app = check(AppTest.from_function(overfitting, args=(long,), default_timeout=240).run())
     app.button(key="run-overfit").click().run()
     training = app.session_state[BACKGROUND]["run-overfit"]
     assert [each.key for each in check(app).button if each.key == "stop-run-overfit"]
-    for part in ("live", "settings"):  # other choices work, and the training continues
-        check(app.segmented_control(key="part").set_value(part).run())
+    for chosen in (True, False):  # other choices work, and the training continues
+        check(app.toggle[0].set_value(chosen).run())
         assert training.alive
     app.button(key="stop-run-overfit").click().run()
     assert training.join(60)
     assert training.step < 1_000_000
     assert [each.key for each in check(app).button if each.key == "run-overfit"]
     # A training that waits for another visitor's training shows its place in the line, and can be stopped.
-    other = Background([partial(short_run, experiments.FEW, 600)], 1_000_000)
+    other = Background([partial(short_run, long, 600)], 1_000_000)
     wait_for(lambda: other.step > 0)
     app.button(key="run-overfit").click().run()
     training = app.session_state[BACKGROUND]["run-overfit"]
