@@ -42,20 +42,18 @@ def test_a_taken_port_is_said_in_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "::1", "localhost"])
-def test_a_port_that_is_taken_at_one_address_of_a_name_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", name)
+def test_a_port_that_is_taken_at_one_address_of_a_name_is_refused(name: str) -> None:
     *_, family, place = max(
         (family, place[:1]) for family, *_, place in socket.getaddrinfo(name or "localhost", 0, type=socket.SOCK_STREAM)
     )
     with socket.create_server((*place, 0), family=family) as other:
         port = other.getsockname()[1]
-        assert "is taken by another program" in port_problem(port)
-    assert port_problem(port) == ""
+        assert "is taken by another program" in port_problem(port, name)
+    assert port_problem(port, name) == ""
 
 
-def test_an_unknown_address_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "no such address")
-    assert port_problem(free_port()).startswith("The address no such address cannot be used: ")
+def test_an_unknown_address_is_said_in_one_sentence() -> None:
+    assert port_problem(free_port(), "no such address").startswith("The address no such address cannot be used: ")
 
 
 def test_a_wrong_variable_is_said_in_one_sentence() -> None:

@@ -49,13 +49,14 @@ def model_folders(text: str) -> str:
     return text
 
 
-def port_problem(port: int) -> str:
+def port_problem(port: int, name: str) -> str:
     """Why the app cannot use a port, as a sentence; empty if it can.
 
-    The port must be free at every address of the app's name: a browser can take another one than the app."""
-    name, problems = os.environ.get("STREAMLIT_SERVER_ADDRESS") or None, list[str]()
+    The port must be free at every address of the app's name: a browser can take another one than the app. With an empty name,
+    the app has all addresses of the computer."""
+    problems: list[str] = []
     try:
-        places = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        places = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         return f"The address {name} cannot be used: {error.strerror}."
     for family, _, _, _, place in places:
@@ -119,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         print(f"headlight {__version__}")
         return
-    if problem := port_problem(options.port):
+    if problem := port_problem(options.port, os.environ.get("STREAMLIT_SERVER_ADDRESS", "")):
         sys.exit(f"headlight: {problem}")
     if options.models:
         os.environ[MODELS] = options.models

@@ -6,7 +6,7 @@ import gzip
 import http.client
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ import websockets
 from starlette.responses import PlainTextResponse
 
 from benchmarks.app_server import ROOT, serving
-from pages.shell.server.packed_files import PackedFiles
-from pages.shell.server.requests import is_foreign
+from pages.shell.server.requests import middleware
 from pages.ui.scripts import address_of
 
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
@@ -104,8 +103,18 @@ def test_scripts_are_sent_compressed_to_browsers_that_accept_it(address: str, ac
     assert ask(address, "GET", "/static/js/none.js", **{"Accept-Encoding": accepted}) == (200, INDEX)  # as Streamlit does
 
 
-def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
-    """The headers and body that `PackedFiles` answers. The body is "as before" if it leaves the answer to the next app."""
+def app_with(settings: Mapping[str, object]) -> Any:
+    """An app that answers "as before", with the middleware of our app. `settings` are those of the server that are not the
+    default."""
+    app: Any = PlainTextResponse("as before")
+    for each in reversed(middleware(lambda name: settings.get(name, st.get_option(name)))):
+        app = each.cls(app, *each.args, **each.kwargs)
+    return app
+
+
+def answer_of(path: str, base: str = "", **headers: str) -> tuple[dict[bytes, bytes], bytes]:
+    """The headers and body that the middleware of our app answers below a base path. The body is "as before" if it leaves the
+    answer to the app."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -116,25 +125,24 @@ def answer_of(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "headers": given}
-    packed = PackedFiles(PlainTextResponse("as before"))
+    packed = app_with({"server.baseUrlPath": base})
     with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may run in this thread
         thread.submit(asyncio.run, packed(scope, receive, send)).result()
     return dict(sent[0]["headers"]), sent[1]["body"]
 
 
-def test_scripts_are_also_compressed_below_the_base_path_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_are_also_compressed_below_the_base_path_of_the_operator() -> None:
     (file,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', INDEX.decode())
-    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "/school/headlight/"}.__getitem__)
 
     def coding_of(path: str) -> bytes | None:
-        return answer_of(path, accept_encoding="gzip")[0].get(b"content-encoding")
+        return answer_of(path, "/school/headlight/", accept_encoding="gzip")[0].get(b"content-encoding")
 
     assert coding_of(f"/school/headlight/{file}") == b"gzip"
     assert coding_of(f"/other/{file}") is None
     assert coding_of(f"/school/headlight-other/{file}") is None
 
 
-def test_scripts_of_the_app_are_sent_compressed_if_the_browser_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_of_the_app_are_sent_compressed_if_the_browser_accepts_it() -> None:
     script = ROOT / "pages" / "ui" / "format.js"
     path = f"/{address_of(script)}"
     headers, packed = answer_of(path, accept_encoding="gzip")
@@ -149,9 +157,8 @@ def test_scripts_of_the_app_are_sent_compressed_if_the_browser_accepts_it(monkey
     for other in ("ui/none.js", "ui/format.py", "ui/../ui/format.js", "../app.py", ""):
         assert answer_of(f"{folder}{other}", accept_encoding="gzip")[1] == b"", other
     assert answer_of("/headlight/another-version/ui/format.js")[1] == b""
-    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "school"}.__getitem__)
-    assert answer_of(f"/school{path}")[1] == plain
-    assert answer_of(path)[1] == b"as before"
+    assert answer_of(f"/school{path}", "school")[1] == plain
+    assert answer_of(path, "school")[1] == b"as before"
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
@@ -247,16 +254,30 @@ def test_a_request_from_another_site_makes_the_server_ask_no_other_host(address:
         ("\xff", {}, True),
         ("https://school.example", {"server.corsAllowedOrigins": ["https://school.example"]}, False),
         ("https://elsewhere.example", {"server.corsAllowedOrigins": ["https://school.example"]}, True),
+        ("https://school.example", {"server.corsAllowedOrigins": ["http://[", "https://school.example"]}, False),
         ("https://elsewhere.example", {"server.enableCORS": False}, False),
     ],
 )
-def test_pages_of_other_sites_are_foreign(
-    monkeypatch: pytest.MonkeyPatch, origin: str, settings: dict[str, object], foreign: bool
-) -> None:
-    get_option = st.get_option
-    monkeypatch.setattr(st, "get_option", lambda name: settings.get(name, get_option(name)))
-    assert is_foreign({b"host": b"here.example", b"origin": origin.encode("latin-1")}) == foreign
-    assert not is_foreign({b"host": b"here.example"})
+def test_pages_of_other_sites_are_foreign(origin: str, settings: dict[str, object], foreign: bool) -> None:
+    headers = [(b"host", b"here.example"), (b"origin", origin.encode("latin-1"))]
+    assert is_closed(headers, settings) == foreign
+    assert not is_closed(headers[:1], settings)
+
+
+def is_closed(headers: list[tuple[bytes, bytes]], settings: dict[str, object]) -> bool:
+    """Whether a websocket that is requested with these headers is closed before the app is asked."""
+    sent: list[str] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": headers}
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, app_with(settings)(scope, receive, send)).result()
+    return sent == ["websocket.close"]
 
 
 def test_no_page_of_another_site_may_read_an_answer(address: str) -> None:

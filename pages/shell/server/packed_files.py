@@ -9,7 +9,6 @@ import gzip
 import re
 from collections.abc import Mapping
 
-import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,13 +24,17 @@ KEEP = "public, immutable, max-age=31536000"
 
 class PackedFiles:
     """ASGI middleware that answers requests for scripts and styles, compressed if the browser accepts gzip. The app answers
-    all other requests."""
+    all other requests.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    Args:
+        base: the path under which the operator has put the app (`server.baseUrlPath`).
+    """
+
+    def __init__(self, app: ASGIApp, base: str) -> None:
+        self.app, self.base = app, base.strip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = below_base(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
+        path = below(self.base, scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else ""
         packs = path != "" and reads_gzip(dict(scope["headers"]))
         body = None
         if path in SCRIPTS or (packs and FILE.fullmatch(path)):
@@ -46,10 +49,8 @@ class PackedFiles:
             await Response(body, 200, headers, kind)(scope, receive, send)
 
 
-def below_base(path: str) -> str:
-    """A request's path, relative to the address of the app. This leaves out `server.baseUrlPath`, the path under which an
-    operator can put the app. A path outside of it is returned unchanged."""
-    base = st.get_option("server.baseUrlPath").strip("/")
+def below(base: str, path: str) -> str:
+    """A request's path, relative to the path of the app. A path outside of it is returned unchanged."""
     return path.removeprefix(f"/{base}/" if base else "/")
 
 

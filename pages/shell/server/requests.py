@@ -1,7 +1,8 @@
 """Middleware that handles requests before Streamlit does. `app.py` passes it to `st.App`."""
 
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -22,13 +23,16 @@ class OwnPagesOnly:
     Streamlit does the same, but it also compares the other site with the public address of this machine. To find that address
     it asks another host, and for up to 2 seconds no request is served. This class does not ask. So a browser must request the
     app under its public address, or that address must be in `server.corsAllowedOrigins`.
+
+    Args:
+        hosts: the hosts whose pages are not of another site, whatever the requested host is.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self.app, self.hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and is_foreign(dict(scope["headers"])):
+        if scope["type"] in ("http", "websocket") and is_foreign(dict(scope["headers"]), self.hosts):
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": POLICY_VIOLATION})
                 return
@@ -55,20 +59,27 @@ class BytesOnly:
         await self.app(scope, receive_bytes if scope["type"] == "websocket" else receive, send)
 
 
-def is_foreign(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a request with these headers, their names in lower case, comes from a page of another site."""
+def is_foreign(headers: Mapping[bytes, bytes], hosts: Collection[str]) -> bool:
+    """Whether a request with these headers, their names in lower case, comes from a page of another site: neither of the
+    requested host nor of one of `hosts`."""
     origin = headers.get(b"origin")
-    if origin is None or not st.get_option("server.enableCORS"):
+    if origin is None:
         return False
+    site = _site(origin.decode("latin-1"))
+    return site is None or (site.netloc.encode("latin-1") != headers.get(b"host") and site.hostname not in hosts)
+
+
+def _site(origin: str) -> SplitResult | None:
+    """The parts of an address; None if the text is not an address."""
     try:
-        site = urlsplit(origin.decode("latin-1"))
-        named = [urlsplit(allowed.strip()).hostname for allowed in st.get_option("server.corsAllowedOrigins")]
-    except ValueError:  # not an address
-        return True
-    own_address = st.get_option("browser.serverAddress")
-    return site.netloc.encode("latin-1") != headers.get(b"host") and site.hostname not in {*LOCAL_NAMES, own_address, *named}
+        return urlsplit(origin.strip())
+    except ValueError:
+        return None
 
 
-def middleware() -> list[Middleware]:
-    """The middleware of the app."""
-    return [Middleware(OwnPagesOnly), Middleware(BytesOnly), Middleware(PackedFiles)]
+def middleware(option: Callable[[str], Any] = st.get_option) -> list[Middleware]:
+    """The middleware of the app. `option` returns a setting of the server by its name."""
+    allowed = (site.hostname for origin in option("server.corsAllowedOrigins") if (site := _site(origin)))
+    hosts = frozenset(filter(None, (*LOCAL_NAMES, option("browser.serverAddress"), *allowed)))
+    own_pages = [Middleware(OwnPagesOnly, hosts=hosts)] if option("server.enableCORS") else []
+    return [*own_pages, Middleware(BytesOnly), Middleware(PackedFiles, base=option("server.baseUrlPath"))]
