@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -191,11 +191,11 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, recipes: Mapping[str, Recipe] = RECIPES) -> int:
     """Run the command line, and return the exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a
-    message."""
+    message. `recipes` has the recipe of each model that can be trained, by its name."""
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
-    parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(RECIPES)}")
+    parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(recipes)}")
     parser.add_argument("--all", action="store_true", help="every model that needs no --data, one after the other")
     parser.add_argument("--steps", type=int, help="other than the recipe's, for a trial")
     parser.add_argument("--seed", type=int, help="other than the recipe's")
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     changes = {name: getattr(options, name) for name in ("steps", "seed") if getattr(options, name) is not None}
     out = options.out or (CHECKPOINTS if options.test else OUT)
-    names = [name for name, each in RECIPES.items() if not each.pieces] if options.all else options.model
+    names = [name for name, each in recipes.items() if not each.pieces] if options.all else options.model
     if not names:
         parser.error("name a model, or --all")
     reuse_freed_memory()
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = " ".join(["python -m transformer.training", name, *(f"--{key} {value}" for key, value in changes.items())])
         start = time.perf_counter()
         try:
-            chosen = recipe(name).replace(**changes)
+            chosen = recipe(name, recipes).replace(**changes)
             corpus = None
             if chosen.pieces:
                 stored = Pipeline.load(out / f"{name}{SUFFIX}").source_vocabulary if options.test else None

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -305,12 +306,12 @@ RECIPES: dict[str, Recipe] = {
 }
 
 
-def recipe(name: str) -> Recipe:
-    """The recipe of a shipped model.
+def recipe(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
+    """The recipe of a model: of a shipped one, or of one in `recipes`.
 
     Raises:
         InputError: there is no recipe of that name.
     """
-    if not isinstance(name, str) or name not in RECIPES:
-        raise InputError("There is no recipe for {name!r}; the models are {names}.", name=name, names=", ".join(RECIPES))
-    return RECIPES[name]
+    if not isinstance(name, str) or name not in recipes:
+        raise InputError("There is no recipe for {name!r}; the models are {names}.", name=name, names=", ".join(recipes))
+    return recipes[name]

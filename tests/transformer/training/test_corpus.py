@@ -11,7 +11,6 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from transformer import Pipeline
-from transformer.analysis.word_alignment import read_alignments
 from transformer.errors import CheckpointError, InputError
 from transformer.pipeline.checkpoint import digest
 from transformer.tasks import Pair
@@ -113,16 +112,14 @@ def test_of_equally_frequent_characters_the_first_ones_are_pieces():
     assert set(learned) == {*"▁caht", *rare[: CHARACTERS - 5]}
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> Recipe:
-    """The recipe of `everyday`, replaced by one of a few steps."""
+@pytest.fixture(scope="module")
+def tiny() -> Recipe:
+    """The recipe of `everyday`, with a few steps of a small model."""
     sizes = {"d_model": 64, "heads": 2, "d_ff": 64, "encoder_layers": 1, "decoder_layers": 1}
     small = tuple((dict(RECIPES["everyday"].config) | sizes).items())
-    tiny = RECIPES["everyday"].replace(
+    return RECIPES["everyday"].replace(
         steps=6, batch=8, pool=2, pieces=len(FIRST) + 60, check_every=2, check_pairs=2, snapshots=(2,), config=small
     )
-    monkeypatch.setitem(RECIPES, "everyday", tiny)
-    return tiny
 
 
 def test_a_run_is_resumed_only_on_the_pairs_that_it_was_started_with(
@@ -138,7 +135,7 @@ def test_a_run_is_resumed_only_on_the_pairs_that_it_was_started_with(
     resumed.load_state(state)
     folders = ["--out", str(tmp_path / "out"), "--runs", str(state.parent)]
     with pytest.raises(SystemExit):
-        main(["everyday", "--resume", "--data", str(tmp_path / "other.tsv"), *folders])
+        main(["everyday", "--resume", "--data", str(tmp_path / "other.tsv"), *folders], {"everyday": tiny})
     assert "belongs to a run on other sentence pairs, or does not say on which" in capsys.readouterr().err
     # The file of a run that was stopped before its pairs were noted.
     with safe_open(state, framework="pt") as opened:
@@ -150,22 +147,18 @@ def test_a_run_is_resumed_only_on_the_pairs_that_it_was_started_with(
         resumed.load_state(state)
 
 
-def test_the_command_trains_tests_and_resumes(
-    file: Path, tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_the_command_trains_tests_and_resumes(file: Path, tiny: Recipe, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("sacrebleu")
     pytest.importorskip("nltk")
-    few = read_alignments()[:8]
-    monkeypatch.setattr("transformer.training.alignment.read_alignments", lambda: few)
-    monkeypatch.setattr("transformer.training.__main__.SENTENCES", 8)
     out = ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
-    assert main(["everyday", "--data", str(file), *out]) == 0
+    recipes = {"everyday": tiny}
+    assert main(["everyday", "--data", str(file), *out], recipes) == 0
     pipeline = Pipeline.load(tmp_path / "out" / "everyday.safetensors")
     assert {"translation", "doubt", "alignment", "strongest"} == pipeline.card.measures.keys()
     assert {"bleu", "chrf"} == pipeline.card.measures["translation"]["small_letters"].keys()
     assert [each["step"] for each in pipeline.card.measures["alignment"]["snapshots"]] == [2]
     assert pipeline.card.tested_on == len(open_corpus("tiny", file, tiny.pieces).held_out)
-    assert main(["everyday", "--data", str(file), "--test", *out]) == 0
+    assert main(["everyday", "--data", str(file), "--test", *out], recipes) == 0
     with pytest.raises(SystemExit):
-        main(["everyday", *out])
+        main(["everyday", *out], recipes)
     assert "manythings.org/anki" in capsys.readouterr().err

@@ -1,11 +1,13 @@
 """Tests of whole training runs and of the command line."""
 
-import functools
-import itertools
+import contextlib
+import dataclasses
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import torch
@@ -15,31 +17,76 @@ from transformer.errors import CheckpointError
 from transformer.network.config import TransformerConfig
 from transformer.pipeline.catalogue import CHECKPOINTS
 from transformer.pipeline.pipeline import Pipeline
-from transformer.tasks import Pair, Task
-from transformer.training import __main__ as training_module
+from transformer.tasks import find_task
 from transformer.training.__main__ import Training, main, run
+from transformer.training.evaluation import held_out_pairs
 from transformer.training.recipe import RECIPES, Recipe
 
+TESTED_ON = len(held_out_pairs(find_task("reverse"), TINY.test_pairs))
+# Prints the share of the memory of freed blocks that the process keeps after the command.
+KEPT = """
+import contextlib, resource, sys
+from transformer.training.__main__ import main
 
-@pytest.fixture(autouse=True)
-def _short_tests(monkeypatch: pytest.MonkeyPatch):
-    """Test a finished model on a few pairs instead of hundreds."""
-    few = functools.partial(training_module.card_measures, sentences=2)
-    monkeypatch.setattr(training_module, "card_measures", few)
-    monkeypatch.setattr(training_module, "held_out_pairs", five_held_out_pairs)
-    monkeypatch.setitem(RECIPES, "reverse", TINY)
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+with contextlib.suppress(SystemExit):
+    main(["reverse", "--test", "--out", sys.argv[1]])
+before = resident()
+blocks = [b"x" * (1 << 19) for _ in range(128)]
+del blocks
+print((resident() - before) / (64 << 20))
+"""
 
 
-def five_held_out_pairs(task: Task, _: int) -> list[Pair]:
-    return list(itertools.islice(task.pairs("held-out", "few"), 5))
+def test_the_command_line_keeps_freed_memory(tmp_path: Path):
+    done = subprocess.run([sys.executable, "-c", KEPT, tmp_path], capture_output=True, text=True, check=True)
+    assert float(done.stdout) > 0.9
 
 
-def test_the_command_line_keeps_freed_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    calls: list[None] = []
-    monkeypatch.setattr(training_module, "reuse_freed_memory", lambda: calls.append(None))
-    with pytest.raises(SystemExit):
-        main(["reverse", "--test", "--out", str(tmp_path)])
-    assert len(calls) == 1
+def of_tiny(kind: type[Recipe]) -> Recipe:
+    """The recipe `TINY` as an object of a class derived from `Recipe`."""
+    return kind(**{field.name: getattr(TINY, field.name) for field in dataclasses.fields(TINY)})
+
+
+class Unused(Recipe):
+    """A recipe with which nothing must be trained."""
+
+    def rate_at(self, step: int) -> float:
+        raise AssertionError("it was trained")
+
+
+class InterruptedInStep(Recipe):
+    """A recipe whose training is interrupted during its third step."""
+
+    def rate_at(self, step: int) -> float:
+        if step == 2:
+            raise KeyboardInterrupt
+        return super().rate_at(step)
+
+
+class InterruptedBySignal(Recipe):
+    """The same, by the signal that Ctrl-C sends."""
+
+    def rate_at(self, step: int) -> float:
+        if step == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().rate_at(step)
+
+
+class InterruptedInTest(Recipe):
+    """A recipe whose training is interrupted in the final test, before its results are written to the trained model."""
+
+    stores: ClassVar[list[None]] = []
+
+    @property
+    def stored_as(self) -> torch.dtype:
+        self.stores.append(None)
+        if len(self.stores) == 2:  # the first time, the trained model is written
+            raise KeyboardInterrupt
+        return super().stored_as
 
 
 # --- the whole run -----------------------------------------------------------------------------------------------------
@@ -54,7 +101,7 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
     assert same(weights(pipeline), weights(finished))
     card = pipeline.card
-    assert (card.task, card.command, card.trained_on, card.tested_on) == ("reverse", "the command", 48, 5)
+    assert (card.task, card.command, card.trained_on, card.tested_on) == ("reverse", "the command", 48, TESTED_ON)
     assert card.recipe["steps"] == 6
     assert [entry["step"] for entry in card.history] == [4, 6]
     assert card.measures
@@ -65,35 +112,13 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
     assert not list((tmp_path / "runs").glob("*"))
 
 
-def interrupt_after(monkeypatch: pytest.MonkeyPatch, step: int, interrupt: Callable[[Training], None]) -> None:
-    """Interrupt the training once, during this step."""
-    learn, steps_to_interrupt = Training.learn, [step]
-
-    def interrupted(self: Training, *batch: torch.Tensor) -> float:
-        if steps_to_interrupt and self.step + 1 == steps_to_interrupt[0]:
-            steps_to_interrupt.pop()
-            interrupt(self)
-        return learn(self, *batch)
-
-    monkeypatch.setattr(Training, "learn", interrupted)
-
-
-def by_exception(_: Training) -> None:
-    raise KeyboardInterrupt
-
-
-def by_signal(_: Training) -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-@pytest.mark.parametrize(("interrupt", "steps_done"), [(by_exception, 2), (by_signal, 3)])
+@pytest.mark.parametrize(("interrupted", "steps_done"), [(InterruptedInStep, 2), (InterruptedBySignal, 3)])
 def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
-    finished: Training, interrupt, steps_done: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: Training, interrupted: type[Recipe], steps_done: int, tmp_path: Path
 ):
-    interrupt_after(monkeypatch, 3, interrupt)
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        train(tmp_path)
+        train(tmp_path, of_tiny(interrupted))
     assert signal.getsignal(signal.SIGINT) is handler
     assert not list((tmp_path / "out").iterdir())
     # After a real signal the current step is finished first, because half a step could be neither saved nor repeated.
@@ -105,23 +130,22 @@ def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
     assert not list((tmp_path / "runs").glob("*"))
 
 
-def test_ctrl_c_during_the_final_test_loses_nothing(finished: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(training_module, "accuracy", lambda *_: by_exception(finished))
-        with pytest.raises(KeyboardInterrupt):
-            train(tmp_path)
+def test_ctrl_c_during_the_final_test_loses_nothing(finished: Training, tmp_path: Path):
+    InterruptedInTest.stores.clear()
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, of_tiny(InterruptedInTest))
+    assert Pipeline.load(tmp_path / "out" / "reverse.safetensors").card.tested_on == 0
     train(tmp_path, resume=True)
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
     assert same(weights(pipeline), weights(finished))
-    assert pipeline.card.tested_on == 5
+    assert pipeline.card.tested_on == TESTED_ON
 
 
 @pytest.mark.parametrize("name", ["out", "runs"])
-def test_a_read_only_folder_is_refused_before_training(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_read_only_folder_is_refused_before_training(name: str, tmp_path: Path):
     (tmp_path / name).write_text("a file, not a folder")
-    monkeypatch.setattr(Training, "learn", lambda *_: pytest.fail("it was trained"))
     with pytest.raises(CheckpointError, match=rf"^The folder .*{name} cannot be written to \(.*File exists: '.*{name}'\)\.$"):
-        train(tmp_path)
+        train(tmp_path, of_tiny(Unused))
     assert all(path.is_file() or not list(path.iterdir()) for path in tmp_path.iterdir())
 
 
@@ -152,8 +176,9 @@ def test_a_snapshot_that_could_not_be_written_is_written_on_resume(tmp_path: Pat
 # --- the command line --------------------------------------------------------------------------------------------------
 
 
-def command(tmp_path: Path, *arguments: str) -> int:
-    return main([*arguments, "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")])
+def command(tmp_path: Path, *arguments: str, recipe: Recipe = TINY) -> int:
+    folders = ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
+    return main([*arguments, *folders], {**RECIPES, "reverse": recipe})
 
 
 def test_the_command_trains_and_shows_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -164,16 +189,16 @@ def test_the_command_trains_and_shows_a_table(tmp_path: Path, capsys: pytest.Cap
     assert isinstance(pipeline.config, TransformerConfig)
     printed = capsys.readouterr().out
     assert "reverse: " in printed
-    assert "0 of 5 held-out pairs exact (0.00%)" in printed
+    assert f"0 of {TESTED_ON} held-out pairs exact (0.00%)" in printed
     assert "length " in printed
     assert "wrong: " in printed
 
 
-def test_a_trial_without_a_folder_leaves_the_shipped_models_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_trial_without_a_folder_leaves_the_shipped_models_as_they_are(tmp_path: Path):
     shipped = {file: file.stat().st_mtime_ns for file in CHECKPOINTS.rglob("reverse/*.safetensors")}
-    assert main(["reverse", "--steps", "2"]) == 0
-    assert Pipeline.load(Path("trained/reverse.safetensors")).card.recipe["steps"] == 2
+    with contextlib.chdir(tmp_path):
+        assert main(["reverse", "--steps", "2"], {"reverse": TINY}) == 0
+    assert Pipeline.load(tmp_path / "trained" / "reverse.safetensors").card.recipe["steps"] == 2
     assert {file: file.stat().st_mtime_ns for file in CHECKPOINTS.rglob("reverse/*.safetensors")} == shipped
     assert shipped
 
@@ -189,9 +214,8 @@ def test_the_command_tests_again_without_training(tmp_path: Path, capsys: pytest
     assert "held-out pairs exact" in capsys.readouterr().out
 
 
-def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, finished: Training):
-    interrupt_after(monkeypatch, 2, by_signal)
-    assert command(tmp_path, "reverse") == 130
+def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str], finished: Training):
+    assert command(tmp_path, "reverse", recipe=of_tiny(InterruptedBySignal)) == 130
     assert "--resume goes on from" in capsys.readouterr().out
     assert command(tmp_path, "reverse", "--resume") == 0
     assert same(weights(Pipeline.load(tmp_path / "out" / "reverse.safetensors")), weights(finished))
