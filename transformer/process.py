@@ -22,7 +22,7 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
     Args:
         largest: blocks of at least this many bytes are still returned at once; glibc allows up to 32 MB.
     """
-    if not _has_glibc():
+    if not has_glibc():
         return
     trim_threshold, mmap_threshold, most_arenas = -1, -3, -8  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX of malloc.h
     mallopt = ctypes.CDLL(None).mallopt
@@ -36,12 +36,13 @@ def reuse_freed_memory(largest: int = 32 << 20) -> None:
 def return_freed_memory() -> None:
     """Return free memory to the kernel. Call it after work that used much memory; it takes some milliseconds. Does nothing if
     the C library is not glibc."""
-    if _has_glibc():
+    if has_glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _has_glibc() -> bool:
-    return platform.libc_ver()[0] == "glibc"
+def has_glibc(program: str | None = None) -> bool:
+    """Whether the C library of a program is glibc; by default, of this Python."""
+    return platform.libc_ver(program)[0] == "glibc"
 
 
 def ignore_present_objects() -> None:
@@ -69,6 +70,12 @@ def allow_open_files(count: int) -> None:
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    raised = raised_limit(count, soft, hard)
+    if raised != soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+
+
+def raised_limit(count: int, soft: int, hard: int) -> int:
+    """A limit raised to `count`, or to the hard limit; the soft limit if that is not lower."""
     most = count if hard == resource.RLIM_INFINITY else min(count, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return soft if soft == resource.RLIM_INFINITY else max(soft, most)

@@ -5,25 +5,45 @@ import resource
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import torch
 
 from transformer import process
 
+# Prints how much memory of freed blocks the process keeps, and how much after it was returned, as shares of the blocks.
+KEPT = """
+import resource
+from transformer.process import return_freed_memory, reuse_freed_memory
 
-@pytest.mark.parametrize(("libc", "settings"), [("glibc", [(-1, 1 << 30), (-3, 32 << 20), (-8, 2)]), ("musl", [])])
-def test_freed_memory_is_reused_with_glibc_only(libc: str, settings: list, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[int, int]] = []
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
 
-    class Library:
-        def mallopt(self, name: int, value: int) -> None:
-            calls.append((name, value))
+reuse_freed_memory()
+before = resident()
+blocks = [b"x" * (1 << 19) for _ in range(128)]
+del blocks
+print((resident() - before) / (64 << 20))
+return_freed_memory()
+print((resident() - before) / (64 << 20))
+"""
 
-    monkeypatch.setattr(process.platform, "libc_ver", lambda: (libc, "1"))
-    monkeypatch.setattr(process.ctypes, "CDLL", lambda _: Library())
-    process.reuse_freed_memory()
-    assert calls == settings
+
+@pytest.mark.skipif(not process.has_glibc(), reason="the C library is not glibc")
+def test_freed_memory_is_reused_until_it_is_returned() -> None:
+    """The effect of the limit on large blocks is tested with the app (`tests/test_app.py`)."""
+    done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
+    kept, returned = map(float, done.stdout.split())
+    assert kept > 0.9
+    assert returned < 0.1
+
+
+def test_a_program_with_another_c_library_has_no_glibc(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    program.write_bytes(b"\x7fELF /lib/ld-musl-x86_64.so.1")
+    assert not process.has_glibc(str(program))
 
 
 @pytest.mark.parametrize(
@@ -36,14 +56,9 @@ def test_freed_memory_is_reused_with_glibc_only(libc: str, settings: list, monke
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), None),
     ],
 )
-def test_the_limit_on_files_is_raised_and_never_lowered(
-    limits: tuple[int, int], allowed: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[tuple[int, tuple[int, int]]] = []
-    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
-    monkeypatch.setattr(resource, "setrlimit", lambda name, both: calls.append((name, both)))
-    process.allow_open_files(8_192)
-    assert calls == ([] if allowed is None else [(resource.RLIMIT_NOFILE, (allowed, limits[1]))])
+def test_the_limit_on_files_is_raised_and_never_lowered(limits: tuple[int, int], allowed: int | None) -> None:
+    """That the limit is set is tested with the app (`tests/test_app.py`)."""
+    assert process.raised_limit(8_192, *limits) == (limits[0] if allowed is None else allowed)
 
 
 def test_the_number_of_threads_holds_in_every_thread() -> None:
@@ -66,18 +81,6 @@ def test_a_collection_skips_objects_that_existed_before() -> None:
         assert len(gc.get_objects()) < gc.get_freeze_count()
     finally:
         gc.unfreeze()
-
-
-@pytest.mark.parametrize(("libc", "calls_expected"), [("glibc", [0]), ("musl", [])])
-def test_freed_memory_is_returned_with_glibc_only(
-    libc: str, calls_expected: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[int] = []
-    library = type("Library", (), {"malloc_trim": lambda _, pad: calls.append(pad)})
-    monkeypatch.setattr(process.platform, "libc_ver", lambda: (libc, "1"))
-    monkeypatch.setattr(process.ctypes, "CDLL", lambda _: library())
-    process.return_freed_memory()
-    assert calls == calls_expected
 
 
 def test_nothing_loads_the_compiler_of_pytorch() -> None:
