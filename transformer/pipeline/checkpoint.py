@@ -257,6 +257,8 @@ def opened(path: Path, name: str) -> Iterator[Any]:
             raise CheckpointError("{name!r} is a folder; give the path of a file.", name=name or str(path))
         if not path.is_file():
             raise CheckpointError("There is no file {name!r}.", name=name)
+        # safetensors opens the file for the header, and PyTorch once more for the tensors. If the file is replaced between the
+        # two, the digest does not match. (To open it once, the whole file must be in memory before its header is checked.)
         with safetensors.safe_open(path, framework="pt") as file:
             yield file
     except CheckpointError:
