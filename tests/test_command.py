@@ -103,5 +103,21 @@ def test_ctrl_c_ends_the_app_without_an_error() -> None:
     assert "Traceback" not in said
 
 
+def test_the_settings_of_another_project_in_the_current_folder_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text('[server]\nbaseUrlPath = "foreign"\n[theme]\nbase = "dark"\n')
+    own = {"STREAMLIT_SERVER_HEADLESS": "true", "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
+    own |= {"PYTHONPATH": str(app_script().parent / "deploy")}
+    port = free_port()
+    command = [sys.executable, "-m", "headlight", "--port", str(port)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as app:
+        assert app.stdout
+        said = next(line for line in app.stdout if "URL:" in line)
+        app.kill()
+    assert said.split()[-1] == f"http://localhost:{port}"
+
+
 def test_in_the_repository_the_script_of_the_app_is_at_the_top() -> None:
     assert app_script() == Path(__file__).parents[1] / "app.py"

@@ -17,6 +17,8 @@ from typing import NoReturn
 FOLDER = Path(__file__).parent
 PORT = "8501"
 MODELS = "HEADLIGHT_MODELS"  # read by pages/shell/models/folders.py
+# Other variables that hold a path, which can be relative to the current folder.
+PATHS = ("HEADLIGHT_HUB_FOLDER", "STREAMLIT_SERVER_SSL_CERT_FILE", "STREAMLIT_SERVER_SSL_KEY_FILE")
 SETTING = "HEADLIGHT_"  # the first word of the error about a variable (transformer/environment.py)
 
 
@@ -68,6 +70,20 @@ def port_problem(port: int, name: str) -> str:
                 return f"Port {port} is taken by another program; choose another one, for example: headlight --port {other}"
             problems.append(f"Port {port} cannot be used: {error.strerror}.")
     return problems[0] if len(problems) == len(places) else ""  # a computer can lack IPv4 or IPv6
+
+
+def enter_app_folder() -> None:
+    """Make the app's folder the current one, after making the paths in environment variables absolute.
+
+    Streamlit also reads `.streamlit/config.toml` of the current folder. In the folder of another project, that file would set
+    what the app's own file leaves open, such as the path of the address or the theme.
+    """
+    for name in PATHS:
+        if os.environ.get(name):
+            os.environ[name] = os.path.abspath(os.environ[name])
+    if folders := os.environ.get(MODELS):
+        os.environ[MODELS] = os.pathsep.join(os.path.abspath(each) for each in folders.split(os.pathsep) if each)
+    os.chdir(app_script().parent)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -124,6 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"headlight: {problem}")
     if options.models:
         os.environ[MODELS] = options.models
+    enter_app_folder()
     # Streamlit asks for an e-mail address at its first start, and waits for it.
     settings = [f"--server.port={options.port}", "--server.showEmailPrompt=false"]
     signal.signal(signal.SIGINT, stop)
