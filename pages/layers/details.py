@@ -2,23 +2,20 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import streamlit as st
 
+from pages.layers.parameters import parameter_of, show_parameters
 from pages.layers.stops import title, written
 from pages.layers.tensor_views import hidden, statistics
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
-from pages.ui.charts import chart, show
-from pages.ui.format import named_shape, number, shape, whole
+from pages.ui.format import named_shape, number, shape
 from pages.ui.source import show_source
 from pages.ui.tables import show_table
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.walk import Stop, caller
-from transformer.figures.head_steps_figures import Matrix, tensor_map
-from transformer.figures.panels import MOST_COLUMNS, strongest
 from transformer.network.embedding import Learned, sinusoid
 from transformer.network.masks import attention_softmax, source_mask, target_mask
 from transformer.tracing.paths import TensorPath
@@ -27,8 +24,9 @@ from transformer.tracing.paths import TensorPath
 CALLED = {"source_mask": source_mask, "target_mask": target_mask, "attention.weights": attention_softmax}
 
 
-def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, go: Callable[[str], None]) -> None:
-    """Show all details of a stop. Each input has a button, which calls `go` with the path of the input."""
+def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, go: Callable[[str], None]) -> None:
+    """Show all details of a stop. Each input has a button, which calls `go` with the path of the input. `item` is the picked
+    text."""
     words = text("walk")
     show_table(tuple(words["columns"]), _rows(view, trace, stops, stop))
     _statistics(trace, stop)
@@ -47,7 +45,7 @@ def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop
                     help=path,
                 )
     if view.pipeline.model is not None:  # if the network is not our own, only its tensors are known
-        _parameters(view, stop)
+        show_parameters(view, trace, stops, stop, item)
         _source(view, stop)
 
 
@@ -63,7 +61,7 @@ def _rows(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop) -> tu
             side = "source" if path == SOURCE_IDS else "target"
             ids = trace.ids_of(side)
             rows.append((given, named_shape(("batch", side), (len(ids), len(ids[0]))), words["given_ids"]))
-    rows += [(learned, shape(_parameter(view, name).shape), name) for name in stop.parameters]
+    rows += [(learned, shape(parameter_of(view, name).shape), name) for name in stop.parameters]
     rows.append((result, named_shape(stop.axes, stop.shape), stop.path))
     return tuple(rows)
 
@@ -81,36 +79,6 @@ def _statistics(trace: Trace, stop: Stop) -> None:
         st.caption(words["statistics_help"])
     else:
         st.caption(words["statistics_visible"].format(shown=count, hidden=int(masked.sum())))
-
-
-def _parameter(view: View, name: str) -> np.ndarray:
-    return runs().own_network(view.key).get_parameter(name).detach().numpy()
-
-
-def _parameters(view: View, stop: Stop) -> None:
-    words = text("walk")
-    if not stop.parameters:
-        st.caption(words["parameters_none"])
-        return
-    parameters = {name: _parameter(view, name) for name in stop.parameters}
-    label = words["parameters"].format(count=whole(sum(values.size for values in parameters.values())))
-    opened = st.expander(label, icon=":material/grid_on:", key="walk_parameters", on_change="rerun")
-    if not opened.open:
-        return
-    with opened:
-        for name, values in parameters.items():
-            st.markdown(
-                words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=whole(values.size))
-            )
-            matrix = np.atleast_2d(values)
-            small = strongest(matrix, MOST_COLUMNS, MOST_COLUMNS)
-            if small.shape != matrix.shape:
-                each = [-(-size // MOST_COLUMNS) for size in matrix.shape]
-                st.caption(words["parameters_binned"].format(rows=each[0], columns=each[1]))
-            figure = chart(
-                tensor_map, Matrix(small, None, None, *words["parameters_axes"], signed=True), labels=figure_labels()
-            )
-            show(figure, f"parameters {name}", words["parameters_alt"].format(name=name, shape=shape(values.shape)))
 
 
 def _source(view: View, stop: Stop) -> None:

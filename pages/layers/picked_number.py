@@ -109,7 +109,7 @@ def show_picked(
             return
         head = _head(trace, own, tile) if head is None else head
         if not _explain(view, trace, own, (row, column), item, head):
-            st.markdown(_read_from(trace, stops, own, (row, column), item, head))
+            st.markdown(_read_from(view, trace, stops, own, (row, column), item, head))
         if own.path != current.path:
             st.caption(words["number"]["input"])
             label, icon = words["go"].format(title=title(own)), ":material/subdirectory_arrow_left:"
@@ -142,13 +142,16 @@ def _written(picked: Iterable[int]) -> str:
     return ".".join(map(str, picked))
 
 
-def _read_from(trace: Trace, stops: Mapping[str, Stop], stop: Stop, cell: tuple[int, int], item: int, head: int) -> str:
+def _read_from(
+    view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, cell: tuple[int, int], item: int, head: int
+) -> str:
     """The origin, as Markdown, of a number that is not computed from other numbers of the trace: a copy, the row of a table, a
     wave or a mask. For a tensor of another network, that the number was recorded."""
     words, (row, column) = text("walk")["number"]["read"], cell
     if stop.recorded:
         return text("steps")["explanations"]["recorded"].format(path=stop.path)
-    place = {"row": str(row), "column": str(column)}
+    made = text("walk")["weight"]["trained" if view.pipeline.trained else "untrained"]
+    place = {"row": str(row), "column": str(column), "made": made}
     (given,) = stop.inputs or ("",)
     if given in stops:  # a copy
         place |= {"column": str(head * trace.config.d_head + column) if stop.operation == "split" else str(column)}

@@ -74,7 +74,7 @@ def show_walk(view: View, trace: Trace, drawn: Trace) -> None:
     current = by_path[path]
     place = text("walk")["place"].format(number=steps.index(path) + 1, count=len(steps)) if len(steps) < len(stops) else ""
     with shown:
-        _picture(view, drawn, by_path, current, place)
+        item = _picture(view, drawn, by_path, current, place)
     left, right = st.columns([1, 2], gap="large")
     with left:
         st.caption(text("walk")["outline"])
@@ -88,7 +88,7 @@ def show_walk(view: View, trace: Trace, drawn: Trace) -> None:
             only_leaves=True,
         )
     with right:
-        show_details(view, trace, by_path, current, _go)
+        show_details(view, trace, by_path, current, item, _go)
 
 
 # The next two functions are cached by the values that they depend on, because there can be hundreds of stops.
@@ -216,9 +216,9 @@ def _tick(paths: Sequence[str]) -> None:
 # --- one stop -------------------------------------------------------------------------------------------------------------
 
 
-def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop, place: str) -> None:
+def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop, place: str) -> int:
     """Show the reason for the step in a sentence, and its inputs and result drawn to scale. `place` is the start of the
-    heading."""
+    heading. Returns the picked text of the batch."""
     words, pipeline = text("walk"), view.pipeline
     st.header(f"{place}{heading(current)}", anchor=False)
     st.markdown(written(current, trace.config)[0])
@@ -247,6 +247,7 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
             show_prediction_link(*texts, path.kind, path.layer, head or 0)
             if head is not None:
                 show_training_link(*texts, path.kind, path.layer, head)
+    return item
 
 
 def _explain_picture(views: Sequence[TensorView]) -> None:

@@ -68,8 +68,13 @@ class Matrix:
         return infinite if self.hidden is None else infinite | self.hidden
 
 
-def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A matrix as a heatmap. The number of a cell is shown on hover, and in the cell if there is enough space."""
+def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS, least_row: int = 10) -> go.Figure:
+    """A matrix as a heatmap. The number of a cell is shown on hover, and in the cell if there is enough space.
+
+    Args:
+        labels: words of the figure.
+        least_row: least height of a row in px.
+    """
     height, width = matrix.values.shape
     longer, written = max(height, width), max(height, width) <= MOST_WRITTEN
     # The layout is built at once, because updating a figure piece by piece takes several times as long.
@@ -84,7 +89,7 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS) -> go.Figure:
     if written:
         top = heatmaps[-1]
         heatmaps[-1] = top | in_cells(top["z"], "{:.2f}", top["colorscale"], float(top["zmin"]), float(top["zmax"]))
-    figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(280 / height, 10, 24)))
+    figure = finished(go.Figure(heatmaps, layout), height=110 + height * int(np.clip(280 / height, least_row, 24)))
     figure.update_layout(margin={"t": 90 if matrix.columns else 60})
     return figure.update_layout(meta=least_width(width, longer)) if matrix.columns or written else figure
 

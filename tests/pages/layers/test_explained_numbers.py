@@ -1,13 +1,17 @@
 """A clicked number of the page Layers is explained by a formula whose result is the number that is drawn."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file, save_file
 
+from pages.shell.view.explained_number import factor
+from pages.ui.format import latex
 from pages.ui.text import text
 from tests.pages.explained import explained
+from transformer import Pipeline
 from transformer.analysis.provenance import ACTIVATIONS
 from transformer.huggingface.files import WEIGHTS
 from transformer.pipeline.untrained import Untrained
@@ -88,3 +92,48 @@ def test_a_number_in_a_cell_for_several_numbers_is_the_result_of_its_step(cell: 
     values = Untrained.of("vanilla", ["the cat"], (), fields).build().trace("the cat")[path].numpy()
     value = values[0, found.app.session_state["position"], int(cell.rpartition(".")[2])]
     assert found.result == pytest.approx(value, rel=1e-4, abs=1e-5)
+
+
+FOLDED = {"model": "reverse", "source": "abcd", "parameters": "true"}
+
+
+def test_a_weight_is_a_factor_of_the_product_that_is_farthest_from_zero() -> None:
+    found = explained(PAGE, "parameter-1.0.7.3", stop="encoder.layers.0.feed_forward.hidden", **FOLDED)
+    assert "encoder.layers.0.feed_forward.up_projection.weight[7, 3]" in found.says
+    weight, given = re.findall(r"[-\d.]+", found.formula.partition("=")[0])
+    assert float(weight) == pytest.approx(found.drawn, rel=1e-4)
+    values = Pipeline.load("reverse").trace("abcd")["encoder.layers.0.self_attention_add_norm.normalized"].numpy()[0]
+    assert abs(float(given)) == pytest.approx(abs(values[:, 3]).max(), rel=1e-4)
+    assert found.result == pytest.approx(float(weight) * float(given), rel=1e-3)
+
+
+def test_a_bias_is_added_to_the_sum_and_a_weight_of_layer_norm_multiplies() -> None:
+    bias = explained(PAGE, "parameter-2.0.0.5", stop="encoder.layers.0.feed_forward.hidden", **FOLDED)
+    assert f"+ {factor(bias.drawn)} =" in bias.formula
+    result = Pipeline.load("reverse").trace("abcd")["encoder.layers.0.feed_forward.hidden"].numpy()[0, :, 5]
+    assert abs(bias.result) == pytest.approx(abs(result).max(), rel=1e-4)
+    norm = explained(PAGE, "parameter-1.0.0.5", stop="encoder.layers.0.feed_forward_add_norm.normalized", **FOLDED)
+    assert rf"\cdot {latex(norm.drawn)} +" in norm.formula
+
+
+@pytest.mark.parametrize(
+    ("model", "stop", "says"),
+    [
+        ("reverse", "source_embedding.token", "the row of “a”"),
+        ("reverse-shared", "source_embedding.position", "the row of position 4"),
+        ("own-sizes", "source_embedding.token", "It is random"),
+    ],
+)
+def test_a_number_of_a_table_says_whose_row_it_is_in(model: str, stop: str, says: str) -> None:
+    found = explained(PAGE, "parameter-1.0.4.2", stop=stop, **FOLDED | {"model": model})
+    assert says in found.says
+    assert found.formula == ""
+
+
+def test_the_weight_of_a_cell_for_several_is_the_strongest() -> None:
+    sizes = {"n_layers": "1", "n_heads": "8", "d_model": "512", "d_ff": "1024", "source": "the cat"}
+    query = {"model": "own-sizes", "stop": "encoder.layers.0.feed_forward.hidden", "every": "true", "parameters": "true"}
+    found = explained(PAGE, "parameter-1.0.200.100", **query, **sizes)
+    row, column = map(int, re.findall(r"weight\[(\d+), (\d+)\]", found.says)[0])
+    assert (row // 4, column // 2) == (200, 100)
+    assert float(found.formula.partition(" ")[0].strip("()")) == pytest.approx(found.drawn, rel=1e-4)

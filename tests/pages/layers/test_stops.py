@@ -164,7 +164,7 @@ def test_parameters_and_source_are_drawn_only_when_opened() -> None:
     app = opened(model="reverse", source="abcd", stop="encoder.layers.0.feed_forward.hidden")
     assert len(charts(app)) == 1  # the picture of the stop
     assert not app.code
-    app.session_state["walk_parameters"] = True
+    app.session_state["parameters"] = True
     app.session_state["walk_source"] = True
     app.run()
     assert len(charts(app)) == 3  # weight and bias, too
