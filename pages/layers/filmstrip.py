@@ -11,6 +11,7 @@ from pages.layers.tensor_views import tensor_of
 from pages.layers.tensors import all_numbers
 from pages.layers.walk_part import SHOWN, STOP
 from pages.shell.frame.parts import scroll_to
+from pages.shell.view.explained_chart import clicked_cell
 from pages.shell.view.head_links import training_address
 from pages.shell.view.view import View
 from pages.ui.chart import event, narrowness
@@ -91,14 +92,13 @@ def _source(stop: Stop) -> tuple[str, str]:
 def _open(figure: Chart, frames: Sequence[TensorView], stops: Mapping[str, Stop], paths: Collection[str]) -> None:
     """Open the tensor that was clicked in the walk, and the number that the clicked cell shows, if it is one of `frames`."""
     sent = event(KEY, "click")
-    path, cell = sent.get("about"), [sent.get(name) for name in ("trace", "y", "x")]
+    path, cell = sent.get("about"), clicked_cell(KEY, sent)
     if not isinstance(path, str) or path not in paths:
         return
     st.session_state[STOP] = path
     st.query_params[STOP] = path  # Streamlit does not write it: the list of the walk was not drawn in this run
     st.session_state["part"] = "walk"
-    trace, row, column = (at if type(at) is int else -1 for at in cell)
-    found = number_of_cell(figure.build(), frames, trace, row, column)
+    found = number_of_cell(figure.build(), frames, cell.trace, cell.row, cell.column) if cell else None
     if found is not None:
         pick_result(stops[path], found[1])
     scroll_to(SHOWN)
