@@ -1,34 +1,28 @@
-"""The cost of every step of a run in parameters, FLOPs and bytes: the table, its totals, and how they grow."""
+"""The cost of a run in parameters, FLOPs and bytes: its shares, its table of steps, its totals, and how it grows."""
 
-import numpy as np
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from pages.layers.cost_growth import show_growth
+from pages.layers.explained_costs import COUNTED, amount_of, explain_share
+from pages.layers.ledger_table import show_steps
 from pages.shell.frame.footer import show_computed
 from pages.shell.frame.parts import seen
+from pages.shell.view.explained_chart import Cell, frame, show_explained
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, as_batches, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
-from pages.ui.export_menu import download
-from pages.ui.format import amount, byte_size, difference, number, shape, share, whole
-from pages.ui.pickers import pick, search_box
+from pages.ui.charts import chart
+from pages.ui.format import amount, byte_size, share, whole
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
+from transformer.analysis.ledger import Row, counted, ledger, lengths_of, totals
 from transformer.figures import ledger_figures as figures
-from transformer.network.cost import ALONG, WORK, Cost, activation_flops, cost, crossing, growth, total
-from transformer.tracing.paths import TensorPath
+from transformer.network.cost import Cost, activation_flops, cost, total
 from transformer.tracing.trace import Ids
-
-# The option that selects all layers, or all kinds of work.
-EVERYTHING = "all"
-COUNTED = ("FLOPs", "parameters", "bytes")
-HEIGHT = 360
-# Widths of columns in pixels. On a projector, all columns up to the bytes fit without scrolling. Long columns come after them.
-WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
-COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
@@ -39,11 +33,11 @@ def show_ledger(view: View, trace: Trace) -> None:
     words, rows = text("ledger"), ledger(model, trace)
     st.markdown(words["intro"])
     st.header(words["shares"], anchor=False)
-    _shares(rows)
+    _shares(trace, rows)
     _sums(view, trace, rows)
     st.header(words["table"], anchor=False)
     if seen("steps", 650):
-        _table(view, rows)
+        show_steps(view, rows)
     if seen("totals", 350):
         left, right = st.columns(2)
         with left:
@@ -52,7 +46,7 @@ def show_ledger(view: View, trace: Trace) -> None:
             _totals(words["by_work"], words["work"], totals(rows, lambda row: row.work), "ledger-by-work")
     st.header(words["growth"], anchor=False)
     if seen("growth", 770):
-        _growth(trace)
+        show_growth(trace)
     show_computed(words["computed_text"], activation_flops, cost)
 
 
@@ -79,92 +73,37 @@ def _counted(key: Key, sources: Ids, targets: Ids) -> int:
     return sum(counted(runs().own_network(key), *as_batches(pipeline, sources, targets)).values())
 
 
-def _shares(rows: tuple[Row, ...]) -> None:
+def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
     words, costs_of_work = text("ledger"), totals(rows, lambda row: row.work)
-    costs = {counted: {work: _amount(part, counted) for work, part in costs_of_work.items()} for counted in COUNTED}
+    costs = {counted: {work: amount_of(part, counted) for work, part in costs_of_work.items()} for counted in COUNTED}
     sentences = [
         words["shares_said"].format(counted=counted, work=most, share=share(parts[most] / sum(parts.values())))
         for counted, parts in costs.items()
         for most in [max(parts, key=lambda work: parts[work])]
     ]
-    show(
+    drawn = [work for work in figures.WORK_COLORS if any(parts.get(work) for parts in costs.values())]
+
+    def mark(part: Cell) -> list[dict[str, Any]]:
+        """A frame around a part of a bar."""
+        amounts = costs[COUNTED[part.column]]
+        left, right = (sum(amounts.get(work, 0) for work in drawn[: part.trace + more]) for more in (0, 1))
+        across = {"x0": left / sum(amounts.values()), "x1": right / sum(amounts.values())}
+        return [shape | across for shape in frame(part._replace(row=part.column))]
+
+    def explain(part: Cell) -> None:
+        counted = COUNTED[part.column]
+        explain_share(trace.config, lengths_of(trace), counted, drawn[part.trace], costs[counted])
+
+    show_explained(
         chart(figures.shares, costs, labels=figure_labels()),
         "ledger-shares",
         words["shares_alt"].format(said=" ".join(sentences)),
+        explain,
+        (len(drawn), len(COUNTED)),
+        marks=mark,
+        traces=len(drawn),
         tells=True,
     )
-
-
-# --- the table ---------------------------------------------------------------------------------------------------------
-
-
-def _table(view: View, rows: tuple[Row, ...]) -> None:
-    words = text("ledger")
-    groups = dict.fromkeys(row.group for row in rows)
-    left, middle, right = st.columns(3, vertical_alignment="bottom")
-    with left:
-        layer = pick(words["layer"], [EVERYTHING, *groups], "group", as_list=True)
-    with middle:
-        work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
-    with right:
-        part = search_box(words["search"], words["search_placeholder"])
-    matching = [
-        (number, row)
-        for number, row in enumerate(rows, 1)
-        if layer in (EVERYTHING, row.group)
-        and work in (EVERYTHING, row.work)
-        and part.strip().lower() in f"{row.path} {row.operation}".lower()
-    ]
-    if not matching:
-        st.info(words["nothing"], icon=":material/search_off:")
-        return
-    sum_of_rows = total(row.cost for _, row in matching)
-    st.caption(words["found"].format(count=len(matching), all=len(rows), **sum_of_rows._asdict()))
-    frame, columns = _frame(matching), words["columns"]
-    st.dataframe(
-        frame,
-        hide_index=True,
-        width="stretch",
-        height=min(HEIGHT, 38 + 35 * len(frame)),
-        column_config={
-            columns["number"]: st.column_config.NumberColumn(width=40),
-            **{columns[name]: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
-            **{columns[name]: st.column_config.NumberColumn(format="localized", width=width) for name, width in COUNTS.items()},
-        },
-        key="ledger-table",
-    )
-    name = f"{view.model}-ledger".replace(" ", "-")
-    with st.container(horizontal=True):
-        download(words["csv"], lambda: frame.to_csv(index=False), f"{name}.csv")
-        download(words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), f"{name}.md")
-
-
-def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
-    words = text("ledger")
-    lines = [
-        {
-            "number": number,
-            "path": row.path,
-            "operation": row.operation,
-            "shape": shape(row.shape),
-            "parameters": row.parameters,
-            "flops": row.flops,
-            "bytes": row.bytes,
-            "held": row.held,
-            "inputs": " · ".join(f"{_near(path, row.path)} {shape(sizes)}" for path, sizes in row.inputs),
-            "shares": row.shares,
-            "layer": row.group,
-            "work": row.work,
-            "axes": " ".join(row.axes),
-        }
-        for number, row in rows
-    ]
-    return pd.DataFrame(lines).rename(columns=words["columns"])
-
-
-def _near(path: str, seen_from: str) -> str:
-    """A path relative to another path, without their common prefix: `query.heads`."""
-    return TensorPath.parse(path).near(TensorPath.parse(seen_from))
 
 
 def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
@@ -174,62 +113,3 @@ def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
     frame = pd.DataFrame([(name, *part) for name, part in costs.items()], columns=pd.Index([heading, *names]))
     numbers = {name: st.column_config.NumberColumn(format="localized") for name in names}
     st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
-
-
-# --- growth of the cost ------------------------------------------------------------------------------------------------
-
-
-def _growth(trace: Trace) -> None:
-    words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
-    st.markdown(words["growth_intro"])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = pick(words["counted"], COUNTED, "counted")
-        along = pick(words["along"], ALONG, "along")
-        logarithmic = st.toggle(
-            words["logarithmic"], key="logarithmic", bind="query-params", help=words["logarithmic_help"], value=True
-        )
-    curve = growth(config, lengths, along)
-    lines = {work: np.array([_amount(costs[work], count) for costs in curve.costs], dtype=np.float64) for work in WORK}
-    lines = {work: values for work, values in lines.items() if values.any()}
-    all_work = np.sum(list(lines.values()), axis=0)
-    limit = None if curve.limit is None else (curve.limit, words["limit"])
-    figure = chart(
-        figures.growth,
-        curve.sizes,
-        lines | {figures.TOTAL: all_work},
-        along,
-        count,
-        curve.present,
-        logarithmic,
-        limit,
-        labels=figure_labels(),
-    )
-    now = curve.sizes.index(curve.present)
-    shares = ", ".join(
-        words["growth_said"].format(work=work, share=share(values[now] / all_work[now], 1)) for work, values in lines.items()
-    )
-    numbers = {"least": curve.sizes[0], "most": curve.sizes[-1], "here": curve.present}
-    alt = words["growth_alt"].format(counted=count, along=along, said=f"{shares}.", **numbers)
-    show(figure, "ledger-growth", alt, tells=True)
-    st.markdown(_lesson(trace, along))
-
-
-def _lesson(trace: Trace, along: str) -> str:
-    """Sentences that explain the curves."""
-    lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
-    if along == "length":
-        more = lengths.target - lengths.source if lengths.source else 0
-        name = "length_same" if not more else "length_differ_one" if abs(more) == 1 else "length_differ"
-        target = lessons[name].format(more=difference(more))
-        lesson = lessons["length"].format(crossing=crossing(config, lengths.batch), target=target)
-        return lesson + lessons["length_limit"].format(max_len=config.max_len)
-    if along == "d_model":
-        return lessons["d_model"].format(ratio=number(config.d_ff / config.d_model, 3))
-    if along == "heads":
-        return lessons[f"heads_{config.head_projection}"]
-    more = config.decoder_layers - config.encoder_layers
-    return lessons["layers"].format(both=lessons["layers_differ" if more else "layers_same"].format(more=difference(more)))
-
-
-def _amount(part: Cost, name: str) -> int:
-    return getattr(part, name.lower())

@@ -30,7 +30,9 @@ class Explained(NamedTuple):
     @property
     def result(self) -> float:
         """The result of the formula."""
-        (*_, (number, power)) = re.findall(r"= (-?[\d.]+)(?: \\cdot 10\^\{(-?\d+)\})?(?:\s|\\|$)", self.formula)
+        (*_, (number, power)) = re.findall(
+            r"= (-?[\d.]+)(?: \\cdot 10\^\{(-?\d+)\})?(?:\s|\\|$)", self.formula.replace("{,}", "")
+        )
         return float(number) * 10.0 ** int(power or 0)
 
 

@@ -8,7 +8,7 @@ sum, scaling, masking or look-up in a table. In a model of the paper's size thes
 
 import bisect
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -84,12 +84,14 @@ class Growth(NamedTuple):
         sizes: the values of the size that grows, in rising order.
         costs: for each value in `sizes`: kind of work → cost.
         present: the value in `sizes` that the model and the text have now.
+        models: for each value in `sizes`: the configuration of the model and the lengths of its input.
         limit: the largest value that this model can have, if `sizes` goes beyond it; else None.
     """
 
     sizes: tuple[int, ...]
     costs: tuple[dict[str, Cost], ...]
     present: int
+    models: tuple[tuple[TransformerConfig, Lengths], ...]
     limit: int | None = None
 
 
@@ -113,8 +115,8 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
         if not lengths.source:  # a decoder alone
             less, present = 0, lengths.target
         sizes = _spread(max(1, 1 - less), LONGEST, present)
-        costs = [cost(config, Lengths(lengths.batch, size if lengths.source else 0, size + less)) for size in sizes]
-        return Growth(sizes, tuple(costs), present, config.max_len if config.max_len < sizes[-1] else None)
+        models = [(config, Lengths(lengths.batch, size if lengths.source else 0, size + less)) for size in sizes]
+        return _growth(sizes, present, models, config.max_len if config.max_len < sizes[-1] else None)
     if along == "d_model":
         widest = min(WIDEST, LARGEST_TABLE // config.max_len) // config.heads
         sizes = tuple(config.heads * width for width in _spread(1, widest, config.d_head))
@@ -130,7 +132,13 @@ def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
         sizes = tuple(range(max(1, 1 - less), deepest + 1))
         configs = [config.replace(encoder_layers=size, decoder_layers=size + less) for size in sizes]
         present = config.encoder_layers
-    return Growth(sizes, tuple(cost(grown, lengths) for grown in configs), present)
+    return _growth(sizes, present, [(grown, lengths) for grown in configs])
+
+
+def _growth(
+    sizes: tuple[int, ...], present: int, models: Sequence[tuple[TransformerConfig, Lengths]], limit: int | None = None
+) -> Growth:
+    return Growth(sizes, tuple(cost(*model) for model in models), present, tuple(models), limit)
 
 
 def crossing(config: TransformerConfig, batch: int) -> int:
@@ -180,22 +188,46 @@ def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name:
     Args:
         stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
     """
-    batch, d_model = lengths.batch, config.d_model
-    queries = lengths.source if stack == "encoder" else lengths.target
-    keys = lengths.target if stack == "decoder" and sublayer != "cross_attention" else lengths.source
+    factors = flop_factors(config, stack, sublayer, name, lengths)
+    return math.prod(size for _, size in factors) if factors else 0
+
+
+# The name of a size, such as an axis, and the size. A constant has an empty name.
+Factors = tuple[tuple[str, int], ...]
+
+
+def flop_factors(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> Factors:
+    """The factors of `activation_flops`, whose arguments these are; none if the tensor is not a product of matrices."""
+    sizes = axis_sizes(config, lengths, stack, sublayer)
     if not stack and name == "logits":
-        return 2 * batch * lengths.target * config.target_vocab * d_model
-    if sublayer == "feed_forward":
-        return 2 * batch * queries * d_model * config.d_ff if name in ("hidden", "output") else 0
-    if not sublayer.endswith("_attention"):
-        return 0
-    if name in ("scores", "head_output"):
-        return 2 * batch * config.heads * queries * keys * config.d_head
-    if name == "output":
-        return 2 * batch * queries * d_model * d_model
-    if name.endswith(".projected"):
-        return 2 * batch * (queries if name.startswith("query") else keys) * d_model * _projection_width(config)
-    return 0
+        axes = ("batch", "target", "vocab", "d_model")
+    elif sublayer == "feed_forward":
+        axes = ("batch", "position", "d_model", "d_ff") if name in ("hidden", "output") else ()
+    elif not sublayer.endswith("_attention"):
+        axes = ()
+    elif name in ("scores", "head_output"):
+        axes = ("batch", "head", "query", "key", "d_head")
+    elif name == "output":
+        axes = ("batch", "query", "d_model", "d_model")
+    elif name.endswith(".projected"):
+        width = "d_model" if config.head_projection == "per_head" else "d_head"  # of the input of one sum
+        axes = ("batch", "query" if name.startswith("query") else "key", "d_model", width)
+    else:
+        axes = ()
+    return (("", 2), *((axis, sizes[axis]) for axis in axes)) if axes else ()
+
+
+def axis_sizes(config: TransformerConfig, lengths: Lengths, stack: str, sublayer: str, name: str = "") -> dict[str, int]:
+    """Name of an axis → its size in a tensor.
+
+    Args:
+        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
+    """
+    queries = lengths.source if stack == "encoder" or name.startswith("source_") else lengths.target
+    keys = lengths.source if sublayer == "cross_attention" else queries
+    sizes = {"batch": lengths.batch, "head": config.heads, "vocab": config.target_vocab, "1": 1}
+    sizes |= {"d_model": config.d_model, "d_head": config.d_head, "d_ff": config.d_ff}
+    return sizes | {"source": lengths.source, "target": lengths.target, "query": queries, "key": keys, "position": queries}
 
 
 def _projection_width(config: TransformerConfig) -> int:
@@ -234,15 +266,9 @@ def _flops(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
 
 def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
     sizes: dict[str, int] = dict.fromkeys(WORK, 0)
-    axes = {"batch": lengths.batch, "head": config.heads, "vocab": config.target_vocab, "1": 1}
-    axes |= {"d_model": config.d_model, "d_head": config.d_head, "d_ff": config.d_ff}
-    axes |= {"source": lengths.source, "target": lengths.target}
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     for tensor in _tensors(_variant(config)):
-        queries = lengths.source if tensor.stack == "encoder" else lengths.target
-        keys = lengths.source if tensor.sublayer == "cross_attention" else queries
-        positions = lengths.source if tensor.name.startswith("source_") else lengths.target
-        own = axes | {"query": queries, "key": keys, "position": positions}
+        own = axis_sizes(config, lengths, tensor.stack, tensor.sublayer, tensor.name)
         times = layers[tensor.stack] if tensor.sublayer else 1
         number = BOOL if tensor.work == MASKS else FLOAT
         sizes[tensor.work] += times * number * math.prod(own[axis] for axis in tensor.axes)

@@ -1,5 +1,6 @@
 """A clicked number of the page Layers is explained by a formula whose result is the number that is drawn."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.pages.explained import explained
 from transformer import Pipeline
 from transformer.analysis.provenance import ACTIVATIONS
 from transformer.huggingface.files import WEIGHTS
+from transformer.network.cost import ALONG
 from transformer.pipeline.untrained import Untrained
 
 PAGE = "pages/layers/page.py"
@@ -137,3 +139,35 @@ def test_the_weight_of_a_cell_for_several_is_the_strongest() -> None:
     row, column = map(int, re.findall(r"weight\[(\d+), (\d+)\]", found.says)[0])
     assert (row // 4, column // 2) == (200, 100)
     assert float(found.formula.partition(" ")[0].strip("()")) == pytest.approx(found.drawn, rel=1e-4)
+
+
+@pytest.mark.parametrize("counted", range(3))
+def test_the_share_of_a_kind_of_work_is_the_sum_of_its_terms_divided_by_all(counted: int) -> None:
+    for trace in range(7):
+        found = explained(PAGE, f"ledger-shares.{trace}.{trace}.{counted}", part="ledger", **VIEW)
+        if not found.drawn:  # such as the FLOPs of masks
+            continue
+        assert found.result == pytest.approx(found.drawn, rel=1e-4)
+        (table,) = (each.value for each in found.app.table if text("ledger")["explained"]["columns"]["times"] in each.value)
+        amounts = [int(amount.replace(",", "")) for amount in table["together"]]
+        for times, each, amount in zip(table["how many"], table["each"], amounts, strict=True):
+            sizes = [int(size.replace(",", "")) for size in re.findall(r"(?:^|\s)([\d,]+)(?= ·|$)", each)]
+            assert int(times) * math.prod(sizes) == amount
+        whole = int(found.formula.partition("}{")[2].replace("{,}", "").partition("}")[0])
+        assert sum(amounts) / whole == pytest.approx(found.drawn, rel=1e-4)
+
+
+@pytest.mark.parametrize("along", ALONG)
+@pytest.mark.parametrize("counted", ["FLOPs", "parameters", "bytes"])
+def test_a_point_of_the_growth_is_a_sum_of_products_of_sizes(along: str, counted: str) -> None:
+    for trace in (0, 2):
+        cell = f"ledger-growth.{trace}.{trace}.1"
+        found = explained(PAGE, cell, part="ledger", along=along, counted=counted.lower(), model="reverse", source="abcd")
+        assert found.result == pytest.approx(found.drawn, rel=1e-6)
+
+
+def test_the_line_of_all_work_is_the_sum_of_the_others() -> None:
+    view = {"part": "ledger", "model": "reverse", "source": "abcd", "counted": "flops"}
+    found = explained(PAGE, "ledger-growth.4.4.3", **view)
+    assert "the sum over the kinds of work" in found.says
+    assert found.result == pytest.approx(found.drawn, rel=1e-6)

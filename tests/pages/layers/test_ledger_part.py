@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.layers.ledger_part import COUNTED
+from pages.layers.explained_costs import COUNTED
 from pages.ui.text import text
 from tests.pages.apps import EXAMPLE, charts, on_page
 from tests.pages.visitor import Visitor
